@@ -1,6 +1,6 @@
 //! Clocks whose reading is a system call in the real-time path.
 
-use super::lines::{by_line, times};
+use super::lines::{Mistake, by_line};
 use super::rule::{DoctorRule, Needs, page};
 use crate::doctor::calls::SystemCall;
 use crate::doctor::facts::{Call, Observation};
@@ -17,6 +17,14 @@ const CPU_TIME: [u64; 2] = [2, 3];
 /// A program that measures its own load reads them once or twice in a round.
 const MANY_IN_A_ROUND: u64 = 10;
 
+const MISTAKE: Mistake = Mistake {
+    code: RULE.code,
+    severity: Severity::Warning,
+    does: "reads the clock by system calls",
+    why: WHY,
+    fix: FIX,
+};
+
 fn find(observation: &Observation) -> Vec<DoctorFinding> {
     let reads = |is_one: fn(&Call) -> bool| {
         by_line(observation, observation.path_calls().filter(move |(_, call)| is_one(call)))
@@ -26,14 +34,7 @@ fn find(observation: &Observation) -> Vec<DoctorFinding> {
         let rounds = line.thread.path.map_or(1, |path| path.waits);
         line.items.len() as u64 > MANY_IN_A_ROUND * rounds
     }));
-    lines
-        .iter()
-        .map(|line| {
-            let title =
-                format!("{} reads the clock by system calls: {}", line.name(), times(line.items.len()));
-            line.finding(RULE.code, Severity::Warning, title).because(WHY).fix(FIX)
-        })
-        .collect()
+    lines.iter().map(|line| MISTAKE.at(line)).collect()
 }
 
 fn is_usually_fast(call: &Call) -> bool {

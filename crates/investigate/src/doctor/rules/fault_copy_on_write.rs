@@ -1,10 +1,9 @@
 //! Page faults of pages that are copied because the thread writes to them.
 
-use super::page_faults::{COST, count, of_cause};
+use super::page_faults::FaultMistake;
 use super::rule::{DoctorRule, Needs, page};
 use crate::doctor::facts::{FaultCause, Observation};
 use crate::doctor::finding::DoctorFinding;
-use whylate_base::Severity;
 
 pub(super) const RULE: DoctorRule = DoctorRule {
     code: "fault-copy-on-write",
@@ -13,18 +12,16 @@ pub(super) const RULE: DoctorRule = DoctorRule {
     find,
 };
 
+const MISTAKE: FaultMistake = FaultMistake {
+    code: RULE.code,
+    cause: FaultCause::CopyOnWrite,
+    place: "in memory that is copied at its first write",
+    why: "after fork(2), and in private mappings of files, the first write to a page copies it",
+    fix: FIX,
+};
+
 fn find(observation: &Observation) -> Vec<DoctorFinding> {
-    let lines = of_cause(observation, FaultCause::CopyOnWrite);
-    let finding = |line: &super::lines::Line<'_, _>| {
-        let title =
-            format!("{}: {} {}", line.name(), count(line), "in memory that is copied at its first write");
-        line.finding(RULE.code, Severity::Warning, title)
-            .because(format!(
-                "after fork(2), and in private mappings of files, the first write to a page copies it: {COST}"
-            ))
-            .fix(FIX)
-    };
-    lines.iter().map(finding).collect()
+    MISTAKE.find(observation)
 }
 
 const FIX: &[&str] = &[

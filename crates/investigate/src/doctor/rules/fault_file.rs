@@ -1,21 +1,23 @@
 //! Page faults of code and data that come from files.
 
-use super::page_faults::{COST, count, of_cause};
+use super::page_faults::FaultMistake;
 use super::rule::{DoctorRule, Needs, page};
 use crate::doctor::facts::{FaultCause, Observation};
 use crate::doctor::finding::DoctorFinding;
-use whylate_base::Severity;
 
 pub(super) const RULE: DoctorRule =
     DoctorRule { code: "fault-file", page: page!("fault-file"), needs: Needs::Faults, find };
 
+const MISTAKE: FaultMistake = FaultMistake {
+    code: RULE.code,
+    cause: FaultCause::File,
+    place: "in code or data of files",
+    why: "code and constants are read from their files when they are first used, and again after memory was short",
+    fix: FIX,
+};
+
 fn find(observation: &Observation) -> Vec<DoctorFinding> {
-    let lines = of_cause(observation, FaultCause::File);
-    let finding = |line: &super::lines::Line<'_, _>| {
-        let title = format!("{}: {} {}", line.name(), count(line), "in code or data of files");
-        line.finding(RULE.code, Severity::Warning, title).because(format!("code and constants are read from their files when they are first used, and again after memory was short: {COST}")).fix(FIX)
-    };
-    lines.iter().map(finding).collect()
+    MISTAKE.find(observation)
 }
 
 const FIX: &[&str] = &[

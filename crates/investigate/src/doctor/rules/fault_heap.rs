@@ -1,26 +1,23 @@
 //! Page faults of a heap that shrinks and grows.
 
-use super::page_faults::{COST, count, of_cause};
+use super::page_faults::FaultMistake;
 use super::rule::{DoctorRule, Needs, page};
 use crate::doctor::facts::{FaultCause, Observation};
 use crate::doctor::finding::DoctorFinding;
-use whylate_base::Severity;
 
 pub(super) const RULE: DoctorRule =
     DoctorRule { code: "fault-heap", page: page!("fault-heap"), needs: Needs::Faults, find };
 
+const MISTAKE: FaultMistake = FaultMistake {
+    code: RULE.code,
+    cause: FaultCause::Heap,
+    place: "in memory that was given back to the kernel and obtained again",
+    why: "free() gives large blocks, and the top of the heap, back to the kernel; the next malloc() obtains new pages",
+    fix: FIX,
+};
+
 fn find(observation: &Observation) -> Vec<DoctorFinding> {
-    let lines = of_cause(observation, FaultCause::Heap);
-    let finding = |line: &super::lines::Line<'_, _>| {
-        let title = format!(
-            "{}: {} {}",
-            line.name(),
-            count(line),
-            "in memory that was given back to the kernel and obtained again"
-        );
-        line.finding(RULE.code, Severity::Warning, title).because(format!("free() gives large blocks, and the top of the heap, back to the kernel; the next malloc() obtains new pages: {COST}")).fix(FIX)
-    };
-    lines.iter().map(finding).collect()
+    MISTAKE.find(observation)
 }
 
 const FIX: &[&str] = &[

@@ -1,6 +1,6 @@
 //! Locks of files in the real-time path.
 
-use super::lines::{by_line, times};
+use super::lines::Mistake;
 use super::rule::{DoctorRule, Needs, page};
 use crate::doctor::calls::SystemCall;
 use crate::doctor::facts::{Call, Observation};
@@ -10,16 +10,16 @@ use whylate_base::Severity;
 pub(super) const RULE: DoctorRule =
     DoctorRule { code: "file-lock", page: page!("file-lock"), needs: Needs::Calls, find };
 
+const MISTAKE: Mistake = Mistake {
+    code: RULE.code,
+    severity: Severity::Warning,
+    does: "locks a file in its loop",
+    why: WHY,
+    fix: FIX,
+};
+
 fn find(observation: &Observation) -> Vec<DoctorFinding> {
-    let calls = observation.path_calls().filter(|(_, call)| is_one(observation, call));
-    let lines = by_line(observation, calls);
-    lines
-        .iter()
-        .map(|line| {
-            let title = format!("{} locks a file in its loop: {}", line.name(), times(line.items.len()));
-            line.finding(RULE.code, Severity::Warning, title).because(WHY).fix(FIX)
-        })
-        .collect()
+    MISTAKE.of_path_calls(observation, is_one)
 }
 
 /// `F_SETLKW` and `F_OFD_SETLKW`, fcntl(2); `LOCK_NB` and `LOCK_UN`, flock(2).

@@ -1,6 +1,6 @@
 //! Waits for storage in the real-time path: fsync and its like.
 
-use super::lines::{by_line, times};
+use super::lines::Mistake;
 use super::rule::{DoctorRule, Needs, page};
 use crate::doctor::calls::SystemCall;
 use crate::doctor::facts::{Call, Observation};
@@ -10,16 +10,16 @@ use whylate_base::Severity;
 pub(super) const RULE: DoctorRule =
     DoctorRule { code: "file-sync", page: page!("file-sync"), needs: Needs::Calls, find };
 
+const MISTAKE: Mistake = Mistake {
+    code: RULE.code,
+    severity: Severity::Error,
+    does: "waits for storage in its loop",
+    why: WHY,
+    fix: FIX,
+};
+
 fn find(observation: &Observation) -> Vec<DoctorFinding> {
-    let calls = observation.path_calls().filter(|(_, call)| is_one(observation, call));
-    let lines = by_line(observation, calls);
-    lines
-        .iter()
-        .map(|line| {
-            let title = format!("{} waits for storage in its loop: {}", line.name(), times(line.items.len()));
-            line.finding(RULE.code, Severity::Error, title).because(WHY).fix(FIX)
-        })
-        .collect()
+    MISTAKE.of_path_calls(observation, is_one)
 }
 
 /// `MS_SYNC`, msync(2).

@@ -1,4 +1,4 @@
-//! Calls by thread and line: one line of a program is one finding.
+//! Calls by thread and line: one line of a program is one finding, and what the findings of a rule share.
 
 use crate::doctor::facts::{Call, Observation, ThreadFacts};
 use crate::doctor::finding::DoctorFinding;
@@ -70,6 +70,34 @@ impl<T: Placed> Line<'_, T> {
     /// `name:tid`, for a title.
     pub(super) fn name(&self) -> String {
         format!("{}:{}", self.thread.comm, self.thread.tid)
+    }
+}
+
+/// What a rule reports of every line that shows its mistake.
+pub(super) struct Mistake {
+    pub(super) code: &'static str,
+    pub(super) severity: Severity,
+    /// What the thread does, as its title has it behind the thread's name: `opens files in its loop`.
+    pub(super) does: &'static str,
+    pub(super) why: &'static str,
+    pub(super) fix: &'static [&'static str],
+}
+
+impl Mistake {
+    /// A finding for each line from which a thread makes such calls in the real-time path.
+    pub(super) fn of_path_calls(
+        &self,
+        observation: &Observation,
+        is_one: impl Fn(&Observation, &Call) -> bool,
+    ) -> Vec<DoctorFinding> {
+        let calls = observation.path_calls().filter(|(_, call)| is_one(observation, call));
+        by_line(observation, calls).iter().map(|line| self.at(line)).collect()
+    }
+
+    /// The finding of a line.
+    pub(super) fn at<T: Placed>(&self, line: &Line<'_, T>) -> DoctorFinding {
+        let title = format!("{} {}: {}", line.name(), self.does, times(line.items.len()));
+        line.finding(self.code, self.severity, title).because(self.why).fix(self.fix)
     }
 }
 

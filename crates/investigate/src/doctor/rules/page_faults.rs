@@ -1,8 +1,9 @@
-//! What the rules about page faults share: which faults are in the real-time path, and their lines.
+//! What the rules about page faults share: which faults are in the real-time path, their lines and their findings.
 
 use super::lines::{Line, Placed, by_line};
 use crate::doctor::facts::{Fault, FaultCause, Observation, RealTimePath};
-use whylate_base::Ns;
+use crate::doctor::finding::DoctorFinding;
+use whylate_base::{Ns, Severity};
 use whylate_events::StackId;
 
 impl Placed for Fault {
@@ -15,11 +16,35 @@ impl Placed for Fault {
     }
 }
 
+/// What a rule reports of the faults of one cause.
+pub(super) struct FaultMistake {
+    pub(super) code: &'static str,
+    pub(super) cause: FaultCause,
+    /// Where or when they happen, as the title has it behind their count: `as its stack grows`.
+    pub(super) place: &'static str,
+    /// Why there are such faults; why they matter is [`COST`].
+    pub(super) why: &'static str,
+    pub(super) fix: &'static [&'static str],
+}
+
+impl FaultMistake {
+    /// A finding for each line with such faults in the real-time path.
+    pub(super) fn find(&self, observation: &Observation) -> Vec<DoctorFinding> {
+        let finding = |line: &Line<'_, Fault>| {
+            let title = format!("{}: {} {}", line.name(), count(line), self.place);
+            line.finding(self.code, Severity::Warning, title)
+                .because(format!("{}: {COST}", self.why))
+                .fix(self.fix)
+        };
+        of_cause(observation, self.cause).iter().map(finding).collect()
+    }
+}
+
 /// The faults of one cause in the real-time path, by line.
 ///
 /// The first round of a loop loads its code and constants: what is read from files then is part of the start-up, unless
 /// a device was read.
-pub(super) fn of_cause(observation: &Observation, cause: FaultCause) -> Vec<Line<'_, Fault>> {
+fn of_cause(observation: &Observation, cause: FaultCause) -> Vec<Line<'_, Fault>> {
     let is_from_file = matches!(cause, FaultCause::File | FaultCause::CopyOnWrite);
     let counts = |path: &RealTimePath, fault: &Fault| {
         path.contains(fault.time) && (!is_from_file || fault.is_major || fault.time >= path.warm)
@@ -32,7 +57,7 @@ pub(super) fn of_cause(observation: &Observation, cause: FaultCause) -> Vec<Line
 }
 
 /// `3 page faults`, `1 page fault, 1 of them from a device`.
-pub(super) fn count(line: &Line<'_, Fault>) -> String {
+fn count(line: &Line<'_, Fault>) -> String {
     let all = line.items.len();
     let major = line.items.iter().filter(|fault| fault.is_major).count();
     let from_device = if major > 0 { format!(", {major} of them from a device") } else { String::new() };
@@ -40,5 +65,5 @@ pub(super) fn count(line: &Line<'_, Fault>) -> String {
 }
 
 /// Why every fault matters.
-pub(super) const COST: &str = "a page fault enters the kernel, takes locks of the address space that other threads may hold, \
+const COST: &str = "a page fault enters the kernel, takes locks of the address space that other threads may hold, \
      and clears or copies a page: microseconds at best, milliseconds where memory is short or a device is read";

@@ -1,6 +1,6 @@
 //! Real-time threads that wait for instants of CLOCK_REALTIME.
 
-use super::lines::{by_line, times};
+use super::lines::{Mistake, by_line};
 use super::rule::{DoctorRule, Needs, page};
 use crate::doctor::calls::SystemCall;
 use crate::doctor::facts::{Call, Observation, ThreadFacts};
@@ -18,6 +18,14 @@ const TIMED_OUT: i32 = 110;
 /// Fewer timeouts of a condition variable are no period.
 const ENOUGH: usize = 5;
 
+const MISTAKE: Mistake = Mistake {
+    code: RULE.code,
+    severity: Severity::Warning,
+    does: "waits for times of CLOCK_REALTIME",
+    why: WHY,
+    fix: FIX,
+};
+
 fn find(observation: &Observation) -> Vec<DoctorFinding> {
     let sleeps = observation.path_calls().filter(|(_, call)| is_sleep(call));
     let sleeps = by_line(observation, sleeps);
@@ -26,13 +34,7 @@ fn find(observation: &Observation) -> Vec<DoctorFinding> {
     let waits = by_line(observation, waits);
     let waits = waits.iter().filter(|line| line.items.len() >= ENOUGH);
     let lines = sleeps.iter().chain(&timers).chain(waits);
-    lines
-        .map(|line| {
-            let title =
-                format!("{} waits for times of CLOCK_REALTIME: {}", line.name(), times(line.items.len()));
-            line.finding(RULE.code, Severity::Warning, title).because(WHY).fix(FIX)
-        })
-        .collect()
+    lines.map(|line| MISTAKE.at(line)).collect()
 }
 
 fn is_sleep(call: &Call) -> bool {

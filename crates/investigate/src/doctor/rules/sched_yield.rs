@@ -1,6 +1,6 @@
 //! Real-time threads that wait by `sched_yield(2)`.
 
-use super::lines::{by_line, times};
+use super::lines::{Mistake, by_line};
 use super::rule::{DoctorRule, Needs, page};
 use crate::doctor::calls::SystemCall;
 use crate::doctor::facts::Observation;
@@ -13,6 +13,9 @@ pub(super) const RULE: DoctorRule =
 /// Once or twice may be a courtesy; a loop is a wait.
 const ENOUGH: usize = 10;
 
+const MISTAKE: Mistake =
+    Mistake { code: RULE.code, severity: Severity::Error, does: "waits by sched_yield", why: WHY, fix: FIX };
+
 fn find(observation: &Observation) -> Vec<DoctorFinding> {
     // Whether it is in the periodic part does not matter: a thread that spins may have none.
     let calls =
@@ -24,12 +27,7 @@ fn find(observation: &Observation) -> Vec<DoctorFinding> {
         });
     let lines = by_line(observation, calls);
     let spins = lines.iter().filter(|line| line.items.len() >= ENOUGH);
-    spins
-        .map(|line| {
-            let title = format!("{} waits by sched_yield: {}", line.name(), times(line.items.len()));
-            line.finding(RULE.code, Severity::Error, title).because(WHY).fix(FIX)
-        })
-        .collect()
+    spins.map(|line| MISTAKE.at(line)).collect()
 }
 
 const WHY: &str = "sched_yield() of a SCHED_FIFO or SCHED_RR thread lets only threads of the same priority run: one of a lower \

@@ -1,6 +1,6 @@
 //! Output to a terminal, to standard output or to the system log in the real-time path.
 
-use super::lines::{by_line, times};
+use super::lines::Mistake;
 use super::purpose::{is_logging, is_name_resolution};
 use super::rule::{DoctorRule, Needs, page};
 use crate::doctor::calls::SystemCall;
@@ -11,20 +11,16 @@ use whylate_base::Severity;
 pub(super) const RULE: DoctorRule =
     DoctorRule { code: "terminal-output", page: page!("terminal-output"), needs: Needs::Calls, find };
 
+const MISTAKE: Mistake = Mistake {
+    code: RULE.code,
+    severity: Severity::Warning,
+    does: "writes to standard output, a terminal or the log in its loop",
+    why: WHY,
+    fix: FIX,
+};
+
 fn find(observation: &Observation) -> Vec<DoctorFinding> {
-    let calls = observation.path_calls().filter(|(_, call)| is_one(observation, call));
-    let lines = by_line(observation, calls);
-    lines
-        .iter()
-        .map(|line| {
-            let title = format!(
-                "{} writes to standard output, a terminal or the log in its loop: {}",
-                line.name(),
-                times(line.items.len())
-            );
-            line.finding(RULE.code, Severity::Warning, title).because(WHY).fix(FIX)
-        })
-        .collect()
+    MISTAKE.of_path_calls(observation, is_one)
 }
 
 fn is_one(observation: &Observation, call: &Call) -> bool {
