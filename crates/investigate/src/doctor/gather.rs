@@ -34,6 +34,7 @@ struct Track {
 }
 
 /// The events of a program's threads, taken in one by one.
+#[derive(Default)]
 struct Gatherer {
     followed: HashSet<Tid>,
     tracks: HashMap<Tid, Track>,
@@ -46,14 +47,8 @@ struct Gatherer {
 /// The observation of the threads that `watched` has, and of what they started; the error list has what could not be
 /// seen, in sentences.
 pub(super) fn observation(source: &mut dyn EventSource, watched: Watched) -> (Observation, Vec<String>) {
-    let mut gatherer = Gatherer {
-        followed: watched.threads.keys().copied().collect(),
-        tracks: HashMap::new(),
-        calls: Vec::new(),
-        faults: Vec::new(),
-        ignored_calls: 0,
-        rt_group_sched: None,
-    };
+    let mut gatherer =
+        Gatherer { followed: watched.threads.keys().copied().collect(), ..Gatherer::default() };
     while let Some(event) = source.next_event() {
         gatherer.apply(event);
     }
@@ -81,15 +76,7 @@ pub(super) fn observation(source: &mut dyn EventSource, watched: Watched) -> (Ob
 /// The observation without a trace: call stacks and `/proc` alone.
 pub(super) fn without_trace(watched: Watched, stacks: Stacks) -> Observation {
     let switches: HashMap<Tid, WatchedThread> = watched.threads.clone().into_iter().collect();
-    let gatherer = Gatherer {
-        followed: HashSet::new(),
-        tracks: HashMap::new(),
-        calls: Vec::new(),
-        faults: Vec::new(),
-        ignored_calls: 0,
-        rt_group_sched: None,
-    };
-    let mut observation = gatherer.finish(watched, Arc::new(stacks));
+    let mut observation = Gatherer::default().finish(watched, Arc::new(stacks));
     for thread in observation.threads.values_mut() {
         thread.path = switches.get(&thread.tid).and_then(path::by_looks);
     }
@@ -357,7 +344,7 @@ fn paths(observation: &mut Observation) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::doctor::process_files::TaskFiles;
+    use crate::doctor::made_up::task;
     use whylate_base::Cpu;
     use whylate_events::{Context, TaskState, TraceInfo, VecSource};
 
@@ -394,20 +381,9 @@ mod tests {
     /// What is gathered of process 10 from these events.
     fn gathered(events: Vec<Event>) -> Observation {
         let mut watched = Watched::default();
-        let task = TaskFiles {
-            comm: "t10".into(),
-            policy: Policy::Other,
-            priority: 0,
-            minor_faults: 0,
-            major_faults: 0,
-            cpus: None,
-            voluntary_switches: 0,
-            involuntary_switches: 0,
-            run_delay: None,
-        };
         let thread = WatchedThread {
             pid: Tid(10),
-            last: task,
+            last: task("t10", Policy::Other, 0),
             realtime: None,
             realtime_since: None,
             switches: Vec::new(),

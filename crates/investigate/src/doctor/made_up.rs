@@ -4,6 +4,7 @@ use super::calls::SystemCall;
 use super::facts::{
     Call, Fault, FaultCause, Observation, PolicyRequest, ProcessFacts, RealTimePath, ThreadFacts,
 };
+use super::process_files::TaskFiles;
 use whylate_base::{Ns, Policy, Tid};
 use whylate_events::{AddressId, CodeAddress, CodeLocation, CodeModule, ModuleId, StackId, Stacks};
 
@@ -91,6 +92,21 @@ pub(super) fn fault(tid: i32, cause: FaultCause, line: u32) -> Fault {
 /// A request for a policy, by the thread itself.
 pub(super) fn request(tid: i32, call: usize, policy: Policy, error: Option<i32>) -> PolicyRequest {
     PolicyRequest { call, by: Tid(tid), policy: Some(policy), error }
+}
+
+/// What the files of a thread show that has done nothing yet.
+pub(super) fn task(comm: &str, policy: Policy, priority: u32) -> TaskFiles {
+    TaskFiles {
+        comm: comm.into(),
+        policy,
+        priority,
+        minor_faults: 0,
+        major_faults: 0,
+        cpus: None,
+        voluntary_switches: 0,
+        involuntary_switches: 0,
+        run_delay: None,
+    }
 }
 
 /// What the rules find in an observation: each code with its line.

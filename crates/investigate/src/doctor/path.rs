@@ -91,9 +91,8 @@ pub(super) fn by_looks(thread: &WatchedThread) -> Option<RealTimePath> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::doctor::made_up::{call, program, repeat};
-    use crate::doctor::process_files::TaskFiles;
-    use whylate_base::{Comm, Tid};
+    use crate::doctor::made_up::{call, program, repeat, task};
+    use whylate_base::Tid;
 
     /// The path of a thread of a policy that makes these calls; descriptor 3 is a file, 4 a timer, 5 a device.
     fn path(policy: Policy, calls: &[Call]) -> Option<RealTimePath> {
@@ -154,20 +153,9 @@ mod tests {
 
     #[test]
     fn the_looks_show_the_part_in_which_it_slept() {
-        let task = TaskFiles {
-            comm: Comm::default(),
-            policy: Policy::Fifo,
-            priority: 50,
-            minor_faults: 0,
-            major_faults: 0,
-            cpus: None,
-            voluntary_switches: 0,
-            involuntary_switches: 0,
-            run_delay: None,
-        };
         let thread = |since: Option<i64>, switches: &[(i64, u64)]| WatchedThread {
             pid: Tid(10),
-            last: task.clone(),
+            last: task("", Policy::Fifo, 50),
             realtime: Some((Policy::Fifo, 50)),
             realtime_since: since.map(Ns),
             switches: switches.iter().map(|&(at, count)| (Ns(at), count)).collect(),
