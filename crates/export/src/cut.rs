@@ -5,7 +5,7 @@ use crate::tracepoint::{Tracepoint, kind_name};
 use std::fmt;
 use std::str::FromStr;
 use whylate_base::{Comm, Ns, Tid};
-use whylate_events::{Event, Kind};
+use whylate_events::{Event, Kind, StackSample};
 use whylate_ledger::{Scope, Select};
 
 /// What is to be kept; of an empty choice, everything.
@@ -167,6 +167,14 @@ impl<'c> Selected<'c> {
     /// True when a part of `from..=to` may be kept.
     pub fn overlaps(&self, from: Ns, to: Ns) -> bool {
         self.window.is_none_or(|(first, last)| from <= last && to >= first)
+    }
+
+    /// Whether to keep a sampled call stack; asked when all events were seen.
+    pub(crate) fn keeps_sample(&self, sample: &StackSample) -> bool {
+        let is_selected = |select: &Select| select.is(sample.tid, self.threads.comm(sample.tid).as_str());
+        self.overlaps(sample.time, sample.time)
+            && self.cut.scope.cpus.as_ref().is_none_or(|cpus| cpus.contains(sample.cpu))
+            && (self.cut.tasks.is_empty() || self.cut.tasks.iter().any(is_selected))
     }
 
     /// What is known of the threads so far.

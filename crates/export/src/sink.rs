@@ -21,6 +21,8 @@ pub struct Written {
     pub bare: u64,
     /// Activations that are in the output.
     pub activations: u64,
+    /// Sampled call stacks that are in the output.
+    pub samples: u64,
     /// Choices of events that the trace has none of.
     pub unmet: Vec<String>,
 }

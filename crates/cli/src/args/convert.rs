@@ -38,7 +38,7 @@ pub(crate) struct ConvertArgs {
 /// What to write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ConvertFormat {
-    /// For ui.perfetto.dev, with ledger and verdicts as additional tracks
+    /// For ui.perfetto.dev, with ledger and verdicts as additional tracks, and sampled call stacks
     Perfetto,
     /// trace.dat version 7, for trace-cmd and KernelShark
     Dat,

@@ -5,6 +5,7 @@
 //! ftrace bundles, a CPU's events each, as they come  ── scheduling, interrupts, system calls ...
 //! track descriptors, slices                          ── one track a thread: activations, and in them what
 //!                                                       their time was charged to; findings as instants
+//! perf samples                                       ── call stacks, where the recording has some
 //! ```
 //!
 //! Field numbers are those of `protos/perfetto/trace` of github.com/google/perfetto.
@@ -13,6 +14,7 @@ mod bundles;
 mod event;
 mod packets;
 mod proto;
+mod samples;
 mod tracks;
 
 use crate::cut::Cut;
@@ -58,8 +60,12 @@ pub fn write(
     })?;
     bundles.finish(&mut packets)?;
     let activations = tracks::write(&explanation, &selected, &mut packets)?;
+    let samples = match &explanation.trace.stacks {
+        Some(stacks) => samples::write(stacks, &selected, &mut packets)?,
+        None => 0,
+    };
     packets.out.flush()?;
-    Ok((Written { events, no_form, activations, ..written }, explanation))
+    Ok((Written { events, no_form, activations, samples, ..written }, explanation))
 }
 
 /// What a reader must know before the first event.

@@ -16,16 +16,19 @@ pub(super) mod packet {
     pub(in crate::perfetto) const INTERNED_DATA: u32 = 12;
     pub(in crate::perfetto) const SEQUENCE_FLAGS: u32 = 13;
     pub(in crate::perfetto) const SYSTEM_INFO: u32 = 45;
+    pub(in crate::perfetto) const DEFAULTS: u32 = 59;
     pub(in crate::perfetto) const TRACK_DESCRIPTOR: u32 = 60;
+    pub(in crate::perfetto) const PERF_SAMPLE: u32 = 66;
 }
 
 /// `SEQ_INCREMENTAL_STATE_CLEARED`: what was interned before on this sequence is void.
 pub(super) const STATE_CLEARED: u32 = 1;
 /// `SEQ_NEEDS_INCREMENTAL_STATE`: the packet refers to what was interned.
 pub(super) const NEEDS_STATE: u32 = 2;
-/// The sequence of the ftrace bundles, and that of our own tracks.
+/// The sequence of the ftrace bundles, that of our own tracks, and the first of those of samples.
 pub(super) const FTRACE_SEQUENCE: u32 = 1;
 pub(super) const TRACK_SEQUENCE: u32 = 2;
+pub(super) const FIRST_SAMPLE_SEQUENCE: u32 = 3;
 
 /// Timestamps are unsigned there; a due time may lie before the clock's origin.
 pub(super) fn time(at: Ns) -> u64 {

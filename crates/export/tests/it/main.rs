@@ -6,6 +6,7 @@ mod dat;
 mod json_lines;
 mod latencies;
 mod perfetto;
+mod perfetto_samples;
 #[cfg(feature = "parquet")]
 mod tables;
 mod text;

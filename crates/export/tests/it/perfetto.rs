@@ -12,33 +12,33 @@ use whylate_ledger::{Explanation, Instant, Options, Scope};
 
 /// A field's value.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Value<'a> {
+pub(crate) enum Value<'a> {
     Number(u64),
     Fixed(u64),
     Bytes(&'a [u8]),
 }
 
 impl<'a> Value<'a> {
-    fn number(self) -> u64 {
+    pub(crate) fn number(self) -> u64 {
         let Value::Number(number) = self else { panic!("{self:?} is no number") };
         number
     }
 
-    fn bytes(self) -> &'a [u8] {
+    pub(crate) fn bytes(self) -> &'a [u8] {
         let Value::Bytes(bytes) = self else { panic!("{self:?} is no message") };
         bytes
     }
 
-    fn text(self) -> &'a str {
+    pub(crate) fn text(self) -> &'a str {
         std::str::from_utf8(self.bytes()).expect("UTF-8")
     }
 }
 
 /// The fields of a message by number.
-struct Fields<'a>(BTreeMap<u64, Vec<Value<'a>>>);
+pub(crate) struct Fields<'a>(pub(crate) BTreeMap<u64, Vec<Value<'a>>>);
 
 impl<'a> Fields<'a> {
-    fn of(mut bytes: &'a [u8]) -> Fields<'a> {
+    pub(crate) fn of(mut bytes: &'a [u8]) -> Fields<'a> {
         let mut fields: BTreeMap<u64, Vec<Value<'_>>> = BTreeMap::new();
         while !bytes.is_empty() {
             let key = varint(&mut bytes);
@@ -62,16 +62,16 @@ impl<'a> Fields<'a> {
         Fields(fields)
     }
 
-    fn all(&self, field: u64) -> &[Value<'a>] {
+    pub(crate) fn all(&self, field: u64) -> &[Value<'a>] {
         self.0.get(&field).map_or(&[], Vec::as_slice)
     }
 
-    fn one(&self, field: u64) -> Value<'a> {
+    pub(crate) fn one(&self, field: u64) -> Value<'a> {
         let [value] = self.all(field) else { panic!("{} of field {field}", self.all(field).len()) };
         *value
     }
 
-    fn messages(&self, field: u64) -> impl Iterator<Item = Fields<'a>> {
+    pub(crate) fn messages(&self, field: u64) -> impl Iterator<Item = Fields<'a>> {
         self.all(field).iter().map(|value| Fields::of(value.bytes()))
     }
 }

@@ -27,6 +27,9 @@ pub(super) fn summarize(
     if written.activations > 0 {
         parts.push(format!("{} activations explained", written.activations));
     }
+    if written.samples > 0 {
+        parts.push(format!("{} sampled call stacks", written.samples));
+    }
     if let Some(bytes) = bytes {
         parts.push(format!("{:.1} MB", bytes as f64 / 1e6));
     }
@@ -50,6 +53,11 @@ pub(super) fn summarize(
         message!(
             "note: what the {} measured is no event, and so not in the output: explain it as it is",
             info.format
+        );
+    }
+    if info.stacks.is_some() && !matches!(format, ConvertFormat::Perfetto | ConvertFormat::Dat) {
+        message!(
+            "note: the sampled call stacks are not in the output: only trace.dat and Perfetto hold them"
         );
     }
     let damage = &info.damage;
