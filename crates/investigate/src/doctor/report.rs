@@ -1,11 +1,13 @@
 //! What an examination results in.
 
 use super::calls::SystemCall;
-use super::facts::Observation;
+use super::facts::{Call, Observation};
 use super::finding::DoctorFinding;
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::process::ExitStatus;
-use whylate_base::{Comm, CpuSet, Ns, Policy, Tid};
+use whylate_base::{Comm, CpuSet, Ns, Policy, SourceLocation, Tid};
+use whylate_events::StackId;
 
 /// The result of an examination.
 #[derive(Clone, Debug, Default)]
@@ -66,6 +68,8 @@ pub struct CallTotal {
     pub total: Ns,
     /// The longest.
     pub worst: Ns,
+    /// The program's line at which most of the time went; `None` where no call stack shows it.
+    pub location: Option<SourceLocation>,
 }
 
 impl DoctorReport {
@@ -77,24 +81,9 @@ impl DoctorReport {
 
 /// The threads of an observation, real-time ones first.
 pub(super) fn threads(observation: &Observation) -> Vec<ThreadReport> {
-    let mut totals: BTreeMap<Tid, BTreeMap<SystemCall, CallTotal>> = BTreeMap::new();
-    for call in &observation.calls {
-        let of_thread = totals.entry(call.tid).or_default();
-        let total = of_thread.entry(call.call).or_insert_with(|| CallTotal {
-            name: call.call.name(),
-            count: 0,
-            total: Ns::ZERO,
-            worst: Ns::ZERO,
-        });
-        let took = call.duration().unwrap_or_default();
-        total.count += 1;
-        total.total += took;
-        total.worst = total.worst.max(took);
-    }
+    let mut totals = call_totals(observation);
     let mut threads: Vec<(u32, ThreadReport)> = Vec::new();
     for facts in observation.threads.values() {
-        let mut calls: Vec<CallTotal> = totals.remove(&facts.tid).unwrap_or_default().into_values().collect();
-        calls.sort_by_key(|total| std::cmp::Reverse(total.total));
         let thread = ThreadReport {
             tid: facts.tid,
             pid: facts.pid,
@@ -109,10 +98,75 @@ pub(super) fn threads(observation: &Observation) -> Vec<ThreadReport> {
             run_delay: facts.run_delay,
             locked_bytes: observation.processes.get(&facts.pid).and_then(|process| process.locked_bytes),
             waits: facts.path.map(|path| path.waits),
-            calls,
+            calls: totals.remove(&facts.tid).unwrap_or_default(),
         };
         threads.push((facts.rank(), thread));
     }
-    threads.sort_by_key(|(rank, thread)| (std::cmp::Reverse(*rank), thread.tid));
+    threads.sort_by_key(|(rank, thread)| (Reverse(*rank), thread.tid));
     threads.into_iter().map(|(_, thread)| thread).collect()
+}
+
+/// The calls of each thread, the longest in total first.
+fn call_totals(observation: &Observation) -> BTreeMap<Tid, Vec<CallTotal>> {
+    let mut calls: BTreeMap<(Tid, SystemCall), Vec<&Call>> = BTreeMap::new();
+    for call in &observation.calls {
+        calls.entry((call.tid, call.call)).or_default().push(call);
+    }
+    let mut totals: BTreeMap<Tid, Vec<CallTotal>> = BTreeMap::new();
+    for ((tid, kind), calls) in calls {
+        let durations = || calls.iter().filter_map(|call| call.duration());
+        totals.entry(tid).or_default().push(CallTotal {
+            name: kind.name(),
+            count: calls.len() as u64,
+            total: durations().sum(),
+            worst: durations().max().unwrap_or_default(),
+            location: costliest_line(observation, &calls),
+        });
+    }
+    for totals in totals.values_mut() {
+        totals.sort_by_key(|total| Reverse(total.total));
+    }
+    totals
+}
+
+fn costliest_line(observation: &Observation, calls: &[&Call]) -> Option<SourceLocation> {
+    let mut stacks: BTreeMap<StackId, Ns> = BTreeMap::new();
+    for call in calls {
+        if let Some(stack) = call.stack {
+            *stacks.entry(stack).or_default() += call.duration().unwrap_or_default();
+        }
+    }
+    let mut lines: BTreeMap<String, (Ns, SourceLocation)> = BTreeMap::new();
+    for (stack, took) in stacks {
+        if let Some(location) = observation.location(Some(stack)) {
+            lines.entry(location.to_string()).or_insert((Ns::ZERO, location)).0 += took;
+        }
+    }
+    lines.into_values().max_by_key(|(took, _)| *took).map(|(_, location)| location)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::doctor::made_up::{call, program};
+
+    #[test]
+    fn calls_are_summed_up_and_have_their_costliest_line() {
+        let mut observation = program(&[(11, Policy::Fifo, 50), (12, Policy::Other, 0)]);
+        let write = |line, took| {
+            let write = call(11, SystemCall::Write, &[1], line);
+            Call { end: Some(Ns(write.start.0 + took)), ..write }
+        };
+        let unseen = Call { stack: None, ..write(0, 900) };
+        let read = call(11, SystemCall::Read, &[0], 5);
+        observation.calls = vec![write(7, 200), write(8, 300), write(7, 200), unseen, read];
+        let threads = threads(&observation);
+        assert_eq!(threads.iter().map(|thread| thread.tid).collect::<Vec<_>>(), [Tid(11), Tid(12)]);
+        let [write, read] = &threads[0].calls[..] else { panic!("{threads:?}") };
+        assert_eq!((write.name.as_str(), write.count), ("write", 4));
+        assert_eq!((write.total, write.worst), (Ns(1_600), Ns(900)));
+        assert_eq!(write.location.as_ref().and_then(|location| location.line), Some(7));
+        assert_eq!((read.name.as_str(), read.count), ("read", 1));
+        assert_eq!(threads[1].calls, []);
+    }
 }

@@ -1,14 +1,17 @@
 //! The mistakes of a program for a terminal: gravest first, then what could not be seen, then the threads.
 
+use super::facts;
 use crate::terminal::Style;
 use crate::terminal::layout::{Align, Cell, Page};
 use crate::terminal::paint::Ink;
 use crate::words;
-use whylate_base::{Policy, Severity};
+use whylate_base::Severity;
 use whylate_investigate::doctor::{DoctorFinding, DoctorReport, ThreadReport};
 
 /// How many threads are shown; JSON has all of them.
 const THREADS: usize = 12;
+/// How many system calls of each.
+const CALLS: usize = 2;
 
 /// The mistakes as text. Ends with a line break.
 pub fn render(report: &DoctorReport, style: &Style) -> String {
@@ -16,14 +19,8 @@ pub fn render(report: &DoctorReport, style: &Style) -> String {
     for finding in &report.findings {
         write_finding(&mut page, finding);
     }
-    if report.findings.is_empty() {
-        let nothing = match report.has_realtime() {
-            true => "Nothing found.",
-            false => {
-                "Cannot tell: no real-time thread was seen (SCHED_FIFO, SCHED_RR, SCHED_DEADLINE), nor one that asked to be one."
-            }
-        };
-        page.paragraph(0, nothing, Ink::Strong);
+    if let Some(sentence) = facts::nothing(report) {
+        page.paragraph(0, sentence, Ink::Strong);
     }
     if !report.unseen.is_empty() {
         page.gap();
@@ -34,11 +31,7 @@ pub fn render(report: &DoctorReport, style: &Style) -> String {
     }
     threads(&mut page, &report.threads);
     page.gap();
-    page.facts(&[
-        format!("observed for {}", report.duration),
-        words::plural(report.threads.len() as u64, "thread"),
-        words::plural(report.findings.len() as u64, "finding"),
-    ]);
+    page.facts(&facts::observed(report));
     page.paragraph(0, "whylate doctor --code CODE explains a finding", Ink::Faint);
     page.finish()
 }
@@ -52,17 +45,11 @@ fn write_finding(page: &mut Page, finding: &DoctorFinding) {
     page.gap();
     let label = format!("{}[{}]: ", finding.severity, finding.code);
     page.led(0, (&label, ink), &words::clean(&finding.title), Ink::Strong);
-    let mut place = finding.location.as_ref().map(|location| words::clean(&location.to_string()));
-    if let Some(worst) = finding.worst {
-        let worst = format!("worst {worst}");
-        place = Some(place.map_or_else(|| worst.clone(), |place| format!("{place}, {worst}")));
-    }
-    if let Some(place) = place {
+    if let Some(place) = facts::place(finding) {
         page.labelled(2, ("at    ", Ink::Faint), &place, Ink::Plain);
     }
-    if let Some((thread, Some(location))) = &finding.other {
-        let text = format!("{} at {location}", words::thread(&thread.comm, thread.tid));
-        page.labelled(2, ("other ", Ink::Faint), &words::clean(&text), Ink::Plain);
+    if let Some(other) = facts::other(finding) {
+        page.labelled(2, ("other ", Ink::Faint), &other, Ink::Plain);
     }
     page.paragraph(2, &words::clean(&finding.why), Ink::Plain);
     for (i, fix) in finding.fix.iter().enumerate() {
@@ -76,21 +63,11 @@ fn threads(page: &mut Page, threads: &[ThreadReport]) {
         return;
     }
     page.gap();
-    let heading =
-        ["thread", "policy", "CPUs", "minor", "major", "voluntary", "preempted", "waited", "longest calls"];
-    let mut rows = vec![heading.map(|text| Cell::new(text, Ink::Faint)).to_vec()];
+    let heading = ["thread", "policy", "CPUs"].into_iter().chain(facts::COUNTS).chain(["longest calls"]);
+    let mut rows = vec![heading.map(|text| Cell::new(text, Ink::Faint)).collect()];
     rows.extend(threads.iter().take(THREADS).map(row));
-    let aligns = [
-        Align::Left,
-        Align::Left,
-        Align::Left,
-        Align::Right,
-        Align::Right,
-        Align::Right,
-        Align::Right,
-        Align::Right,
-        Align::Left,
-    ];
+    let (left, right) = ([Align::Left; 3], [Align::Right; facts::COUNTS.len()]);
+    let aligns = [&left[..], &right, &[Align::Left]].concat();
     page.table(0, &aligns, &rows);
     if threads.len() > THREADS {
         page.paragraph(0, &format!("and {} more", threads.len() - THREADS), Ink::Faint);
@@ -98,26 +75,12 @@ fn threads(page: &mut Page, threads: &[ThreadReport]) {
 }
 
 fn row(thread: &ThreadReport) -> Vec<Cell> {
-    let scheduling = match thread.policy {
-        Policy::Fifo | Policy::Rr => format!("{} {}", thread.policy.name(), thread.priority),
-        policy => policy.name().to_owned(),
-    };
-    let calls: Vec<String> = thread
-        .calls
-        .iter()
-        .take(2)
-        .map(|total| format!("{} {}", total.name, words::count(total.count)))
-        .collect();
-    let texts = [
+    let calls: Vec<String> = thread.calls.iter().take(CALLS).map(facts::call).collect();
+    let of_thread = [
         words::thread(&thread.comm, thread.tid),
-        scheduling,
+        facts::scheduling(thread),
         thread.cpus.as_ref().map(ToString::to_string).unwrap_or_default(),
-        words::count(thread.minor_faults),
-        words::count(thread.major_faults),
-        words::count(thread.voluntary_switches),
-        words::count(thread.involuntary_switches),
-        thread.run_delay.map(|delay| delay.to_string()).unwrap_or_default(),
-        calls.join(", "),
     ];
-    texts.map(Cell::from).to_vec()
+    let texts = of_thread.into_iter().chain(facts::counts(thread)).chain([calls.join(", ")]);
+    texts.map(Cell::from).collect()
 }

@@ -47,7 +47,7 @@ fn markup(page: &str) -> String {
 }
 
 /// Every tag opened is closed in its turn.
-fn assert_well_formed(page: &str) {
+pub(crate) fn assert_well_formed(page: &str) {
     const VOID: [&str; 2] = ["meta", "br"];
     let markup = markup(page);
     let mut open: Vec<&str> = Vec::new();

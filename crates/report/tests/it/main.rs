@@ -4,6 +4,7 @@
 
 mod check;
 mod compare;
+mod doctor;
 mod first;
 mod html;
 mod json;

@@ -67,6 +67,9 @@ pub struct SystemCall {
     pub total_ns: i64,
     /// The longest.
     pub worst_ns: i64,
+    /// The program's line at which most of the time went; null where no call stack shows it.
+    #[serde(rename = "where", default)]
+    pub location: Option<Where>,
 }
 
 /// A mistake.

@@ -46,6 +46,7 @@ impl From<&CallTotal> for SystemCall {
             count: total.count,
             total_ns: total.total.0,
             worst_ns: total.worst.0,
+            location: total.location.as_ref().map(place),
         }
     }
 }
