@@ -37,7 +37,7 @@ mod unwind;
 pub use files::ModuleFiles;
 pub use maps::Mapping;
 pub use sample::{UserRegisters, UserStack};
-pub use sampler::{DEFAULT_PERIOD, DEFAULT_STACK_BYTES, SamplerError, SamplerOptions, StackSampler};
+pub use sampler::{DEFAULT_PERIOD, SamplerError, SamplerOptions, StackSampler};
 pub use source::SampledTracepoint;
 pub use symbols::{SymbolOptions, symbolize};
 pub use unwind::{CodePlace, MOST_FRAMES, Unwinder};

@@ -9,7 +9,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 use std::thread::{self, JoinHandle};
-use whylate_base::{Cpu, Ns, Tid};
+use whylate_base::{Cpu, CpuSet, Ns, Tid};
 use whylate_events::Stacks;
 use whylate_sys::{PerfCounter, PerfEvent, PerfOptions, PerfRing, PerfTarget, SysError, raise_open_files};
 
@@ -24,16 +24,26 @@ pub struct SamplerOptions {
     pub wakes: Option<SampledTracepoint>,
     /// `raw_syscalls:sys_enter`, with where its `id` is, and a filter of the calls: each is sampled. Needs privileges.
     pub syscalls: Option<SampledTracepoint>,
-    /// The CPUs that the threads may run on.
-    pub cpus: Vec<Cpu>,
     /// Where the functions and lines of the code are looked up.
     pub symbols: SymbolOptions,
+}
+
+impl Default for SamplerOptions {
+    fn default() -> Self {
+        SamplerOptions {
+            period: DEFAULT_PERIOD,
+            stack_bytes: DEFAULT_STACK_BYTES,
+            wakes: None,
+            syscalls: None,
+            symbols: SymbolOptions::default(),
+        }
+    }
 }
 
 /// The default of [`SamplerOptions::period`]: 1 kHz.
 pub const DEFAULT_PERIOD: Ns = Ns::from_ms(1);
 /// The default of [`SamplerOptions::stack_bytes`]; perf's default as well.
-pub const DEFAULT_STACK_BYTES: u32 = 8192;
+const DEFAULT_STACK_BYTES: u32 = 8192;
 
 /// The records' room on each CPU, and for all of them. Half a second of 1,000 samples a second takes 4 MiB.
 const LARGEST_RING: usize = 8 << 20;
@@ -52,6 +62,9 @@ pub enum SamplerError {
     /// This architecture's registers are not known.
     #[error("cannot sample call stacks: whylate unwinds stacks on x86_64 and aarch64 only")]
     Architecture,
+    /// It is not known on which CPUs threads run.
+    #[error("cannot sample call stacks: cannot read the list of CPUs in {ONLINE}: {0}; mount sysfs at /sys")]
+    Cpus(#[source] std::io::Error),
     /// No thread could be started.
     #[error("cannot sample call stacks: no thread to take them out: {0}")]
     Thread(#[source] std::io::Error),
@@ -59,6 +72,14 @@ pub enum SamplerError {
 
 fn with_hint(refused: &SysError) -> String {
     refused.hint().map_or_else(|| refused.to_string(), |hint| format!("{refused}: {hint}"))
+}
+
+/// The CPUs that threads can run on (`Documentation/ABI/testing/sysfs-devices-system-cpu`).
+const ONLINE: &str = "/sys/devices/system/cpu/online";
+
+fn online_cpus() -> std::io::Result<CpuSet> {
+    let list = std::fs::read_to_string(ONLINE)?;
+    list.trim().parse().map_err(|error| std::io::Error::new(std::io::ErrorKind::InvalidData, error))
 }
 
 /// Chosen threads being sampled. Dropping it ends the sampling and discards what was sampled.
@@ -84,14 +105,15 @@ impl StackSampler {
         if whylate_sys::PERF_REGISTERS.is_empty() {
             return Err(SamplerError::Architecture);
         }
+        let cpus = online_cpus().map_err(SamplerError::Cpus)?;
         raise_open_files();
         let (kernel, notes) = privileges()?;
         let size = match kernel {
-            true => (ALL_RINGS / options.cpus.len().max(1)).clamp(SMALLEST_RING, LARGEST_RING),
+            true => (ALL_RINGS / cpus.len().max(1)).clamp(SMALLEST_RING, LARGEST_RING),
             false => UNPRIVILEGED_RING,
         };
         let mut rings = Vec::new();
-        for &cpu in &options.cpus {
+        for cpu in cpus.iter() {
             // It counts nothing: a ring needs an event that lasts.
             let event = PerfEvent::open(&counter(PerfCounter::Nothing), PerfTarget::Thread(Tid(0), cpu))?;
             rings.push(PerfRing::new(event, size)?);
@@ -119,11 +141,22 @@ impl StackSampler {
         Ok(StackSampler { shared, rings: owners, period, stack_bytes, kernel, notes, thread: Some(thread) })
     }
 
-    /// Samples a thread from now on, and all threads and processes that it starts.
+    /// Samples a thread from now on, and all threads and processes that it starts. Of a thread that has ended there is
+    /// nothing to sample: this is no error.
     ///
     /// # Errors
-    /// That the kernel refuses this thread; `ESRCH` where it has ended.
+    /// That the kernel refuses this thread.
     pub fn follow(&self, tid: Tid) -> Result<(), SysError> {
+        let opened = match self.open(tid) {
+            Err(error) if error.is_no_such_thread() => return Ok(()),
+            opened => opened?,
+        };
+        self.shared.events.lock().unwrap_or_else(PoisonError::into_inner).extend(opened);
+        Ok(())
+    }
+
+    /// The events of a thread, enabled.
+    fn open(&self, tid: Tid) -> Result<Vec<PerfEvent>, SysError> {
         let mut opened = Vec::new();
         for &(cpu, ref ring) in &self.rings {
             for (index, source) in self.shared.sources.iter().enumerate() {
@@ -148,8 +181,7 @@ impl StackSampler {
         for event in &opened {
             event.enable()?;
         }
-        self.shared.events.lock().unwrap_or_else(PoisonError::into_inner).extend(opened);
-        Ok(())
+        Ok(opened)
     }
 
     /// Ends the sampling and looks up the functions and lines.

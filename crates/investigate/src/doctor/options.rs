@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
-use whylate_base::Tid;
+use whylate_base::{Ns, Tid};
 
 /// What to examine, and for how long.
 #[derive(Clone, Debug)]
@@ -24,3 +24,9 @@ pub enum DoctorTarget {
     /// A process that runs already, by its id or that of one of its threads.
     Process(Tid),
 }
+
+/// The clock of running threads is not examined: a sample each second keeps it out of the way.
+pub(super) const CLOCK_PERIOD: Ns = Ns::from_secs(1);
+
+/// What it means that a call stack was lost.
+pub(super) const LOST_STACKS: &str = "page faults may be missing, and lines of system calls";

@@ -5,20 +5,19 @@ use super::error::DoctorError;
 use super::examine;
 use super::gather;
 use super::inversions;
-use super::options::{DoctorOptions, DoctorTarget};
+use super::options::{CLOCK_PERIOD, DoctorOptions, DoctorTarget, LOST_STACKS};
 use super::process_files as files;
 use super::report::DoctorReport;
 use super::untraced;
 use super::watch::Watch;
 use crate::in_full;
-use crate::record::{RecordError, RecordOptions, RecordReport, StackOptions, Stop, record_watched};
+use crate::record::{
+    RecordError, RecordOptions, RecordReport, StackOptions, Stop, record_watched, stack_notes,
+};
 use std::fs;
-use whylate_base::{Ns, Tid};
+use whylate_base::Tid;
 use whylate_ftrace::tracefs::Tracefs;
 use whylate_ledger::WANTED;
-
-/// The clock of running threads is not examined: a sample each second keeps it out of the way.
-const CLOCK_PERIOD: Ns = Ns::from_secs(1);
 
 /// Observes a program until it ends, the duration is over or it is stopped, and examines what was seen.
 ///
@@ -96,7 +95,7 @@ fn traced(options: &DoctorOptions, target: &Target, stop: &Stop) -> Result<Docto
     };
     let watched = watched.finish();
     unseen.extend(recorded.notes);
-    unseen.extend(recorded.stacks.iter().flat_map(|stacks| untraced::notes(stacks)));
+    unseen.extend(recorded.stacks.iter().flat_map(|stacks| stack_notes(stacks, LOST_STACKS)));
     unseen.extend(recorded.ended_early);
     if watched.is_cut {
         unseen.push("some threads were not looked at: there are more than 1,000".to_owned());

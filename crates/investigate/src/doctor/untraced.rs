@@ -3,15 +3,14 @@
 use super::error::DoctorError;
 use super::examine;
 use super::gather;
-use super::options::{DoctorOptions, DoctorTarget};
+use super::options::{CLOCK_PERIOD, DoctorOptions, DoctorTarget, LOST_STACKS};
 use super::report::DoctorReport;
 use super::watch::Watch;
-use crate::record::{RecordError, Stop, Workload, threads_of};
+use crate::record::{Stop, Workload, stack_notes, threads_of};
 use std::thread;
 use std::time::{Duration, Instant};
-use whylate_base::{CpuSet, Ns, Tid};
-use whylate_events::Stacks;
-use whylate_stacks::{DEFAULT_STACK_BYTES, SamplerError, SamplerOptions, StackSampler, SymbolOptions};
+use whylate_base::{Ns, Tid};
+use whylate_stacks::{SamplerError, SamplerOptions, StackSampler, SymbolOptions};
 
 /// How often the end is looked for.
 const TICK: Duration = Duration::from_millis(10);
@@ -27,14 +26,11 @@ pub(super) fn observe(
 ) -> Result<DoctorReport, DoctorError> {
     let sampler = sampler(options)?;
     for tid in threads_of(processes) {
-        match sampler.follow(tid) {
-            Err(error) if error.is_no_such_thread() => {}
-            followed => followed.map_err(|error| DoctorError::Refused { pid: tid, error })?,
-        }
+        sampler.follow(tid).map_err(|error| DoctorError::Refused { pid: tid, error })?;
     }
     let mut workload = match &options.target {
         DoctorTarget::Command(command) => Some(Workload::start(command, None, |own| {
-            sampler.follow(own).map_err(|error| RecordError::Stacks(SamplerError::from(error)))
+            Ok(sampler.follow(own).map_err(SamplerError::from)?)
         })?),
         DoctorTarget::Process(_) => None,
     };
@@ -57,7 +53,7 @@ pub(super) fn observe(
         workload.terminate();
     }
     let stacks = sampler.finish();
-    let mut unseen = notes(&stacks);
+    let mut unseen = stack_notes(&stacks, LOST_STACKS);
     let child = match workload.map(Workload::finish) {
         Some(Err(note)) => {
             unseen.push(note);
@@ -69,27 +65,10 @@ pub(super) fn observe(
     Ok(examine::report(&observation, unseen, duration, child))
 }
 
-/// What the call stacks do not show, in sentences.
-pub(super) fn notes(stacks: &Stacks) -> Vec<String> {
-    let mut notes = stacks.notes.clone();
-    if stacks.lost > 0 {
-        notes.push(format!(
-            "{} call stacks were lost: page faults may be missing, and lines of system calls",
-            stacks.lost
-        ));
-    }
-    notes
-}
-
 fn sampler(options: &DoctorOptions) -> Result<StackSampler, SamplerError> {
-    let online = std::fs::read_to_string("/sys/devices/system/cpu/online").unwrap_or_default();
-    let cpus: CpuSet = online.trim().parse().unwrap_or_default();
     StackSampler::start(SamplerOptions {
-        period: Ns::from_secs(1),
-        wakes: None,
-        syscalls: None,
-        stack_bytes: DEFAULT_STACK_BYTES,
-        cpus: cpus.iter().collect(),
+        period: CLOCK_PERIOD,
         symbols: SymbolOptions { debug_dirs: options.symbols.clone(), kallsyms: None },
+        ..SamplerOptions::default()
     })
 }

@@ -17,6 +17,9 @@ use whylate_ftrace::dat::write::{self, Description};
 use whylate_stacks::{SamplerError, StackSampler};
 use whylate_sys::OutputFile;
 
+/// What it means that a call stack was lost.
+const LOST: &str = "the samples came faster than they were taken out; choose a longer --stack-period";
+
 /// Records until the duration is over, the command has ended, or it is stopped,
 /// whichever is first; then writes the file.
 ///
@@ -31,7 +34,10 @@ use whylate_sys::OutputFile;
 pub fn record(options: &RecordOptions, stop: &Stop) -> Result<RecordReport, RecordError> {
     let mut report = record_watched(options, stop, |_| {})?;
     if let Some(stacks) = &report.stacks {
-        report.notes.extend(stacks::notes(stacks));
+        if stacks.samples.is_empty() {
+            report.notes.push("no call stack was sampled: no followed thread ran".to_owned());
+        }
+        report.notes.extend(stacks::notes(stacks, LOST));
     }
     Ok(report)
 }
@@ -123,10 +129,8 @@ pub(crate) fn record_watched(
 /// that has ended has none.
 fn follow(session: &Session, sampler: Option<&StackSampler>, tid: Tid) -> Result<(), RecordError> {
     session.follow(tid)?;
-    match sampler.map(|sampler| sampler.follow(tid)) {
-        Some(Err(error)) if !error.is_no_such_thread() => Err(SamplerError::from(error).into()),
-        _ => Ok(()),
-    }
+    let followed = sampler.map_or(Ok(()), |sampler| sampler.follow(tid));
+    Ok(followed.map_err(SamplerError::from)?)
 }
 
 fn with_source(error: &RecordError) -> String {

@@ -5,12 +5,12 @@ use super::session::Session;
 use super::threads::{real_time_threads, threads_of};
 use std::fs;
 use std::path::PathBuf;
-use whylate_base::{CpuSet, Ns, Tid};
+use whylate_base::{Ns, Tid};
 use whylate_events::Stacks;
 use whylate_ftrace::format::EventFormat;
 use whylate_ftrace::tracefs::Tracefs;
 use whylate_stacks::{
-    DEFAULT_PERIOD, DEFAULT_STACK_BYTES, SampledTracepoint, SamplerOptions, StackSampler, SymbolOptions,
+    DEFAULT_PERIOD, SampledTracepoint, SamplerError, SamplerOptions, StackSampler, SymbolOptions,
 };
 
 /// How to sample call stacks.
@@ -38,8 +38,6 @@ impl Default for StackOptions {
 /// [`RecordError::StackClock`], [`RecordError::Stacks`], and [`RecordError::Tracefs`].
 pub(super) fn prepare(options: &StackOptions, clock: Option<&str>) -> Result<StackSampler, RecordError> {
     check_clock(clock.unwrap_or("mono"))?;
-    let online = fs::read_to_string("/sys/devices/system/cpu/online").unwrap_or_default();
-    let cpus: CpuSet = online.trim().parse().unwrap_or_default();
     let tracefs = Tracefs::open()?;
     let syscalls = options.syscalls.as_ref().and_then(|filter| {
         let tracepoint = tracepoint(&tracefs, "raw_syscalls", "sys_enter", "id")?;
@@ -49,13 +47,12 @@ pub(super) fn prepare(options: &StackOptions, clock: Option<&str>) -> Result<Sta
         period: options.period,
         wakes: tracepoint(&tracefs, "sched", "sched_waking", "pid"),
         syscalls,
-        stack_bytes: DEFAULT_STACK_BYTES,
-        cpus: cpus.iter().collect(),
         symbols: SymbolOptions {
             debug_dirs: options.symbols.clone(),
             // Without privileges it has zeros in place of addresses.
             kallsyms: fs::read_to_string("/proc/kallsyms").ok(),
         },
+        ..SamplerOptions::default()
     })?)
 }
 
@@ -76,11 +73,7 @@ pub(super) fn follow_real_time(
     let real_time: Vec<Tid> =
         real_time_threads().iter().filter(|thread| !thread.is_kernel).map(|thread| thread.tid).collect();
     for tid in threads_of(&real_time) {
-        match sampler.follow(tid) {
-            // It has ended since it was listed.
-            Err(error) if error.is_no_such_thread() => {}
-            followed => followed.map_err(|error| RecordError::Stacks(error.into()))?,
-        }
+        sampler.follow(tid).map_err(SamplerError::from)?;
     }
     Ok(())
 }
@@ -101,17 +94,8 @@ fn tracepoint(tracefs: &Tracefs, group: &str, name: &str, member: &str) -> Optio
     Some(SampledTracepoint { id: format.id.into(), member: (field.offset, field.size), filter: None })
 }
 
-/// What was sampled, in sentences for the user.
-pub(super) fn notes(stacks: &Stacks) -> Vec<String> {
-    let mut notes = stacks.notes.clone();
-    if stacks.samples.is_empty() {
-        notes.push("no call stack was sampled: no followed thread ran".to_owned());
-    }
-    if stacks.lost > 0 {
-        notes.push(format!(
-            "{} call stacks were lost: the samples came faster than they were taken out; choose a longer --stack-period",
-            stacks.lost
-        ));
-    }
-    notes
+/// What the call stacks do not show, in sentences; `consequence` is what a lost one means.
+pub(crate) fn notes(stacks: &Stacks, consequence: &str) -> Vec<String> {
+    let lost = (stacks.lost > 0).then(|| format!("{} call stacks were lost: {consequence}", stacks.lost));
+    stacks.notes.iter().cloned().chain(lost).collect()
 }

@@ -6,24 +6,13 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use whylate_base::Tid;
 use whylate_events::{Frame, SampleKind, Stacks};
-use whylate_stacks::{
-    DEFAULT_PERIOD, DEFAULT_STACK_BYTES, SamplerError, SamplerOptions, StackSampler, SymbolOptions,
-};
+use whylate_stacks::{SamplerError, SamplerOptions, StackSampler};
 use whylate_testing::{Need, skip};
 
 /// Samples a program from its first byte of input to its end; `None` where that is refused.
 #[track_caller]
 pub(crate) fn sample(program: &Path, arguments: &[&str]) -> Option<(Stacks, u32)> {
-    let cpus = whylate_sys::getaffinity(Tid(0)).expect("this thread's CPUs");
-    let options = SamplerOptions {
-        period: DEFAULT_PERIOD,
-        stack_bytes: DEFAULT_STACK_BYTES,
-        wakes: None,
-        syscalls: None,
-        cpus: cpus.iter().collect(),
-        symbols: SymbolOptions::default(),
-    };
-    let sampler = match StackSampler::start(options) {
+    let sampler = match StackSampler::start(SamplerOptions::default()) {
         Ok(sampler) => sampler,
         Err(refused @ SamplerError::Refused(_)) => {
             skip(Need::Machine, refused);
