@@ -2,7 +2,7 @@
 
 use whylate_base::{Ns, Tid};
 use whylate_sys::{
-    Clock, PerfCounter, PerfEvent, PerfOptions, PerfRing, PerfTarget, SysError, current_cpu, now, setaffinity,
+    Clock, PerfCounter, PerfEvent, PerfOptions, PerfRing, SysError, current_cpu, now, setaffinity,
 };
 
 /// Page faults of one round. Their samples fit the ring: one that is full takes no time.
@@ -31,7 +31,7 @@ fn measure(stack_bytes: u32) -> Result<Ns, SysError> {
         user_stack: stack_bytes,
         mappings: false,
     };
-    let event = PerfEvent::open(&options, PerfTarget::Thread(Tid(0), cpu))?;
+    let event = PerfEvent::open(&options, Tid(0), cpu)?;
     let mut ring = PerfRing::new(event, FAULTS * (stack_bytes as usize + PAGE))?;
     let mut least = [Ns(i64::MAX); 2];
     // Kept to the end: memory that is given back would be taken again without a fault.

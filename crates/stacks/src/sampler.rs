@@ -11,7 +11,7 @@ use std::sync::{Arc, PoisonError};
 use std::thread::{self, JoinHandle};
 use whylate_base::{Cpu, CpuSet, Ns, Tid};
 use whylate_events::Stacks;
-use whylate_sys::{PerfCounter, PerfEvent, PerfOptions, PerfRing, PerfTarget, SysError, raise_open_files};
+use whylate_sys::{PerfCounter, PerfEvent, PerfOptions, PerfRing, SysError, raise_open_files};
 
 /// What to sample.
 #[derive(Clone, Debug)]
@@ -115,7 +115,7 @@ impl StackSampler {
         let mut rings = Vec::new();
         for cpu in cpus.iter() {
             // It counts nothing: a ring needs an event that lasts.
-            let event = PerfEvent::open(&counter(PerfCounter::Nothing), PerfTarget::Thread(Tid(0), cpu))?;
+            let event = PerfEvent::open(&counter(PerfCounter::Nothing), Tid(0), cpu)?;
             rings.push(PerfRing::new(event, size)?);
         }
         let duplicate = |ring: &PerfRing| {
@@ -170,7 +170,7 @@ impl StackSampler {
                     mappings: index == 0,
                     ..counter(source.counter())
                 };
-                let event = PerfEvent::open(&options, PerfTarget::Thread(tid, cpu))?;
+                let event = PerfEvent::open(&options, tid, cpu)?;
                 event.write_to(ring)?;
                 source.filter().map_or(Ok(()), |filter| event.filter(filter))?;
                 let id = event.id()?;
@@ -244,7 +244,7 @@ fn counter(counter: PerfCounter) -> PerfOptions {
 fn privileges() -> Result<(bool, Vec<String>), SamplerError> {
     let probe = |kernel| {
         let options = PerfOptions { kernel, ..counter(PerfCounter::ContextSwitches) };
-        PerfEvent::open(&options, PerfTarget::Thread(Tid(0), Cpu(0)))
+        PerfEvent::open(&options, Tid(0), Cpu(0))
     };
     match probe(true) {
         Ok(_) => Ok((true, Vec::new())),

@@ -50,23 +50,6 @@ pub struct PerfOptions {
     pub mappings: bool,
 }
 
-/// What is sampled.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PerfTarget {
-    /// One thread while it is on one CPU: an event that is inherited cannot have one ring for all CPUs.
-    Thread(Tid, Cpu),
-    /// Every thread on one CPU; needs privileges.
-    Cpu(Cpu),
-}
-
-impl PerfTarget {
-    fn cpu(self) -> Cpu {
-        match self {
-            PerfTarget::Thread(_, cpu) | PerfTarget::Cpu(cpu) => cpu,
-        }
-    }
-}
-
 /// The registers in a sample, in the order of their numbers (`arch/*/include/uapi/asm/perf_regs.h`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PerfRegister {
@@ -96,38 +79,30 @@ pub const PERF_REGISTERS: &[(PerfRegister, u32)] = {
 #[derive(Debug)]
 pub struct PerfEvent {
     file: OwnedFd,
-    target: PerfTarget,
+    cpu: Cpu,
 }
 
 impl PerfEvent {
-    /// Opens an event. Its samples have the members of [`PERF_SAMPLE`](Self::SAMPLE), and its times are CLOCK_MONOTONIC.
+    /// Opens an event of a thread, for the time that it is on one CPU: an event that is inherited cannot have one ring for
+    /// all CPUs. Its samples have the members of [`PERF_SAMPLE`](Self::SAMPLE), and its times are CLOCK_MONOTONIC.
     ///
     /// # Errors
     /// `EACCES` or `EPERM` where `kernel.perf_event_paranoid`, a container's seccomp filter or ptrace's rules refuse it;
     /// `ESRCH` when the thread is gone; `EMFILE` when no descriptor is left; `ENOENT` when the kernel has no such event.
     ///
     /// [`perf_event_open(2)`](https://man7.org/linux/man-pages/man2/perf_event_open.2.html)
-    pub fn open(options: &PerfOptions, target: PerfTarget) -> Result<PerfEvent, SysError> {
+    pub fn open(options: &PerfOptions, tid: Tid, cpu: Cpu) -> Result<PerfEvent, SysError> {
         let mut attr = attributes(options);
-        let (pid, cpu) = match target {
-            PerfTarget::Thread(tid, cpu) => (tid.0, cpu),
-            PerfTarget::Cpu(cpu) => (-1, cpu),
-        };
-        let cpu = libc::c_int::try_from(cpu.0).unwrap_or(libc::c_int::MAX);
+        let number = libc::c_int::try_from(cpu.0).unwrap_or(libc::c_int::MAX);
         let flags = libc::c_ulong::from(bindings::PERF_FLAG_FD_CLOEXEC);
         // SAFETY: `attr` is a valid attribute block of the size that it states; the call keeps no pointer to it.
-        let file = unsafe { perf_event_open_sys::perf_event_open(&mut attr, pid, cpu, -1, flags) };
+        let file = unsafe { perf_event_open_sys::perf_event_open(&mut attr, tid.0, number, -1, flags) };
         if file < 0 {
-            let what = match target {
-                PerfTarget::Thread(tid, cpu) => {
-                    format!("{:?} of thread {tid} on CPU {cpu}", options.counter)
-                }
-                PerfTarget::Cpu(cpu) => format!("{:?} of all threads on CPU {cpu}", options.counter),
-            };
+            let what = format!("{:?} of thread {tid} on CPU {cpu}", options.counter);
             return Err(SysError::last("perf_event_open", what));
         }
         // SAFETY: the call has just returned this descriptor, and no one else has it.
-        Ok(PerfEvent { file: unsafe { OwnedFd::from_raw_fd(file) }, target })
+        Ok(PerfEvent { file: unsafe { OwnedFd::from_raw_fd(file) }, cpu })
     }
 
     /// The members of a sample, in this order: id, pid and tid, time, address, CPU, the kernel's call chain, raw data, user
@@ -155,7 +130,7 @@ impl PerfEvent {
 
     /// The CPU whose ring it writes to.
     pub fn cpu(&self) -> Cpu {
-        self.target.cpu()
+        self.cpu
     }
 
     /// Begins the sampling.
@@ -205,7 +180,7 @@ impl PerfEvent {
     fn check(&self, result: libc::c_int, call: &'static str) -> Result<(), SysError> {
         match result {
             0 => Ok(()),
-            _ => Err(SysError::last("ioctl", format!("{call} of an event on CPU {}", self.target.cpu()))),
+            _ => Err(SysError::last("ioctl", format!("{call} of an event on CPU {}", self.cpu))),
         }
     }
 }

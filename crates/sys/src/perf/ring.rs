@@ -129,7 +129,7 @@ impl Drop for PerfRing {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{PerfCounter, PerfOptions, PerfTarget, gettid};
+    use crate::{PerfCounter, PerfOptions, gettid};
     use whylate_testing::{Need, skip};
 
     #[test]
@@ -145,7 +145,7 @@ mod tests {
             user_stack: 1024,
             mappings: false,
         };
-        let event = match PerfEvent::open(&options, PerfTarget::Thread(gettid(), cpu)) {
+        let event = match PerfEvent::open(&options, gettid(), cpu) {
             Ok(event) => event,
             Err(error) => return skip(Need::Machine, format_args!("no perf events: {error}")),
         };
