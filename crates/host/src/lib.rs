@@ -30,6 +30,7 @@ mod snapshot;
 mod systemd;
 mod table;
 mod text;
+mod thread_stat;
 mod threads;
 mod tracing;
 
@@ -53,5 +54,6 @@ pub use sched::{Sched, Server, Watchdogs};
 pub use snapshot::Snapshot;
 pub use systemd::{Systemd, Unit};
 pub use text::{BracketedChoice, FromText, Mask, Words};
+pub use thread_stat::ThreadStat;
 pub use threads::{Thread, Threads};
 pub use tracing::{TraceInstance, Tracing};

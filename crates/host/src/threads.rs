@@ -1,13 +1,8 @@
 //! Every thread: its policy, its priority and its allowed CPUs. Never its command line or environment.
 
-use crate::{FsRoot, Reading, Why};
+use crate::{FsRoot, Reading, ThreadStat, Why};
 use std::collections::BTreeMap;
 use whylate_base::{Cpu, CpuSet, Policy, Tid};
-
-/// The flag of a kernel thread in /proc/PID/stat (`PF_KTHREAD`, include/linux/sched.h).
-const KERNEL_THREAD: u64 = 0x0020_0000;
-/// The flag of a thread whose CPUs cannot be changed (`PF_NO_SETAFFINITY`, the same file).
-const BOUND: u64 = 0x0400_0000;
 
 /// The threads of the machine.
 #[derive(Clone, Debug, PartialEq)]
@@ -129,24 +124,19 @@ fn allowed(status: &str) -> String {
     lines.map(|line| format!("{line}\n")).collect()
 }
 
-/// Fields are counted as in the man page, from 1; the name in field 2 may hold anything.
 fn parse(pid: i32, tid: Tid, stat: &str, affinity: Reading<CpuSet>) -> Option<Thread> {
-    let (before, after) = stat.rsplit_once(") ")?;
-    let comm = before.split_once('(')?.1;
-    let fields: Vec<&str> = after.split_ascii_whitespace().collect();
-    let field = |number: usize| fields.get(number.checked_sub(3)?).copied();
-    let flags: u64 = field(9)?.parse().ok()?;
+    let stat = ThreadStat::parse(stat.as_bytes())?;
     Some(Thread {
         pid,
         tid,
-        comm: comm.to_owned(),
-        policy: Policy::from_raw(field(41)?.parse().ok()?),
-        priority: field(40)?.parse().ok()?,
-        nice: field(19)?.parse().ok()?,
-        kernel: flags & KERNEL_THREAD != 0,
-        bound: flags & BOUND != 0,
-        started: field(22)?.parse().ok()?,
-        cpu: field(39)?.parse().ok().map(Cpu),
+        comm: String::from_utf8_lossy(stat.comm()).into_owned(),
+        policy: Policy::from_raw(stat.raw_policy()?),
+        priority: stat.priority()?,
+        nice: stat.nice()?,
+        kernel: stat.is_kernel_thread()?,
+        bound: stat.is_bound()?,
+        started: stat.started()?,
+        cpu: stat.cpu(),
         affinity,
     })
 }

@@ -1,7 +1,7 @@
 //! The bytes of a file with code: of a file that is held open, or of the vDSO in this process's memory.
 
 use crate::elf::{ElfHeaders, FrameSections, Section};
-use crate::maps::parse_maps;
+use crate::maps::code_mappings;
 use framehop::ExplicitModuleSectionInfo;
 use object::ReadCache;
 use std::fs::{self, File};
@@ -63,7 +63,7 @@ impl Image {
     /// (`vdso(7)`).
     pub(crate) fn of_vdso() -> Result<Image, String> {
         let text = fs::read("/proc/self/maps").map_err(|error| error.to_string())?;
-        let mapping = parse_maps(&text).into_iter().find(|mapping| mapping.path == Path::new("[vdso]"));
+        let mapping = code_mappings(&text).into_iter().find(|mapping| mapping.path == Path::new("[vdso]"));
         let mapping = mapping.ok_or("this process has none")?;
         let range = Section { address: 0, offset: mapping.start, size: mapping.length };
         let memory = File::open("/proc/self/mem").map_err(|error| error.to_string())?;

@@ -35,7 +35,7 @@ mod table;
 mod unwind;
 
 pub use files::ModuleFiles;
-pub use maps::Mapping;
+pub use maps::{Mapping, MapsLine, parse_maps};
 pub use sample::{UserRegisters, UserStack};
 pub use sampler::{DEFAULT_PERIOD, SamplerError, SamplerOptions, StackSampler};
 pub use source::SampledTracepoint;

@@ -1,10 +1,10 @@
-//! Which files a process has mapped as code: `/proc/PID/maps`, `proc_pid_maps(5)`.
+//! What a process has mapped: `/proc/PID/maps`, `proc_pid_maps(5)`.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 
-/// Memory of a process that may be executed.
+/// A part of the memory of a process.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Mapping {
     /// Its first address.
@@ -27,13 +27,31 @@ impl Mapping {
     }
 }
 
-/// The mappings that may be executed, in the order of the text. Lines that are none are skipped.
-pub(crate) fn parse_maps(text: &[u8]) -> Vec<Mapping> {
-    text.split(|&byte| byte == b'\n').filter_map(mapping).collect()
+/// A line of the file: a mapping and what the process may do there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MapsLine {
+    /// Where and of which file.
+    pub mapping: Mapping,
+    /// Whether it is writable.
+    pub is_writable: bool,
+    /// Whether it may be executed.
+    pub is_executable: bool,
+    /// Whether writes to it are seen by other processes.
+    pub is_shared: bool,
+}
+
+/// The mappings, in the order of the text. Lines that are none are skipped.
+pub fn parse_maps(text: &[u8]) -> impl Iterator<Item = MapsLine> {
+    text.split(|&byte| byte == b'\n').filter_map(maps_line)
+}
+
+/// The mappings that may be executed.
+pub(crate) fn code_mappings(text: &[u8]) -> Vec<Mapping> {
+    parse_maps(text).filter(|line| line.is_executable).map(|line| line.mapping).collect()
 }
 
 /// `560abd365000-560abd36a000 r-xp 00002000 fe:00 247026                     /usr/bin/cat`
-fn mapping(line: &[u8]) -> Option<Mapping> {
+fn maps_line(line: &[u8]) -> Option<MapsLine> {
     let mut rest = line;
     let mut word = || {
         let start = rest.iter().position(|&byte| byte != b' ')?;
@@ -45,14 +63,17 @@ fn mapping(line: &[u8]) -> Option<Mapping> {
     };
     let (start, end) = word()?.split_once('-')?;
     let (start, end) = (u64::from_str_radix(start, 16).ok()?, u64::from_str_radix(end, 16).ok()?);
-    if word()?.as_bytes().get(2) != Some(&b'x') {
-        return None;
-    }
+    let &[_, write, execute, share] = word()?.as_bytes() else { return None };
     let file_offset = u64::from_str_radix(word()?, 16).ok()?;
     word()?;
     let inode = word()?.parse().ok()?;
     let path = OsString::from_vec(unescape(rest.trim_ascii_start()));
-    Some(Mapping { start, length: end.checked_sub(start)?, file_offset, inode, path: path.into() })
+    Some(MapsLine {
+        mapping: Mapping { start, length: end.checked_sub(start)?, file_offset, inode, path: path.into() },
+        is_writable: write == b'w',
+        is_executable: execute == b'x',
+        is_shared: share == b's',
+    })
 }
 
 /// The kernel writes a line feed in a path as `\012` (`show_map_vma()`, `fs/proc/task_mmu.c`).
@@ -95,7 +116,7 @@ mod tests {
             path: path.into(),
         };
         assert_eq!(
-            parse_maps(text),
+            code_mappings(text),
             [
                 mapping(0x560a_bd36_5000, 0x5000, 0x2000, 247_026, "/usr/bin/cat"),
                 mapping(0x7fa8_5d00_0000, 0x1000, 0, 0, ""),
@@ -107,8 +128,25 @@ mod tests {
     }
 
     #[test]
+    fn permissions_are_those_of_their_columns() {
+        for (permissions, expected) in [
+            ("rw-p", Some((true, false, false))),
+            ("r-xp", Some((false, true, false))),
+            ("rw-s", Some((true, false, true))),
+            ("rwxs", Some((true, true, true))),
+            ("---p", Some((false, false, false))),
+            ("rwx", None),
+        ] {
+            let text = format!("1000-3000 {permissions} 00003000 08:01 7 /a\n");
+            let found = parse_maps(text.as_bytes()).next();
+            let found = found.map(|line| (line.is_writable, line.is_executable, line.is_shared));
+            assert_eq!(found, expected, "{permissions}");
+        }
+    }
+
+    #[test]
     fn this_process_has_its_program_and_the_vdso() {
-        let mappings = parse_maps(&std::fs::read("/proc/self/maps").expect("readable"));
+        let mappings = code_mappings(&std::fs::read("/proc/self/maps").expect("readable"));
         let program = std::env::current_exe().expect("this program");
         assert!(mappings.iter().any(|mapping| mapping.path == program), "{mappings:?}");
     }

@@ -1,7 +1,7 @@
 //! From registers and a copied stack to addresses, and from an address to the file that it is in.
 
 use crate::files::ModuleFiles;
-use crate::maps::{Mapping, parse_maps};
+use crate::maps::{Mapping, code_mappings};
 use crate::native::{self, Cache, FrameTables};
 use crate::sample::{UserRegisters, UserStack};
 use crate::space::{Region, Space};
@@ -60,7 +60,7 @@ impl Unwinder {
     /// `ENOENT` or `ESRCH` where it has ended, `EACCES` or `EPERM` where it is another user's.
     pub fn read_maps(&mut self, pid: Tid) -> io::Result<()> {
         let text = fs::read(format!("/proc/{pid}/maps"))?;
-        for mapping in parse_maps(&text) {
+        for mapping in code_mappings(&text) {
             self.mapped(pid, &mapping);
         }
         Ok(())

@@ -6,6 +6,8 @@ use std::fs;
 use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 use whylate_base::{Comm, CpuSet, Ns, Policy, Tid};
+use whylate_host::ThreadStat;
+use whylate_stacks::{MapsLine, parse_maps};
 
 /// What `stat`, `status` and `schedstat` show of a thread.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,20 +51,13 @@ pub(super) fn task(pid: Tid, tid: Tid) -> Option<TaskFiles> {
 }
 
 fn parse_task(stat: &[u8], status: &str, schedstat: Option<&str>) -> Option<TaskFiles> {
-    // The name in parentheses may itself hold blanks, parentheses and any byte.
-    let open = stat.iter().position(|&byte| byte == b'(')?;
-    let close = stat.iter().rposition(|&byte| byte == b')')?;
-    let comm = Comm::from_bytes(stat.get(open + 1..close)?);
-    let rest = std::str::from_utf8(stat.get(close + 1..)?).ok()?;
-    let fields: Vec<&str> = rest.split_ascii_whitespace().collect();
-    // Counted from field 3, the state.
-    let field = |number: usize| fields.get(number - 3)?.parse::<u64>().ok();
+    let stat = ThreadStat::parse(stat)?;
     Some(TaskFiles {
-        comm,
-        policy: Policy::from_raw(field(41)?.try_into().ok()?)?,
-        priority: field(40)?.try_into().ok()?,
-        minor_faults: field(10)?,
-        major_faults: field(12)?,
+        comm: Comm::from_bytes(stat.comm()),
+        policy: stat.policy()?,
+        priority: stat.priority()?,
+        minor_faults: stat.minor_faults()?,
+        major_faults: stat.major_faults()?,
         cpus: value(status, "Cpus_allowed_list").and_then(|list| list.parse().ok()),
         voluntary_switches: value(status, "voluntary_ctxt_switches")
             .and_then(|n| n.parse().ok())
@@ -117,25 +112,19 @@ fn descriptor(link: &Path) -> Option<Descriptor> {
 /// What a process has mapped.
 pub(super) fn mappings(pid: Tid) -> Vec<MappedRange> {
     let text = fs::read(Path::new("/proc").join(pid.to_string()).join("maps")).unwrap_or_default();
-    String::from_utf8_lossy(&text).lines().filter_map(mapping).collect()
+    parse_maps(&text).map(range).collect()
 }
 
-/// `55d0c8a5e000-55d0c8a5f000 rw-p 00003000 08:01 393230  /usr/bin/x`
-fn mapping(line: &str) -> Option<MappedRange> {
-    let mut words = line.split_ascii_whitespace();
-    let (start, end) = words.next()?.split_once('-')?;
-    let permissions = words.next()?.as_bytes();
-    let offset = words.next()?;
-    let path = words.nth(2).map(|first| &line[line.find(first).unwrap_or(line.len())..]);
-    let address = |text| u64::from_str_radix(text, 16).ok();
-    Some(MappedRange {
-        start: address(start)?,
-        end: address(end)?,
-        offset: address(offset)?,
-        is_writable: permissions.get(1) == Some(&b'w'),
-        is_shared: permissions.get(3) == Some(&b's'),
-        path: path.unwrap_or_default().trim_end().to_owned(),
-    })
+fn range(line: MapsLine) -> MappedRange {
+    let MapsLine { mapping, is_writable, is_shared, .. } = line;
+    MappedRange {
+        start: mapping.start,
+        end: mapping.end(),
+        offset: mapping.file_offset,
+        is_writable,
+        is_shared,
+        path: mapping.path.to_string_lossy().into_owned(),
+    }
 }
 
 #[cfg(test)]
@@ -198,7 +187,7 @@ mod tests {
             ("1000", None),
             ("x-3000 rw-p", None),
         ] {
-            assert_eq!(mapping(line), expected, "{line}");
+            assert_eq!(parse_maps(line.as_bytes()).map(super::range).next(), expected, "{line}");
         }
     }
 }

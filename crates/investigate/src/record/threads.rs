@@ -1,9 +1,10 @@
-//! The machine's real-time threads, from `/proc/PID/task/TID/stat` (proc(5)).
+//! The machine's real-time threads, from `/proc/PID/task/TID/stat` (proc_pid_stat(5)).
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use whylate_base::{Comm, Policy, Tid};
+use whylate_host::ThreadStat;
 
 /// A thread whose policy is SCHED_FIFO, SCHED_RR or SCHED_DEADLINE.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,33 +44,25 @@ pub(crate) fn threads_of(threads: &[Tid]) -> BTreeSet<Tid> {
     threads.iter().flat_map(process).collect()
 }
 
-/// `PF_KTHREAD` of `include/linux/sched.h`, in the flags of field 9.
-const KERNEL_THREAD: u64 = 0x0020_0000;
-
 /// Reads the text of a `stat` file; `None` for a thread that is not real-time.
 fn parse(stat: &[u8]) -> Option<RtThread> {
-    // The name in parentheses may itself hold blanks, parentheses and any byte.
-    let open = stat.iter().position(|&b| b == b'(')?;
-    let close = stat.iter().rposition(|&b| b == b')')?;
-    let tid = std::str::from_utf8(stat.get(..open)?).ok()?.trim().parse().ok()?;
-    let comm = Comm::from_bytes(stat.get(open + 1..close)?);
-    let rest = std::str::from_utf8(stat.get(close + 1..)?).ok()?;
-    let fields: Vec<&str> = rest.split_ascii_whitespace().collect();
-    // Counted from field 3, the state.
-    let number = |field: usize| fields.get(field - 3)?.parse::<u64>().ok();
-    let policy = Policy::from_raw(number(41)?.try_into().ok()?)?;
-    policy.is_realtime().then_some(RtThread {
-        tid: Tid(tid),
+    let stat = ThreadStat::parse(stat)?;
+    let policy = stat.policy().filter(|policy| policy.is_realtime())?;
+    Some(RtThread {
+        tid: stat.tid()?,
         policy,
-        priority: number(40)?.try_into().ok()?,
-        comm,
-        is_kernel: number(9)? & KERNEL_THREAD != 0,
+        priority: stat.priority()?,
+        comm: Comm::from_bytes(stat.comm()),
+        is_kernel: stat.is_kernel_thread()?,
     })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// `PF_KTHREAD` of `include/linux/sched.h`.
+    const KERNEL_THREAD: u64 = 0x0020_0000;
 
     fn stat(name: &str, flags: u64, priority: u32, policy: u32) -> Vec<u8> {
         let zeros = "0 ".repeat(30);

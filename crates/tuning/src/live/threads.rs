@@ -4,11 +4,8 @@
 use crate::{TargetError, ThreadId};
 use std::fs;
 use whylate_base::{CpuSet, Ns, Policy};
+use whylate_host::ThreadStat;
 use whylate_sys::{DeadlineParams, SchedParams, SysError};
-
-/// The flag of a thread whose CPUs cannot be set (`PF_NO_SETAFFINITY`, include/linux/sched.h), in the ninth field of
-/// /proc/PID/stat.
-const BOUND: u64 = 0x0400_0000;
 
 /// Its policy, in the words of [`Setting`](crate::Setting).
 pub(super) fn policy(thread: &ThreadId) -> Result<String, TargetError> {
@@ -49,7 +46,7 @@ pub(super) fn cpus(thread: &ThreadId) -> Result<String, TargetError> {
 pub(super) fn set_cpus(thread: &ThreadId, value: &str) -> Result<(), TargetError> {
     let what = format!("CPUs of {thread}");
     let wanted: CpuSet = value.parse().map_err(|error| TargetError::new("set", &what, error))?;
-    if identify(thread, "set", &what)? & BOUND != 0 {
+    if identify(thread, "set", &what)? {
         return Err(TargetError::new("set", &what, "the kernel itself binds this thread to its CPUs").gone());
     }
     whylate_sys::setaffinity(thread.tid(), &wanted).map_err(|error| failed("set", &what, &error))?;
@@ -64,25 +61,13 @@ pub(super) fn set_cpus(thread: &ThreadId, value: &str) -> Result<(), TargetError
     }
 }
 
-/// The thread's flags, if it is the one that was meant.
-fn identify(thread: &ThreadId, tried: &'static str, what: &str) -> Result<u64, TargetError> {
+/// Whether the kernel binds the thread to its CPUs, if it is the one that was meant.
+fn identify(thread: &ThreadId, tried: &'static str, what: &str) -> Result<bool, TargetError> {
     let ended = || TargetError::new(tried, what, "the thread has ended").gone();
     let path = format!("/proc/{}/task/{}/stat", thread.pid, thread.tid);
     let text = fs::read(path).map_err(|_| ended())?;
-    match flags_and_start(&String::from_utf8_lossy(&text)) {
-        Some((flags, started)) if started == thread.started => Ok(flags),
-        _ => Err(ended()),
-    }
-}
-
-/// Fields 9 and 22 (proc_pid_stat(5)). The name before them may hold anything, and ends with the last parenthesis.
-fn flags_and_start(stat: &str) -> Option<(u64, u64)> {
-    let (_, rest) = stat.rsplit_once(')')?;
-    let mut fields = rest.split_ascii_whitespace();
-    // After the name comes field 3.
-    let flags = fields.nth(6)?.parse().ok()?;
-    let started = fields.nth(12)?.parse().ok()?;
-    Some((flags, started))
+    let stat = ThreadStat::parse(&text).filter(|stat| stat.started() == Some(thread.started));
+    stat.and_then(|stat| stat.is_bound()).ok_or_else(ended)
 }
 
 fn failed(tried: &'static str, what: &str, error: &SysError) -> TargetError {
@@ -144,17 +129,10 @@ mod tests {
         }
     }
 
-    #[test]
-    fn a_thread_s_name_may_hold_anything() {
-        let stat = "7 (a) b) S 2 0 0 0 -1 69238848 0 0 0 0 0 0 0 0 20 0 1 0 1234 0 0";
-        assert_eq!(flags_and_start(stat), Some((69_238_848, 1234)));
-        assert_eq!(flags_and_start("7 (x"), None);
-    }
-
     fn this_thread() -> ThreadId {
         let (pid, tid) = (std::process::id() as i32, gettid().0);
-        let stat = fs::read_to_string(format!("/proc/{pid}/task/{tid}/stat")).expect("own thread");
-        let (_, started) = flags_and_start(&stat).expect("fields");
+        let stat = fs::read(format!("/proc/{pid}/task/{tid}/stat")).expect("own thread");
+        let started = ThreadStat::parse(&stat).and_then(|stat| stat.started()).expect("fields");
         ThreadId { pid, tid, started, name: "test".into() }
     }
 
