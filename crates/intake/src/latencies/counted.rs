@@ -32,6 +32,7 @@ impl Source {
         let mut threads: Vec<Counted> = threads.into_iter().collect();
         let cut = threads.iter_mut().map(Counted::without_cut_classes).fold(None, Option::or);
         threads.iter().try_for_each(|thread| self.is_complete(thread))?;
+        threads.iter().try_for_each(|thread| self.is_consistent(thread))?;
         let width = threads.iter().map(Counted::width).max().unwrap_or(1);
         let is_max_upper = threads.iter().any(|thread| thread.is_max_upper);
         let mut empty = Vec::new();
@@ -78,6 +79,33 @@ impl Source {
             ))),
             _ => Ok(()),
         }
+    }
+
+    /// Refuses numbers of one thread that contradict each other: any of them may be the one that was changed.
+    fn is_consistent(self, thread: &Counted) -> Result<(), Broken> {
+        let (name, width, unit) = (&thread.name, thread.width(), self.unit.name);
+        let held = thread.classes.iter().filter(|class| class.1 > 0).map(|class| class.0);
+        let (first, last) = (held.clone().min(), held.max());
+        let contradiction = match (thread.min, thread.max) {
+            // rt-tests print such extremes of a thread that took no sample.
+            _ if !thread.has_samples() => None,
+            (Some(min), Some(max)) if min > max => {
+                Some(format!("the maximum of {name}, {max} {unit}, is below its minimum, {min} {unit}"))
+            }
+            (Some(min), _) if first.is_some_and(|first| min >= first.saturating_add(width)) => {
+                Some(format!("a class of {name} holds samples below its minimum, {min} {unit}"))
+            }
+            (_, Some(max)) if thread.overflow > 0 && last.is_some_and(|last| max < thread.beyond(last)) => {
+                Some(format!(
+                    "{} samples of {name} are in no class, and its maximum, {max} {unit}, is not beyond the classes",
+                    thread.overflow
+                ))
+            }
+            _ => None,
+        };
+        let contradiction =
+            contradiction.map(|what| self.broken(format!("{what}: numbers are missing or changed")));
+        contradiction.map_or(Ok(()), Err)
     }
 
     /// What a reader must know of such numbers.
@@ -188,6 +216,11 @@ impl Counted {
         self.width.max(1)
     }
 
+    /// The least maximum that is not of the last class.
+    fn beyond(&self, last: u64) -> u64 {
+        last.saturating_add(self.width()).saturating_add(u64::from(self.is_max_upper))
+    }
+
     /// How many samples the classes hold.
     fn held(&self) -> u64 {
         self.classes.iter().map(|class| class.1).fold(0, u64::saturating_add)
@@ -210,8 +243,7 @@ impl Counted {
         let first = self.classes.first().map(|class| class.0);
         let last = self.classes.last().map(|class| class.0);
         // A maximum in no class is a sample that the file did not count.
-        let own_end = u64::from(self.is_max_upper);
-        if last.zip(self.max).is_some_and(|(last, max)| max >= last.saturating_add(width + own_end)) {
+        if last.zip(self.max).is_some_and(|(last, max)| max >= self.beyond(last)) {
             self.overflow = self.overflow.max(1);
         }
         let samples = self.held().saturating_add(self.overflow);
@@ -228,7 +260,8 @@ impl Counted {
             overflow: self.overflow,
             sum: sum.max(0.0) as u64,
             min: ns(min),
-            max: ns(max.unwrap_or(min)),
+            // Without a maximum in the file it is that of the last class, which may hold the minimum as well.
+            max: ns(max.unwrap_or(min).max(min)),
         };
         let histogram = Histogram::new(self.classes.iter().map(bucket), exact)
             .rounded_down_to(if self.is_max_upper { Ns(1) } else { ns(self.rounding.max(1)) })

@@ -282,7 +282,7 @@ fn summary(text: &str) -> Result<Vec<Counted>, String> {
                 let thread = Counted {
                     name: format!("thread {number}"),
                     overflow: count,
-                    min: known("Min:").map(|min| min.min(max)),
+                    min: known("Min:"),
                     max: Some(max),
                     mean: known("Avg:").map(|mean| mean as f64),
                     ..Counted::default()

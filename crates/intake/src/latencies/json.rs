@@ -102,6 +102,7 @@ fn counted(cpu: Option<u64>, thread: &Node, samples: &Node) -> Counted {
         cpu: cpu.and_then(|cpu| u32::try_from(cpu).ok()).map(Cpu),
         classes,
         overflow: samples.as_u64().unwrap_or(in_classes).saturating_sub(in_classes),
+        total: samples.as_u64(),
         min: thread["min"].as_u64(),
         max: thread["max"].as_u64(),
         mean: thread["avg"].as_f64(),

@@ -156,8 +156,12 @@ fn unit_of(name: &str) -> Option<u64> {
     words.find_map(|word| UNITS.iter().find(|(unit, _)| *unit == word).map(|&(_, ns)| ns))
 }
 
-/// `8 -> 15         : 134      |******|` or `[8, 16)    134 |@@@@|`.
+/// `8 -> 15         : 134      |******|` or `[8, 16)    134 |@@@@|`; `None` also of a class that ends before it begins.
 fn row(line: &str) -> Option<Row> {
+    class(line).filter(|row| row.until.is_none_or(|until| until > row.from))
+}
+
+fn class(line: &str) -> Option<Row> {
     if let Some((range, rest)) = line.split_once(':')
         && let Some((from, upto)) = range.split_once("->")
     {

@@ -237,7 +237,7 @@ fn lines_that_are_written_over_are_of_one_run() {
     assert!(error(&line(2_000, 744).replace("  744", "  -12")).contains("no maximum"));
     let idle = format!(
         "{}\nT: 1 ( 9067) P:80 I:1500 C:      0 Min:1000000 Act:    0 Avg:    0 Max:       0",
-        line(9, 9)
+        line(9, 90)
     );
     assert!(
         run(&idle).notes.iter().any(|note| note.starts_with("thread 1 took no sample")),

@@ -83,9 +83,73 @@ fn a_class_without_a_count_is_not_left_out() {
         "        64 -> 127        : 99999999999999999999 |*|",
         "        64 -> 127        : 3",
         "        64 -> 1",
+        "        64 -> 12         : 3        |*                 |",
     ] {
         let error =
             crate::latencies::read(Path::new("x"), rows(tail).as_bytes()).expect_err(tail).to_string();
         assert!(error.contains("line 4"), "{error}");
     }
+}
+
+/// One of the numbers was changed: which one is not known, and the maximum decides most.
+#[test]
+fn numbers_that_contradict_each_other_are_refused() {
+    let summary = "T: 0 ( 9066) P:80 I:1000 C:   2000 Min:     14 Act:   24 Avg:   34 Max:     744\n";
+    let pair = r#"{"cmdline:": "svsematest", "thread": {
+        "0": {"sender": {"cpu": 0, "samples": 9}, "receiver": {"cpu": 0, "min": 3, "avg": 5, "max": 26}}}}"#;
+    let below = "is below its minimum";
+    let classes_below = "holds samples below its minimum";
+    let not_beyond = "is not beyond the classes";
+    for (text, from, to, expected) in [
+        (JITTERDEBUGGER, r#""max": 4"#, r#""max": 1"#, below),
+        (JITTERDEBUGGER, r#""max": 4"#, r#""max"14"#, "no JSON"),
+        (JITTERDEBUGGER, r#""min": 2"#, r#""min":12"#, below),
+        (JITTERDEBUGGER, r#""min": 2"#, r#""min": 3"#, classes_below),
+        (
+            JITTERDEBUGGER,
+            r#""count": 10"#,
+            r#""count": 9"#,
+            "hold 10 samples, and the total in the file is 9",
+        ),
+        (JITTERDEBUGGER, r#""count": 10"#, r#""count": 90"#, not_beyond),
+        (JSON, r#""max": 787"#, r#""max": 7"#, below),
+        (JSON, r#""max": 787"#, r#""max": 19"#, not_beyond),
+        (JSON, r#""cycles": 21"#, r#""cycles": 2"#, "hold 20 samples, and the total in the file is 2"),
+        (HISTOGRAM, "Max Latencies: 01026", "Max Latencies: 00018", not_beyond),
+        (HISTOGRAM, "Min Latencies: 00017 00017", "Min Latencies: 00017 00019", below),
+        (HISTOGRAM, "Min Latencies: 00017 00017", "Min Latencies: 00019 00017", classes_below),
+        (RTLA, "max:          1        31", "max:          1         1", not_beyond),
+        (
+            RTLA,
+            "min:          0         1         0         1",
+            "min:          0        40         0         1",
+            below,
+        ),
+        (OSLAT, "410", "  1", not_beyond),
+        (summary, "Max:     744", "Max:       7", below),
+        (pair, "26", "2", below),
+    ] {
+        assert!(text.contains(from), "{from}");
+        run(text);
+        let changed = text.replacen(from, to, 1);
+        let error =
+            crate::latencies::read(Path::new("x"), changed.as_bytes()).expect_err(&changed).to_string();
+        assert!(error.contains(expected), "{changed}: {error}");
+    }
+}
+
+#[test]
+fn extremes_of_a_thread_without_samples_are_no_contradiction() {
+    let text = "T: 0 (  1) P:80 I:1000 C:   2000 Min:     14 Act:   24 Avg:   34 Max:     744\n\
+                T: 1 (  2) P:80 I:1500 C:      0 Min:1000000 Act:    0 Avg:    0 Max:       0\n";
+    assert_eq!(run(text).all().max(), Some(Ns::from_us(744)));
+}
+
+#[test]
+fn a_minimum_within_the_only_class_is_the_least_maximum() {
+    let text = "# RTLA osnoise histogram\n# Time unit is nanoseconds (ns)\nIndex   CPU-000\n0   500\n1000   5\nover: 0\n\
+                count: 505\nmin: 120\navg: 300\n";
+    let one = run(&text.replace("0   500\n", "").replace("505", "5").replace("120", "1120"));
+    assert_eq!((one.all().min(), one.all().max()), (Some(Ns(1_120)), Some(Ns(1_120))));
+    assert_eq!(run(text).all().max(), Some(Ns(1_000)));
 }
