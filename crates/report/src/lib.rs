@@ -33,6 +33,7 @@ pub mod measure;
 pub mod plan;
 pub mod plot;
 mod render;
+mod sarif;
 mod svg;
 mod terminal;
 pub mod verify;

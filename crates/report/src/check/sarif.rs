@@ -5,13 +5,9 @@
 
 use crate::check::answers::way_out_line;
 use crate::file_uri::file_uri;
-use crate::words;
+use crate::{sarif, words};
 use serde_json::{Map, Value, json};
-use whylate_base::Severity;
 use whylate_checks::{CheckReport, CheckedRule, Proof, RuleStatus};
-
-/// The schema of the format.
-const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
 
 /// How many places are named for one answer; JSON has all of them.
 const PLACES: usize = 20;
@@ -20,22 +16,13 @@ const PLACES: usize = 20;
 pub fn render(report: &CheckReport) -> Value {
     let rules: Vec<Value> = report.answers.iter().map(rule).collect();
     let results: Vec<Value> = report.answers.iter().enumerate().map(result).collect();
-    json!({
-        "$schema": SCHEMA,
-        "version": "2.1.0",
-        "runs": [{
-            "tool": { "driver": {
-                "name": "whylate",
-                "semanticVersion": env!("CARGO_PKG_VERSION"),
-                "informationUri": env!("CARGO_PKG_REPOSITORY"),
-                "rules": rules,
-            } },
-            "automationDetails": { "id": format!("whylate-check/{}/", report.options.profile) },
-            "invocations": [{ "executionSuccessful": true }],
-            "results": results,
-            "properties": properties(report),
-        }],
-    })
+    let id = format!("whylate-check/{}/", report.options.profile);
+    let run = json!({
+        "invocations": [{ "executionSuccessful": true }],
+        "results": results,
+        "properties": properties(report),
+    });
+    sarif::log(&id, rules, run)
 }
 
 /// What was asked of which machine; only what is known.
@@ -62,7 +49,7 @@ fn rule(answered: &CheckedRule) -> Value {
         "id": rule.code,
         "shortDescription": { "text": format!("{}.", rule.title) },
         "help": { "text": rule.page, "markdown": rule.page },
-        "defaultConfiguration": { "level": level(rule.severity) },
+        "defaultConfiguration": { "level": sarif::level(rule.severity) },
         "properties": { "tags": profiles, "sources": rule.sources },
     })
 }
@@ -71,7 +58,7 @@ fn result((index, answered): (usize, &CheckedRule)) -> Value {
     let (kind, level, text, proofs) = match &answered.verdict {
         Ok(answer) => {
             let (kind, level) = match answer.status {
-                RuleStatus::Fail => ("fail", level(answered.severity())),
+                RuleStatus::Fail => ("fail", sarif::level(answered.severity())),
                 RuleStatus::Pass => ("pass", "none"),
                 RuleStatus::NotApplicable => ("notApplicable", "none"),
             };
@@ -101,14 +88,6 @@ fn result((index, answered): (usize, &CheckedRule)) -> Value {
         // One answer to a rule: the same rule in the next run is the same finding.
         "partialFingerprints": { "rule/v1": answered.rule.code },
     })
-}
-
-fn level(severity: Severity) -> &'static str {
-    match severity {
-        Severity::Error => "error",
-        Severity::Warning => "warning",
-        Severity::Info => "note",
-    }
 }
 
 /// A file of the machine as a physical place; a thread or a sum as a logical one.

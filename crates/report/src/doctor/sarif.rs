@@ -1,14 +1,11 @@
 //! SARIF 2.1.0 (OASIS): a code review shows each mistake at its line.
 
 use crate::file_uri::file_uri;
-use crate::words;
+use crate::{sarif, words};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
-use whylate_base::{Severity, SourceLocation};
+use whylate_base::SourceLocation;
 use whylate_investigate::doctor::{DoctorFinding, DoctorReport, page};
-
-/// The schema of the format.
-const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
 
 /// The mistakes as a SARIF log of one run.
 pub fn render(report: &DoctorReport) -> Value {
@@ -21,24 +18,14 @@ pub fn render(report: &DoctorReport) -> Value {
         .iter()
         .map(|sentence| json!({ "level": "warning", "message": { "text": words::clean(sentence) } }))
         .collect();
-    json!({
-        "$schema": SCHEMA,
-        "version": "2.1.0",
-        "runs": [{
-            "tool": { "driver": {
-                "name": "whylate",
-                "semanticVersion": env!("CARGO_PKG_VERSION"),
-                "informationUri": env!("CARGO_PKG_REPOSITORY"),
-                "rules": rules,
-            } },
-            "automationDetails": { "id": "whylate-doctor/" },
-            "invocations": [{
-                "executionSuccessful": true,
-                "toolExecutionNotifications": notifications,
-            }],
-            "results": results,
+    let run = json!({
+        "invocations": [{
+            "executionSuccessful": true,
+            "toolExecutionNotifications": notifications,
         }],
-    })
+        "results": results,
+    });
+    sarif::log("whylate-doctor/", rules, run)
 }
 
 fn rule(code: &str) -> Value {
@@ -51,11 +38,6 @@ fn rule(code: &str) -> Value {
 }
 
 fn result(finding: &DoctorFinding, codes: &[&str]) -> Value {
-    let level = match finding.severity {
-        Severity::Error => "error",
-        Severity::Warning => "warning",
-        Severity::Info => "note",
-    };
     let mut text = format!("{}. {}.", words::clean(&finding.title), words::clean(&finding.why));
     for (i, fix) in finding.fix.iter().enumerate() {
         text += &format!("\n{}: {}", if i == 0 { "Fix" } else { "Or" }, words::clean(fix));
@@ -66,7 +48,7 @@ fn result(finding: &DoctorFinding, codes: &[&str]) -> Value {
     json!({
         "ruleId": finding.code,
         "ruleIndex": codes.iter().position(|code| *code == finding.code),
-        "level": level,
+        "level": sarif::level(finding.severity),
         "message": { "text": text },
         "locations": locations,
         "relatedLocations": related,
