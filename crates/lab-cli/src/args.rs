@@ -1,5 +1,6 @@
 //! The command line.
 
+mod cases;
 mod disk;
 mod limit;
 mod mistakes;

@@ -13,18 +13,18 @@ use std::sync::atomic::Ordering;
 use whylate_lab_cli::mistakes::{self, Execution, MistakeEnd, MistakesDocument, Paths};
 
 pub(crate) fn run(args: &MistakesArgs) -> Result<ExitStatus> {
-    let cases = match args.cases.as_slice() {
+    let cases = match args.common.cases.as_slice() {
         [] => mistakes::built_in()?,
         names => names.iter().map(|name| mistakes::find(name)).collect::<Result<_, _>>()?,
     };
-    if args.list {
+    if args.common.list {
         output::print(&words::list(&cases))?;
         return Ok(ExitStatus::Done);
     }
     let execution = if args.truth_only { Execution::TruthOnly } else { Execution::Judged };
     let whylate = match execution {
         Execution::TruthOnly => PathBuf::new(),
-        Execution::Judged => program_here(args.whylate.as_deref(), "whylate", "--whylate")?,
+        Execution::Judged => program_here(args.common.whylate.as_deref(), "whylate", "--whylate")?,
     };
     let temporary = tempfile::tempdir().context("no temporary directory")?;
     let directory = args.keep.clone().unwrap_or_else(|| temporary.path().to_owned());
@@ -48,7 +48,7 @@ pub(crate) fn run(args: &MistakesArgs) -> Result<ExitStatus> {
     }
     let release = rustix::system::uname().release().to_string_lossy().into_owned();
     let document = MistakesDocument::of(runs, release);
-    match args.json {
+    match args.common.json {
         true => output::print_json(&document.json())?,
         false if args.truth_only => {}
         false => output::print(&words::tables(&document))?,

@@ -15,12 +15,12 @@ use whylate_lab_cli::programs::{self, Case, Programs};
 use whylate_lab_cli::score::Score;
 
 pub(crate) fn run(args: &ProgramsArgs) -> Result<ExitStatus> {
-    let cases = match args.cases.as_slice() {
+    let cases = match args.common.cases.as_slice() {
         [] => programs::built_in()?,
         names => names.iter().map(|name| programs::find(name)).collect::<Result<_, _>>()?,
     };
     let cases: Vec<Arc<Case>> = cases.into_iter().map(Arc::new).collect();
-    if args.list {
+    if args.common.list {
         output::print(&list(&cases))?;
         return Ok(ExitStatus::Done);
     }
@@ -31,7 +31,7 @@ pub(crate) fn run(args: &ProgramsArgs) -> Result<ExitStatus> {
         None => booted(args, &cases)?,
     };
     let score = Score::of(&results);
-    match args.json {
+    match args.common.json {
         true => output::print_json(&document::of(results.clone(), score))?,
         false => output::print(&words::tables(&score))?,
     }
@@ -46,7 +46,7 @@ fn booted(args: &ProgramsArgs, cases: &[Arc<Case>]) -> Result<Vec<RunResult>> {
     }
     let temporary = tempfile::tempdir().context("no temporary directory")?;
     let keep = args.keep.clone().unwrap_or_else(|| temporary.path().to_owned());
-    let whylate = program(args.whylate.as_deref(), "whylate", "--whylate")?;
+    let whylate = program(args.common.whylate.as_deref(), "whylate", "--whylate")?;
     let stop = signals::stop_flag()?;
     message!("{count} runs in {} boots", boots.len());
     let mut ended = 0;
