@@ -95,15 +95,19 @@ impl TraceFile {
         let info = describe(&container);
         let release = info.kernel_release.as_deref();
         let decoders = Arc::new(Decoders::of_kernel(&formats, container.endian, release));
-        Ok(TraceFile {
-            source,
-            container,
-            formats,
-            decoders,
-            symbols: OnceLock::new(),
-            info,
-            stacks: OnceLock::new(),
-        })
+        Ok(TraceFile::new(source, container, formats, decoders, info))
+    }
+
+    /// Of what was read; symbols and stacks are read from the container when they are asked for.
+    pub(super) fn new(
+        source: Arc<dyn ReadAt>,
+        container: Container,
+        formats: Arc<EventFormats>,
+        decoders: Arc<Decoders>,
+        info: TraceInfo,
+    ) -> TraceFile {
+        let (symbols, stacks) = (OnceLock::new(), OnceLock::new());
+        TraceFile { source, container, formats, decoders, symbols, info, stacks }
     }
 
     /// The file's description of itself. Counts, span and the damage of the trace data are

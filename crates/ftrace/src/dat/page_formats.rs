@@ -69,15 +69,8 @@ impl PageFormats {
         clip(&mut container, pages.size());
         let mut info = describe(&container);
         info.format = "ring-buffer pages".to_owned();
-        TraceFile {
-            source: pages,
-            container,
-            formats: self.formats.clone(),
-            decoders: self.decoders.clone(),
-            symbols: OnceLock::from((self.symbols.clone(), None)),
-            info,
-            stacks: OnceLock::new(),
-        }
+        let file = TraceFile::new(pages, container, self.formats.clone(), self.decoders.clone(), info);
+        TraceFile { symbols: OnceLock::from((self.symbols.clone(), None)), ..file }
     }
 }
 

@@ -10,7 +10,7 @@ use super::read_at::ReadAt;
 use crate::bytes::{Endian, until_nul};
 use crate::decode::Decoders;
 use crate::format::{EventFormats, HeaderPage};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use whylate_events::Damage;
 
 /// What a copy of tracefs has. Pages and symbols are places in one source of bytes, which may join
@@ -59,14 +59,6 @@ impl TraceFile {
         let decoders = Arc::new(Decoders::new(&formats, container.endian));
         let mut info = describe(&container);
         info.format = "raw ring-buffer pages (trace_pipe_raw)".to_owned();
-        TraceFile {
-            source,
-            container,
-            formats,
-            decoders,
-            symbols: OnceLock::new(),
-            info,
-            stacks: OnceLock::new(),
-        }
+        TraceFile::new(source, container, formats, decoders, info)
     }
 }
