@@ -5,6 +5,7 @@
 
 mod cpu;
 mod finding;
+mod glob;
 mod natural;
 mod printable;
 mod priority;
@@ -14,6 +15,7 @@ mod time;
 
 pub use cpu::{Cpu, CpuSet, CpuSetError};
 pub use finding::{Confidence, Evidence, Finding, Severity};
+pub use glob::glob;
 pub use natural::natural;
 pub use printable::{is_unprintable, printable, printable_lines};
 pub use priority::{Policy, Priority, SchedClass};

@@ -17,7 +17,6 @@ mod drift;
 mod effect;
 mod fault;
 mod files;
-mod glob;
 mod history;
 mod journal;
 mod live;

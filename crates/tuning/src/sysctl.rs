@@ -1,7 +1,7 @@
 //! Sysctls by name, and what systemd-sysctl sets at boot (sysctl.d(5)): which file has the last word.
 
-use crate::glob::glob;
 use std::collections::BTreeMap;
+use whylate_base::glob;
 use whylate_host::{FsRoot, Unread};
 use whylate_profiles::sysctl::path;
 

@@ -1,7 +1,7 @@
 //! Which checks look at a setting: so a change has its reasons, and a failed check finds the settings that mend it.
 
 use crate::Setting;
-use crate::glob::glob;
+use whylate_base::glob;
 use whylate_profiles::{Pattern, Reasons, Selector};
 
 /// A pattern for tunables' paths, and the rules that look at them.

@@ -1,7 +1,7 @@
 //! Patterns for names.
 
-use crate::glob::glob;
 use regex_lite::Regex;
+use whylate_base::glob;
 use whylate_host::Thread;
 use whylate_profiles::{Pattern, ThreadSelector};
 

@@ -2,7 +2,7 @@
 
 use super::expansion::{Expanded, Found};
 use crate::Setting;
-use crate::glob::glob;
+use whylate_base::glob;
 use whylate_base::natural;
 use whylate_host::{FsRoot, Unread, Why};
 use whylate_profiles::tunable;
