@@ -4,6 +4,7 @@ mod cmdline;
 mod config;
 mod installed;
 mod preemption;
+mod rt_groups;
 mod version;
 
 use crate::text::Words;
@@ -11,6 +12,7 @@ use crate::{BracketedChoice, FsRoot, Reading, Unread, Why};
 pub use cmdline::Cmdline;
 pub use config::Config;
 pub use installed::Installed;
+pub use rt_groups::rt_group_sched;
 use std::collections::BTreeMap;
 pub use version::{KernelVersion, Preempt};
 
@@ -103,11 +105,7 @@ impl Kernel {
     /// # Errors
     /// If the release could not be read.
     pub fn numbers(&self) -> Result<KernelVersion, Unread> {
-        self.release.need().and_then(|release| {
-            let expected = || Why::Malformed { expected: "a release such as 6.12.0".to_owned() };
-            let unread = || Unread { path: self.release.path.clone(), why: expected() };
-            release.parse().map_err(|()| unread())
-        })
+        KernelVersion::of_release(&self.release)
     }
 }
 

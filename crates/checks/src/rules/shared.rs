@@ -37,25 +37,9 @@ pub(super) fn throttle(host: &Snapshot) -> Result<Throttle, CannotTell> {
     }
 }
 
-/// Since then RT_GROUP_SCHED can be switched off at boot; before, the kernel ignores `rt_group_sched=`.
-const SWITCHABLE: KernelVersion = KernelVersion::new(6, 16);
-
 /// Whether real-time threads are scheduled by control groups: built in, and not switched off at boot.
 pub(super) fn rt_groups(host: &Snapshot) -> Result<bool, CannotTell> {
-    let config = host.kernel.config.need()?;
-    if !config.has("RT_GROUP_SCHED") {
-        return Ok(false);
-    }
-    let default = !config.has("RT_GROUP_SCHED_DEFAULT_DISABLED");
-    if default && host.kernel.numbers()? < SWITCHABLE {
-        return Ok(true);
-    }
-    // A number; anything else the kernel refuses.
-    Ok(match host.kernel.cmdline.need()?.get("rt_group_sched") {
-        Some("0") => false,
-        Some("1") => true,
-        _ => default,
-    })
+    Ok(host.kernel.rt_group_sched()?)
 }
 
 /// Whether the kernel has deadline servers for starving threads.

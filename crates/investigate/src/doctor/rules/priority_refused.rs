@@ -3,13 +3,12 @@
 use super::rule::{DoctorRule, Needs, page};
 use crate::doctor::facts::{Observation, PolicyRequest, ProcessFacts, ThreadFacts};
 use crate::doctor::finding::DoctorFinding;
-use whylate_base::{Policy, Severity};
+use whylate_base::Severity;
+use whylate_host::{PriorityGate, PriorityRequest, RtGroup, SchedulingRights};
 
 pub(super) const RULE: DoctorRule =
     DoctorRule { code: "priority-refused", page: page!("priority-refused"), needs: Needs::Calls, find };
 
-/// `CAP_SYS_NICE`, capabilities(7).
-const CAP_SYS_NICE: u64 = 1 << 23;
 /// `EBUSY`, errno(3).
 const BUSY: i32 = 16;
 
@@ -37,103 +36,36 @@ fn finding(observation: &Observation, thread: &ThreadFacts, request: &PolicyRequ
         .of(thread)
         .at(observation.location(call.and_then(|call| call.stack)))
         .times(times, None)
-        .because(gate.why)
-        .fix(gate.fix)
+        .because(gate.why())
+        .fix(gate.fix())
 }
 
-/// What refused: the first of the kernel's checks that the process does not pass.
-struct Gate {
-    why: &'static str,
-    fix: &'static [&'static str],
+/// What refused, as far as the process's files show it.
+fn gate(
+    rt_group_sched: Option<bool>,
+    process: Option<&ProcessFacts>,
+    request: &PolicyRequest,
+) -> PriorityGate {
+    let rt_group = match rt_group_sched {
+        Some(true) => RtGroup::InForce,
+        Some(false) => RtGroup::NotInForce,
+        None => RtGroup::Unknown,
+    };
+    let rights = SchedulingRights {
+        capabilities: process.and_then(|process| process.capabilities),
+        in_user_namespace: process.and_then(|process| process.in_user_namespace),
+        has_seccomp_filter: process.and_then(|process| process.has_seccomp_filter),
+        rt_group,
+        ..SchedulingRights::default()
+    };
+    let wanted = PriorityRequest { policy: request.policy, priority: None };
+    PriorityGate::that_refused(wanted, request.error.unwrap_or_default(), &rights)
 }
-
-/// `__sched_setscheduler` and `user_check_sched_setscheduler`, kernel/sched/syscalls.c.
-fn gate(rt_group_sched: Option<bool>, process: Option<&ProcessFacts>, request: &PolicyRequest) -> Gate {
-    if request.error == Some(BUSY) {
-        return ADMISSION;
-    }
-    let Some(process) = process else { return UNKNOWN };
-    let has_capability = process.capabilities.is_some_and(|mask| mask & CAP_SYS_NICE != 0);
-    let in_user_namespace = process.in_user_namespace == Some(true);
-    if !has_capability || in_user_namespace {
-        let needs_capability = request.policy == Some(Policy::Deadline);
-        // Some limit, and still refused: lower than the priority that was asked for.
-        return match (in_user_namespace && has_capability, needs_capability) {
-            (true, _) => USER_NAMESPACE,
-            (false, true) => CAPABILITY,
-            (false, false) => LIMIT,
-        };
-    }
-    match (rt_group_sched, process.has_seccomp_filter) {
-        (Some(true), _) => GROUP,
-        (_, _) if request.policy == Some(Policy::Deadline) => ROOT_DOMAIN,
-        (_, Some(true)) => SECCOMP,
-        _ => UNKNOWN,
-    }
-}
-
-const ADMISSION: Gate = Gate {
-    why: "gate: SCHED_DEADLINE admission control. All SCHED_DEADLINE threads together may reserve no more of the CPUs than \
-          kernel.sched_rt_runtime_us per kernel.sched_rt_period_us, and there was no room for this one",
-    fix: &[
-        "reserve less: a smaller runtime or a longer period, here or in other SCHED_DEADLINE threads",
-        "sysctl kernel.sched_rt_runtime_us=-1 turns admission control off; risk: deadlines may then be missed",
-    ],
-};
-const LIMIT: Gate = Gate {
-    why: "gate: RLIMIT_RTPRIO. The process has no CAP_SYS_NICE, and its RLIMIT_RTPRIO is lower than the priority it asks for",
-    fix: &[
-        "LimitRTPRIO=99 in the unit of a systemd service; `@realtime - rtprio 99` in /etc/security/limits.conf for users of \
-         that group",
-        "or the capability: setcap cap_sys_nice+ep PROGRAM; --cap-add SYS_NICE or --ulimit rtprio=99 for a container",
-    ],
-};
-const CAPABILITY: Gate = Gate {
-    why: "gate: CAP_SYS_NICE. SCHED_DEADLINE needs it; no RLIMIT_RTPRIO helps",
-    fix: &[
-        "setcap cap_sys_nice+ep PROGRAM; AmbientCapabilities=CAP_SYS_NICE in the unit of a systemd service",
-    ],
-};
-const USER_NAMESPACE: Gate = Gate {
-    why: "gate: user namespace. The process has CAP_SYS_NICE in its own user namespace, and the kernel asks for that of the \
-          first one",
-    fix: &[
-        "set RLIMIT_RTPRIO where the namespace is made (podman run --ulimit rtprio=99)",
-        "or run it without a user namespace",
-    ],
-};
-const GROUP: Gate = Gate {
-    why: "gate: CONFIG_RT_GROUP_SCHED. Threads of a cgroup whose cpu.rt_runtime_us is 0, as in every new one, cannot become \
-          real-time, not even those of root",
-    fix: &[
-        "give its cgroup real-time runtime: cpu.rt_runtime_us (cgroup v1), here and in the groups above; or move it to the \
-         root cgroup",
-        "boot with rt_group_sched=0, where the kernel has that parameter (6.16)",
-    ],
-};
-const ROOT_DOMAIN: Gate = Gate {
-    why: "gate: CPUs. A SCHED_DEADLINE thread must be allowed all CPUs of its root domain: it was pinned to fewer",
-    fix: &[
-        "do not pin it; make a cpuset partition (cpuset.cpus.partition) of the CPUs it is to run on instead",
-    ],
-};
-const SECCOMP: Gate = Gate {
-    why: "gate: seccomp. The process has CAP_SYS_NICE, and a filter refuses its system calls",
-    fix: &[
-        "allow sched_setscheduler and sched_setattr in the container's seccomp profile, or in SystemCallFilter= of the unit",
-    ],
-};
-const UNKNOWN: Gate = Gate {
-    why: "a thread needs CAP_SYS_NICE, or an RLIMIT_RTPRIO as high as the priority it asks for; which check refused could not be \
-          read",
-    fix: &[
-        "allow it: RLIMIT_RTPRIO (rtprio in limits.conf, LimitRTPRIO= of a systemd service), or CAP_SYS_NICE",
-    ],
-};
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use whylate_base::Policy;
 
     #[test]
     fn the_gate_is_the_first_check_that_is_not_passed() {
@@ -162,8 +94,8 @@ mod tests {
             (Policy::Fifo, 1, process(root, false, false), None, "could not be read"),
         ] {
             let gate = gate(group, Some(&process), &request(policy, error));
-            assert!(gate.why.contains(expected), "{expected}: {}", gate.why);
+            assert!(gate.why().contains(expected), "{expected}: {}", gate.why());
         }
-        assert!(gate(None, None, &request(Policy::Fifo, 1)).why.contains("could not be read"));
+        assert!(gate(None, None, &request(Policy::Fifo, 1)).why().contains("could not be read"));
     }
 }
