@@ -116,6 +116,17 @@ pub fn setattr(tid: Tid, params: &SchedParams) -> Result<(), SysError> {
     Ok(())
 }
 
+/// Whether a seccomp filter refuses `sched_setattr(2)` to this thread. It asks with no attributes, which changes nothing: the
+/// kernel refuses that with `EINVAL` alone, and only a filter refuses it otherwise.
+///
+/// [`seccomp(2)`](https://man7.org/linux/man-pages/man2/seccomp.2.html), SECCOMP_RET_ERRNO
+pub fn is_setattr_filtered() -> bool {
+    let none = std::ptr::null::<SchedAttr>();
+    // SAFETY: a null pointer, which the kernel refuses before it reads from it.
+    let result = unsafe { libc::syscall(libc::SYS_sched_setattr, 0, none, 0u32) };
+    result < 0 && std::io::Error::last_os_error().raw_os_error() != Some(libc::EINVAL)
+}
+
 /// The policy of thread `tid`, with its parameters. `Tid(0)` is the calling thread.
 ///
 /// # Errors
@@ -206,6 +217,13 @@ mod tests {
                 }
             }
         });
+    }
+
+    #[test]
+    fn no_filter_refuses_tests() {
+        let status = std::fs::read_to_string("/proc/self/status").expect("status");
+        let filtered = status.lines().any(|line| line == "Seccomp:\t2");
+        assert!(filtered || !is_setattr_filtered());
     }
 
     #[test]

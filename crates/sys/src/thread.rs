@@ -34,6 +34,21 @@ pub fn set_timer_slack(slack: Ns) -> Result<(), SysError> {
     Ok(())
 }
 
+/// How much the kernel may delay the calling thread's timers to group them.
+///
+/// # Errors
+/// None that `PR_GET_TIMERSLACK(2const)` documents.
+///
+/// [`PR_GET_TIMERSLACK(2const)`](https://man7.org/linux/man-pages/man2/PR_GET_TIMERSLACK.2const.html)
+pub fn timer_slack() -> Result<Ns, SysError> {
+    // SAFETY: PR_GET_TIMERSLACK takes no pointer; the system call itself, as the value may be more than an int.
+    let result = unsafe { libc::syscall(libc::SYS_prctl, libc::PR_GET_TIMERSLACK, 0, 0, 0, 0) };
+    if result < 0 {
+        return Err(SysError::last("prctl", "PR_GET_TIMERSLACK"));
+    }
+    Ok(Ns(result))
+}
+
 /// The name of a thread in an error message.
 pub(crate) fn describe(tid: Tid) -> String {
     match tid.0 {
@@ -65,6 +80,7 @@ mod tests {
         std::thread::spawn(move || {
             set_timer_slack(Ns(1)).expect("set");
             assert_eq!(slack(), 1);
+            assert_eq!(timer_slack().expect("read"), Ns(1));
         })
         .join()
         .expect("thread");
