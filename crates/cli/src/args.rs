@@ -8,6 +8,7 @@ mod lab;
 mod measure;
 mod output;
 mod plan;
+mod run;
 mod scope;
 mod selection;
 mod tuning;
@@ -21,6 +22,7 @@ pub(crate) use lab::{ExecArgs, GuestArgs, KernelsArgs, LabVerb};
 pub(crate) use measure::{Export, LoadArgs, LoadWorkerArgs, MeasureArgs, ProbeArgs};
 pub(crate) use output::OutputArgs;
 pub(crate) use plan::{PlanArgs, Wanted};
+pub(crate) use run::RunArgs;
 pub(crate) use scope::ScopeArgs;
 pub(crate) use selection::Selection;
 pub(crate) use tuning::{ApplyArgs, ConfirmArgs, HistoryArgs, OnFailure, Place, RollbackArgs, VerifyArgs};
@@ -81,6 +83,15 @@ pub(crate) enum Verb {
     /// Exit codes: 0 no finding at or above --fail-on; 1 findings; 2 could not do it; 3 cannot tell, where no thread is
     /// real-time.
     Doctor(DoctorArgs),
+    /// Start a program with its policy, CPUs and memory, in the order that cannot hang
+    ///
+    /// Sets priority before affinity, reads back what became so, and becomes the program: exit code, signals and terminal
+    /// are the program's own. Where the kernel refuses, it names the gate, what shows it, and the fix; then nothing is
+    /// started.
+    ///
+    /// Exit codes: those of the program; 125 this program failed, and nothing was changed; 126 the program cannot be
+    /// executed; 127 there is no such program. With --dry-run 0 everything would succeed; 125 something is refused.
+    Run(Box<RunArgs>),
     /// Record a trace of this machine, or of a command on it
     ///
     /// Records scheduling, interrupts, timers, and the system calls and page faults of the recorded
@@ -307,7 +318,14 @@ impl Cli {
     /// The command line of this process; what is wrong with it ends the process as clap does.
     pub(crate) fn read() -> Cli {
         let arguments: Vec<OsString> = measure::in_our_words(std::env::args_os().collect());
-        Cli::check(&arguments).unwrap_or_else(|error| error.exit())
+        Cli::check(&arguments).unwrap_or_else(|error| {
+            // A program that starts others keeps clear of their exit codes, as env(1) does.
+            if error.use_stderr() && arguments.get(1).is_some_and(|verb| verb == "run") {
+                let _ = error.print();
+                std::process::exit(crate::verbs::run::NOT_STARTED.into());
+            }
+            error.exit()
+        })
     }
 
     fn check(arguments: &[OsString]) -> Result<Cli, clap::Error> {
@@ -320,6 +338,7 @@ impl Cli {
             Verb::Record(record) if promised && record.command.is_empty() => {
                 missing("a COMMAND must follow `--`; leave `--` out to record the whole machine")
             }
+            Verb::Run(run) if run.command.is_empty() => missing("which program? a COMMAND must follow `--`"),
             Verb::Doctor(doctor) if promised && doctor.command.is_empty() => {
                 missing("a COMMAND must follow `--`")
             }

@@ -15,6 +15,8 @@ pub(crate) enum ExitStatus {
     Failed,
     /// It was done as far as possible, and there is no answer.
     CannotTell,
+    /// `whylate run` did not start its program, with this exit code.
+    NotRun(u8),
 }
 
 impl ExitStatus {
@@ -41,7 +43,7 @@ impl ExitStatus {
             ExitStatus::Done => 0,
             ExitStatus::CannotTell => 1,
             ExitStatus::Found => 2,
-            ExitStatus::Failed => 3,
+            ExitStatus::Failed | ExitStatus::NotRun(_) => 3,
         };
         if weight(other) > weight(self) { other } else { self }
     }
@@ -54,6 +56,7 @@ impl From<ExitStatus> for ExitCode {
             ExitStatus::Found => 1,
             ExitStatus::Failed => 2,
             ExitStatus::CannotTell => 3,
+            ExitStatus::NotRun(code) => code,
         })
     }
 }

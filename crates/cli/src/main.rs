@@ -1,7 +1,7 @@
 //! The binary `whylate`: arguments, exit codes, glue.
 //!
 //! Exit codes: 0 nothing found, or done; 1 findings at or above `--fail-on`; 2 could not do it;
-//! 3 cannot tell.
+//! 3 cannot tell. `whylate run` has those of env(1).
 
 mod args;
 mod atomic_file;
@@ -29,6 +29,7 @@ fn main() -> ExitCode {
         Verb::Explain(args) => verbs::explain::run(args),
         Verb::Convert(args) => verbs::convert::run(args),
         Verb::Doctor(args) => verbs::doctor::run(args),
+        Verb::Run(args) => verbs::run::run(args),
         Verb::Record(args) => verbs::record::run(args),
         Verb::Measure(args) => verbs::measure::run(args),
         Verb::Compare(args) => verbs::compare::run(args),
@@ -49,7 +50,10 @@ fn main() -> ExitCode {
         Ok(status) => status.into(),
         Err(error) => {
             message!("whylate: {error:#}");
-            ExitStatus::Failed.into()
+            match &cli.verb {
+                Verb::Run(_) => ExitStatus::NotRun(verbs::run::NOT_STARTED).into(),
+                _ => ExitStatus::Failed.into(),
+            }
         }
     }
 }

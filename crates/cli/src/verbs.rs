@@ -17,6 +17,7 @@ pub(crate) mod plot;
 pub(crate) mod record;
 pub(crate) mod revert;
 pub(crate) mod rollback;
+pub(crate) mod run;
 mod runs;
 pub(crate) mod snapshot;
 pub(crate) mod tuning;

@@ -3,6 +3,7 @@
 //! ```text
 //! explain   Explanation     terminal  json  html  svg  markdown
 //! doctor    DoctorReport    terminal  json                        sarif
+//! run       RunReport       terminal  json
 //! measure   MeasureReport   terminal  json  html  svg  markdown
 //! compare   Compared        terminal  json  html  svg  markdown
 //! check     checks::CheckReport  terminal  json  html  markdown  sarif  junit
@@ -33,6 +34,7 @@ pub mod measure;
 pub mod plan;
 pub mod plot;
 mod render;
+pub mod run;
 mod sarif;
 mod svg;
 mod terminal;

@@ -33,6 +33,7 @@ const HOUSE: &[(&str, Place)] = &[
     ("whylate-bootloader", Place::On(4, 0)),
     ("whylate-profiles", Place::On(4, 0)),
     ("whylate-tuning", Place::On(4, 1)),
+    ("whylate-threads", Place::On(4, 2)),
     ("whylate-report", Place::On(5, 0)),
     ("whylate-export", Place::On(5, 0)),
     ("whylate", Place::On(6, 0)),

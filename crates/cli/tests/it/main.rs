@@ -22,6 +22,7 @@ mod plan;
 mod plot;
 mod readme;
 mod record;
+mod run;
 mod support;
 mod tuning;
 mod wrong_input;

@@ -4,7 +4,7 @@
 
 use crate::fixture;
 use serde::de::DeserializeOwned;
-use whylate_report::{apply, check, compare, doctor, explain, history, measure, verify};
+use whylate_report::{apply, check, compare, doctor, explain, history, measure, run, verify};
 use whylate_tuning::PlanDocument;
 
 #[track_caller]
@@ -41,6 +41,11 @@ fn the_first_document_of_each_schema_stays_readable() {
     let diagnosed: doctor::json::document::Document = read("doctor");
     assert_eq!(diagnosed.schema, "whylate.doctor/1");
     assert_eq!(diagnosed.findings[0].code, "mutex-without-inheritance");
+    let refused: run::json::Document = read("run");
+    assert_eq!(
+        (refused.schema.as_str(), refused.refused[0].gate.as_str()),
+        ("whylate.run/1", "rlimit-rtprio")
+    );
     let history: history::json::Document = read("history");
     assert_eq!((history.schema.as_str(), history.applies.is_empty()), ("whylate.history/1", false));
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 use whylate_base::Ns;
 use whylate_ledger::finding_page;
 use whylate_report::explain::json::document::Document;
-use whylate_report::{apply, check, compare, doctor, explain, history, measure, plan, verify};
+use whylate_report::{apply, check, compare, doctor, explain, history, measure, plan, run, verify};
 
 fn pretty(value: &Value) -> String {
     format!("{value:#}\n")
@@ -21,6 +21,7 @@ fn schemas_are_current() {
     assert_current(&schemas.join("whylate.compare-1.json"), &pretty(&compare::json::schema()));
     assert_current(&schemas.join("whylate.check-1.json"), &pretty(&check::json::schema()));
     assert_current(&schemas.join("whylate.doctor-1.json"), &pretty(&doctor::json::schema()));
+    assert_current(&schemas.join("whylate.run-1.json"), &pretty(&run::json::schema()));
     assert_current(&schemas.join("whylate.plan-1.json"), &pretty(&plan::json::schema()));
     assert_current(&schemas.join("whylate.apply-1.json"), &pretty(&apply::json::schema()));
     assert_current(&schemas.join("whylate.verify-1.json"), &pretty(&verify::json::schema()));

@@ -1,0 +1,272 @@
+//! `whylate run`: what the program becomes, and the gate of each real refusal of the kernel.
+
+use crate::support::answer::list;
+use crate::support::run::{Run, as_nobody, ended, whylate};
+use serde_json::Value;
+use std::fs;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use whylate_testing::{Need, skip};
+
+const WHYLATE: &str = env!("CARGO_BIN_EXE_whylate");
+
+/// The program as `launcher` starts it.
+fn under(launcher: &[&str], arguments: &[&str]) -> Run {
+    let (program, before) = launcher.split_first().expect("a launcher");
+    let mut command = Command::new(program);
+    command.args(before).arg(WHYLATE).args(arguments).stdin(Stdio::null());
+    ended(command.output().expect("the launcher starts"))
+}
+
+fn is_root() -> bool {
+    rustix::process::geteuid().is_root()
+}
+
+/// Whether this machine lets root have a real-time policy.
+fn has_realtime() -> bool {
+    let allowed = is_root()
+        && whylate(["run", "--dry-run", "--fifo", "1", "--cpus", "0", "--", "true"]).code == Some(0);
+    if !allowed {
+        skip(Need::Root, "to have a real-time policy");
+    }
+    allowed
+}
+
+/// The gates that a dry run names.
+fn gates(run: &Run) -> Vec<String> {
+    let document: Value =
+        serde_json::from_str(&run.stdout).unwrap_or_else(|error| panic!("{error}: {run:#?}"));
+    list(&document["refused"])
+        .iter()
+        .map(|refused| refused["gate"].as_str().expect("a gate").to_owned())
+        .collect()
+}
+
+const DRY_FIFO: [&str; 8] = ["run", "--dry-run", "--json", "--fifo", "50", "--force", "--", "true"];
+
+#[test]
+fn the_program_gets_policy_and_cpus_and_keeps_its_exit_code() {
+    if !has_realtime() {
+        return;
+    }
+    for (options, expected) in [
+        (&["--fifo", "50"][..], "1 50 0"),
+        (&["--rr", "7"], "2 7 0"),
+        (&["--batch"], "3 0 0"),
+        (&["--other", "3"], "0 0 0"),
+    ] {
+        let script = "read -r stat < /proc/self/stat; set -- ${stat##*) }; shift 37; echo $2 $1; \
+            grep Cpus_allowed_list /proc/self/status; exit 42";
+        let arguments = [&["run", "--cpus", "0", "--force"], options, &["--", "sh", "-c", script]].concat();
+        let run = whylate(&arguments);
+        assert_eq!(run.code, Some(42), "{run:#?}");
+        let expected: Vec<&str> = expected.split(' ').collect();
+        assert!(run.stdout.starts_with(&format!("{} {}\n", expected[0], expected[1])), "{run:#?}");
+        assert!(run.stdout.ends_with(&format!(":\t{}\n", expected[2])), "{run:#?}");
+    }
+}
+
+#[test]
+fn its_own_failures_have_the_exit_codes_of_env() {
+    for (arguments, code, words) in [
+        (&["run", "--", "/no/such/program"][..], 127, "no such program"),
+        (&["run", "--", "/etc/passwd"], 126, "not an executable file"),
+        (&["run", "--fifo", "100", "--", "true"], 125, "1 to 99"),
+        (&["run", "--rr", "0", "--", "true"], 125, "SCHED_RR takes a priority of 1 to 99"),
+        (&["run", "--other", "20", "--", "true"], 125, "-20 to 19"),
+        (&["run", "--deadline", "3ms:2ms:10ms", "--", "true"], 125, "RUNTIME <= DEADLINE"),
+        (&["run", "--cpus", "8191", "--", "true"], 125, "no CPU 8191"),
+        (&["run", "--fifo", "1", "--rr", "1", "--", "true"], 125, "cannot be used with"),
+        (&["run", "--fifo", "1"], 125, "COMMAND"),
+        (&["run", "--no-such", "--", "true"], 125, "--no-such"),
+    ] {
+        let run = whylate(arguments);
+        assert_eq!(run.code, Some(code), "{run:#?}");
+        assert!(run.stderr.contains(words), "{words}: {run:#?}");
+        assert_eq!(run.stdout, "");
+    }
+}
+
+#[test]
+fn a_limit_is_the_gate_of_a_user() {
+    let Some(mut command) = as_nobody() else { return };
+    let run = ended(command.args(DRY_FIFO).output().expect("it starts"));
+    // A user of a machine for audio may have the limit.
+    if run.code == Some(0) {
+        return skip(Need::Machine, "a user without RLIMIT_RTPRIO");
+    }
+    assert_eq!((run.code, gates(&run)), (Some(125), vec!["rlimit-rtprio".to_owned()]), "{run:#?}");
+    assert!(run.stdout.contains("Max realtime priority"), "{run:#?}");
+}
+
+#[test]
+fn a_missing_capability_is_the_gate_of_a_reservation() {
+    if !has_realtime() {
+        return;
+    }
+    let launcher = ["setpriv", "--bounding-set=-sys_nice", "--inh-caps=-sys_nice"];
+    let run = under(&launcher, &["run", "--dry-run", "--json", "--deadline", "1ms:5ms:10ms", "--", "true"]);
+    assert_eq!(gates(&run), ["cap-sys-nice"], "{run:#?}");
+}
+
+#[test]
+fn a_user_namespace_is_the_gate_of_its_root() {
+    let namespace = Command::new("unshare").args(["-Ur", "true"]).output();
+    if !is_root() || !namespace.is_ok_and(|output| output.status.success()) {
+        return skip(Need::Root, "and user namespaces");
+    }
+    let run = under(&["unshare", "-Ur"], &DRY_FIFO);
+    if run.code == Some(0) {
+        return skip(Need::Machine, "a user without RLIMIT_RTPRIO");
+    }
+    assert_eq!(gates(&run), ["user-namespace"], "{run:#?}");
+    assert!(run.stdout.contains("uid_map"), "{run:#?}");
+}
+
+/// A control group of version 1 without real-time runtime, as each new one is; removed in the end.
+struct WithoutRuntime(&'static Path);
+
+impl WithoutRuntime {
+    fn make() -> Option<WithoutRuntime> {
+        let path = Path::new("/sys/fs/cgroup/cpu/whylate-test-run");
+        fs::create_dir(path).ok()?;
+        let group = WithoutRuntime(path);
+        path.join("cpu.rt_runtime_us").exists().then_some(group)
+    }
+}
+
+impl Drop for WithoutRuntime {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir(self.0);
+    }
+}
+
+#[test]
+fn a_group_without_runtime_is_the_gate_of_root() {
+    if !has_realtime() {
+        return;
+    }
+    let Some(group) = WithoutRuntime::make() else {
+        return skip(Need::Machine, "cgroup v1 with CONFIG_RT_GROUP_SCHED");
+    };
+    let script = format!("echo $$ > {}/cgroup.procs && exec \"$0\" \"$@\"", group.0.display());
+    let run = under(&["sh", "-c", &script], &DRY_FIFO);
+    assert_eq!(gates(&run), ["rt-group"], "{run:#?}");
+    assert!(run.stdout.contains("whylate-test-run/cpu.rt_runtime_us = 0"), "{run:#?}");
+}
+
+/// Installs a filter that refuses `sched_setattr(2)` and `sched_setscheduler(2)` with EPERM, as container runtimes do, and
+/// becomes the rest of the command line (seccomp(2)).
+const FILTER: &str = r#"
+import ctypes, os, platform, struct, sys
+numbers = {"x86_64": (314, 144), "aarch64": (274, 119)}[platform.machine()]
+code = [(0x20, 0, 0, 0)]
+code += [(0x15, len(numbers) - i, 0, nr) for i, nr in enumerate(numbers)]
+code += [(0x06, 0, 0, 0x7fff0000), (0x06, 0, 0, 0x00050001)]
+program = b"".join(struct.pack("HBBI", *line) for line in code)
+buffer = ctypes.create_string_buffer(program)
+class Prog(ctypes.Structure):
+    _fields_ = [("len", ctypes.c_ushort), ("filter", ctypes.c_void_p)]
+prog = Prog(len(code), ctypes.addressof(buffer))
+libc = ctypes.CDLL(None, use_errno=True)
+assert libc.prctl(38, 1, 0, 0, 0) == 0
+assert libc.prctl(22, 2, ctypes.byref(prog), 0, 0) == 0, ctypes.get_errno()
+os.execv(sys.argv[1], sys.argv[1:])
+"#;
+
+#[test]
+fn a_filter_of_system_calls_is_the_gate() {
+    let has_python = Command::new("python3").arg("--version").output().is_ok();
+    if !has_python || !cfg!(any(target_arch = "x86_64", target_arch = "aarch64")) {
+        return skip(Need::Program, "python3");
+    }
+    if !has_realtime() {
+        return;
+    }
+    let run = under(&["python3", "-c", FILTER], &DRY_FIFO);
+    assert_eq!(gates(&run), ["seccomp"], "{run:#?}");
+}
+
+/// Programs that sleep with a reservation; ended in the end.
+struct Reserved(Vec<Child>);
+
+impl Reserved {
+    /// Starts another, and waits until it has become `sleep`, after its reservation, or was refused.
+    fn hold(&mut self) {
+        let mut command = Command::new(WHYLATE);
+        let command = command.args(["run", "--deadline", "9ms:10ms:10ms", "--", "sleep", "60"]);
+        let mut child = command.stderr(Stdio::null()).spawn().expect("it starts");
+        let comm = format!("/proc/{}/comm", child.id());
+        while fs::read_to_string(&comm).is_ok_and(|comm| comm != "sleep\n") {
+            if child.try_wait().expect("a child").is_some() {
+                break;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        }
+        self.0.push(child);
+    }
+}
+
+impl Drop for Reserved {
+    fn drop(&mut self) {
+        for child in &mut self.0 {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
+
+/// A dry run of a reservation of nine tenths of a CPU.
+const RESERVE: [&str; 7] = ["run", "--dry-run", "--json", "--deadline", "9ms:10ms:10ms", "--", "true"];
+
+#[test]
+fn reservations_meet_admission_control() {
+    if !has_realtime() {
+        return;
+    }
+    if whylate(RESERVE).code != Some(0) {
+        return skip(Need::Machine, "room for a SCHED_DEADLINE reservation");
+    }
+    let limit = fs::read_to_string("/proc/sys/kernel/sched_rt_runtime_us").unwrap_or_default();
+    if limit.trim() == "-1" {
+        return skip(Need::Machine, "SCHED_DEADLINE admission control");
+    }
+    let cpus = std::thread::available_parallelism().expect("CPUs").get();
+    let mut reserved = Reserved(Vec::new());
+    // Another test may have a reservation for a moment, so their number is not known beforehand.
+    for _ in 0..=cpus + 1 {
+        let run = whylate(RESERVE);
+        if run.code != Some(0) {
+            assert_eq!(gates(&run), ["deadline-admission"], "{run:#?}");
+            assert!(run.stdout.contains("sleep:"), "{run:#?}");
+            return;
+        }
+        reserved.hold();
+    }
+    panic!("{cpus} CPUs have admitted {} reservations of 90 % each", reserved.0.len());
+}
+
+#[test]
+fn a_reservation_needs_its_root_domain() {
+    if !has_realtime() {
+        return;
+    }
+    let online = fs::read_to_string("/sys/devices/system/cpu/online").unwrap_or_default();
+    let limit = fs::read_to_string("/proc/sys/kernel/sched_rt_runtime_us").unwrap_or_default();
+    if online.trim() == "0" || limit.trim() == "-1" {
+        return skip(Need::Machine, "two CPUs and admission control");
+    }
+    let small = ["--dry-run", "--json", "--deadline", "1ms:10ms:10ms", "--", "true"];
+    let pinned = [&["run", "--cpus", "0"][..], &small].concat();
+    assert_eq!(gates(&whylate(pinned)), ["root-domain"]);
+    let inherited = [&["run"][..], &small].concat();
+    assert_eq!(gates(&under(&["taskset", "-c", "0"], &inherited)), ["root-domain"]);
+}
+
+#[test]
+fn a_dry_run_leaves_this_machine_as_it_is() {
+    let run = whylate(["run", "--dry-run", "--json", "--other", "5", "--", "/no/such/program"]);
+    assert_eq!((run.code, gates(&run)), (Some(125), vec!["program".to_owned()]));
+    let run = whylate(["run", "--dry-run", "--", "sh", "-c", "echo started >&2"]);
+    assert_eq!((run.code, run.stderr.as_str()), (Some(0), ""), "{run:#?}");
+}

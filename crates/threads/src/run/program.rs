@@ -1,0 +1,94 @@
+//! The program: found before anything is changed, and executed at the end.
+
+use super::error::RunError;
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// A command that is to be executed.
+#[derive(Debug)]
+pub(super) struct Program {
+    name: OsString,
+    arguments: Vec<OsString>,
+}
+
+impl Program {
+    /// The program of a command line.
+    ///
+    /// # Errors
+    /// If there is none, or none of its name is found as execvp(3) looks for it.
+    pub(super) fn find(command: &[OsString]) -> Result<Program, RunError> {
+        let Some((name, arguments)) = command.split_first() else {
+            return Err(RunError::Input("which program? give a command after `--`".to_owned()));
+        };
+        let program = Program { name: name.clone(), arguments: arguments.to_vec() };
+        match program.is_found() {
+            true => Ok(program),
+            false => Err(program.failed(&io::ErrorKind::NotFound.into())),
+        }
+    }
+
+    fn is_found(&self) -> bool {
+        // A name with a slash is a path.
+        if self.name.as_encoded_bytes().contains(&b'/') {
+            return Path::new(&self.name).exists();
+        }
+        let path = std::env::var_os("PATH").unwrap_or_else(|| "/bin:/usr/bin".into());
+        !self.name.is_empty()
+            && std::env::split_paths(&path).any(|directory| in_directory(&directory, &self.name))
+    }
+
+    /// Becomes the program. Returns only if that fails.
+    pub(super) fn exec(&self) -> RunError {
+        let error = Command::new(&self.name).args(&self.arguments).exec();
+        self.failed(&error)
+    }
+
+    /// As it is shown.
+    pub(super) fn name(&self) -> String {
+        self.name.to_string_lossy().into_owned()
+    }
+
+    fn failed(&self, error: &io::Error) -> RunError {
+        let program = self.name();
+        match error.kind() {
+            io::ErrorKind::NotFound => RunError::NotFound { program },
+            io::ErrorKind::PermissionDenied => {
+                let why = "it is not an executable file, or this user may not run it".to_owned();
+                RunError::NotExecutable { program, why }
+            }
+            _ => RunError::NotExecutable { program, why: error.to_string() },
+        }
+    }
+}
+
+fn in_directory(directory: &Path, name: &OsStr) -> bool {
+    // An empty entry is the current directory (execvp(3)).
+    let directory = if directory.as_os_str().is_empty() { PathBuf::from(".") } else { directory.to_owned() };
+    directory.join(name).is_file()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_missing_program_is_known_before_it_is_executed() {
+        let find =
+            |name: &str| Program::find(&[OsString::from(name)]).map(drop).map_err(|error| error.exit_code());
+        assert_eq!(find("sh"), Ok(()));
+        assert_eq!(find("/bin/sh"), Ok(()));
+        for missing in ["", "no-such-program", "/no/such/program"] {
+            assert_eq!(find(missing), Err(127), "{missing:?}");
+        }
+        assert_eq!(Program::find(&[]).map(drop).map_err(|error| error.exit_code()), Err(125));
+    }
+
+    #[test]
+    fn a_file_that_is_no_program_is_not_executable() {
+        let error = Program::find(&[OsString::from("/etc/passwd")]).expect("a file").exec();
+        assert_eq!(error.exit_code(), 126);
+    }
+}
