@@ -36,6 +36,8 @@ calls! {
     Madvise "madvise" 28 233,
     Pause "pause" 34 -1,
     Nanosleep "nanosleep" 35 101,
+    RtSigreturn "rt_sigreturn" 15 139,
+    Socket "socket" 41 198,
     Connect "connect" 42 203,
     Accept "accept" 43 202,
     SendTo "sendto" 44 206,
@@ -79,6 +81,7 @@ calls! {
     SendMmsg "sendmmsg" 307 269,
     SchedSetAttr "sched_setattr" 314 274,
     Mlock2 "mlock2" 325 284,
+    Accept4 "accept4" 288 242,
     Clone3 "clone3" 435 435,
     Openat2 "openat2" 437 437,
     EpollPwait2 "epoll_pwait2" 441 441,
@@ -105,7 +108,7 @@ impl SystemCall {
 }
 
 /// Calls that ordinary programs make so often that a stack of each would cost much, and whose line no rule needs.
-const WITHOUT_STACK: [SystemCall; 2] = [SystemCall::Read, SystemCall::Close];
+const WITHOUT_STACK: [SystemCall; 3] = [SystemCall::Read, SystemCall::Close, SystemCall::RtSigreturn];
 
 /// The filter of `raw_syscalls:sys_enter` that selects the calls whose line a rule needs (`Documentation/trace/events.rst`).
 pub(super) fn stack_filter() -> String {

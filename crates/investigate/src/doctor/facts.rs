@@ -64,6 +64,10 @@ pub(crate) struct ThreadFacts {
     pub(crate) longest_awake: Ns,
     /// Its periodic part; `None` where it has none.
     pub(crate) path: Option<RealTimePath>,
+    /// The thread that started it, and when; `None` where that was before the observation.
+    pub(crate) forked: Option<(Tid, Ns)>,
+    /// When it executed its program last, as far as that was observed.
+    pub(crate) executed: Option<Ns>,
 }
 
 impl ThreadFacts {
@@ -87,6 +91,8 @@ impl ThreadFacts {
             equal_preemptions: 0,
             longest_awake: Ns::ZERO,
             path: None,
+            forked: None,
+            executed: None,
         }
     }
 
@@ -182,6 +188,9 @@ pub(crate) struct Call {
     pub(crate) ret: Option<i64>,
     /// Whether the thread slept in it.
     pub(crate) slept: bool,
+    /// The thread that ended the last sleep in it, and when; `None` where an interrupt did, such as a timer's, or that was
+    /// not seen.
+    pub(crate) woken_by: Option<(Tid, Ns)>,
     /// Where in the program it was made.
     pub(crate) stack: Option<StackId>,
 }
@@ -274,6 +283,8 @@ pub(crate) struct ProcessFacts {
     pub(crate) descriptors: Vec<(Ns, BTreeMap<i32, Descriptor>)>,
     /// What it had mapped, each time that it was looked.
     pub(crate) mappings: Vec<(Ns, Vec<MappedRange>)>,
+    /// How much of its memory was resident, at the last look that read it; `None` where that was not read.
+    pub(crate) memory: Option<(Ns, Vec<MemoryRange>)>,
 }
 
 /// What a file descriptor refers to.
@@ -310,6 +321,30 @@ pub(crate) struct MappedRange {
     pub(crate) is_shared: bool,
     /// The path, `[heap]`, `[stack]` and the like; empty for anonymous memory.
     pub(crate) path: String,
+}
+
+/// A range of `/proc/PID/smaps`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct MemoryRange {
+    /// Its first address.
+    pub(crate) start: u64,
+    /// The first address behind it.
+    pub(crate) end: u64,
+    /// How many of its bytes are in memory (`Rss`).
+    pub(crate) resident: u64,
+    /// Whether it is locked, so that all of it stays in memory (`lo`, without `lf`: locked when touched).
+    pub(crate) is_locked: bool,
+    /// Whether it is data that no file has: it is writable, and anonymous or the heap.
+    pub(crate) is_data: bool,
+    /// The thread whose stack it is, by its stack pointer.
+    pub(crate) stack_of: Option<Tid>,
+}
+
+impl MemoryRange {
+    /// How many bytes are not in memory.
+    pub(crate) fn missing(&self) -> u64 {
+        (self.end - self.start).saturating_sub(self.resident)
+    }
 }
 
 impl Observation {

@@ -31,6 +31,7 @@ struct Track {
     longest_awake: Ns,
     executed: Option<Ns>,
     first: Option<Ns>,
+    forked: Option<(Tid, Ns)>,
 }
 
 /// The events of a program's threads, taken in one by one.
@@ -94,6 +95,11 @@ impl Gatherer {
             }
             EventKind::Fork { parent, child, .. } if self.followed.contains(parent) => {
                 self.followed.insert(*child);
+                self.tracks.entry(*child).or_default().forked = Some((*parent, event.ts));
+            }
+            EventKind::Waking(wake) if self.followed.contains(&wake.tid) => {
+                let waker = (!event.context.flags.in_interrupt()).then_some((tid, event.ts));
+                self.woken(wake.tid, waker);
             }
             EventKind::Exec { tid, .. } if self.followed.contains(tid) => self.executed(*tid, event.ts),
             EventKind::PiSetprio { tid, .. } => {
@@ -122,6 +128,7 @@ impl Gatherer {
             realtime_since: realtime,
             priority: track.priority,
             running_since: track.running_since,
+            forked: track.forked,
             ..Track::default()
         };
     }
@@ -154,6 +161,13 @@ impl Gatherer {
         }
     }
 
+    fn woken(&mut self, tid: Tid, waker: Option<(Tid, Ns)>) {
+        let open = self.tracks.get(&tid).and_then(|track| track.open);
+        if let Some(call) = open.and_then(|open| self.calls.get_mut(open)) {
+            call.woken_by = waker;
+        }
+    }
+
     fn entered(&mut self, at: Ns, tid: Tid, call: &Syscall) {
         let track = self.tracks.entry(tid).or_default();
         track.first.get_or_insert(at);
@@ -177,6 +191,7 @@ impl Gatherer {
             end: None,
             ret: None,
             slept: false,
+            woken_by: None,
             stack: None,
         });
     }
@@ -242,6 +257,7 @@ fn thread(tid: Tid, pid: Tid, track: Option<&Track>, seen: Option<&WatchedThread
     }
     thread.equal_preemptions = track.equal_preemptions;
     thread.longest_awake = track.longest_awake;
+    (thread.forked, thread.executed) = (track.forked, track.executed);
     let own = track.priority.filter(|_| !track.is_boosted && seen.and_then(|seen| seen.realtime).is_none());
     if let Some(priority) = own.filter(|priority| priority.is_realtime()) {
         // No look saw it: the events do not show FIFO or RR.

@@ -26,6 +26,7 @@ mod path;
 mod place_calls;
 mod process_files;
 mod report;
+mod resident;
 mod rules;
 mod run;
 mod untraced;

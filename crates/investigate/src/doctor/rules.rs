@@ -21,12 +21,16 @@ rules! {
     fault_stack,
     fault_heap,
     heap_in_loop,
+    memory_will_fault,
+    stack_not_prefaulted,
+    unbalanced_lock,
     // Scheduling
     priority_refused,
     pinned_before_priority,
     fifo_99,
     rttime_near_limit,
     rr_slice,
+    fork_priority,
     // Synchronization
     mutex_without_inheritance,
     priority_inversion,
@@ -34,9 +38,14 @@ rules! {
     condvar_herd,
     sched_yield,
     file_lock,
+    lock_by_semaphore,
+    helper_not_realtime,
+    priority_inverted_by_role,
+    signal_to_other_thread,
     // Time
     relative_sleep,
     timeout_slack,
+    tick_timeout,
     realtime_clock,
     clock_syscall,
     // Input and output
@@ -45,6 +54,7 @@ rules! {
     file_write,
     file_sync,
     file_open,
+    tcp_small_writes,
 }
 
 mod effects;
@@ -54,6 +64,7 @@ mod purpose;
 mod rule;
 #[cfg(test)]
 mod tests;
+mod wakers;
 
 use super::facts::Observation;
 use super::finding::DoctorFinding;

@@ -2,6 +2,7 @@
 
 use super::facts::ProcessFacts;
 use super::process_files::{self as files, TaskFiles};
+use super::resident;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
@@ -16,6 +17,8 @@ const LAST_PAUSE: Duration = Duration::from_secs(1);
 const MAX_THREADS: usize = 1_000;
 /// Tables of descriptors and mappings are kept where they differ from the last one, this many at most.
 const MAX_TABLES: usize = 64;
+/// How often it is read how much of a process's memory is resident, as long as its mappings stay as they are.
+const MEMORY_LOOKS: usize = 5;
 
 /// What the looks showed.
 #[derive(Debug, Default)]
@@ -48,13 +51,20 @@ pub(super) struct Watch {
     roots: Vec<Tid>,
     next: Instant,
     pause: Duration,
+    memory_looks: BTreeMap<Tid, usize>,
     watched: Watched,
 }
 
 impl Watch {
     /// Begins at once for processes that run already.
     pub(super) fn new(roots: Vec<Tid>) -> Watch {
-        Watch { roots, next: Instant::now(), pause: FIRST_PAUSE, watched: Watched::default() }
+        Watch {
+            roots,
+            next: Instant::now(),
+            pause: FIRST_PAUSE,
+            memory_looks: BTreeMap::new(),
+            watched: Watched::default(),
+        }
     }
 
     /// Looks, when it is time to; `command` is a process that has been started meanwhile.
@@ -72,6 +82,7 @@ impl Watch {
 
     /// Ends with a last look.
     pub(super) fn finish(mut self) -> Watched {
+        self.memory_looks.clear();
         self.look_now();
         self.watched
     }
@@ -95,9 +106,11 @@ impl Watch {
     fn look_at(&mut self, pid: Tid, left: &mut usize) {
         let directory = Path::new("/proc").join(pid.to_string());
         let at = now(Clock::Monotonic);
+        let mut has_realtime = false;
         for tid in files::numbers(&directory.join("task")).into_iter().map(Tid) {
             let Some(task) = files::task(pid, tid).filter(|_| *left > 0) else { continue };
             *left -= 1;
+            has_realtime |= task.policy.is_realtime();
             self.watched
                 .threads
                 .entry(tid)
@@ -120,7 +133,14 @@ impl Watch {
             process.rttime_limit = us.and_then(|us| i64::try_from(us).ok()).map(Ns::from_us);
         }
         keep(&mut process.descriptors, at, files::descriptors(pid));
-        keep(&mut process.mappings, at, files::mappings(pid));
+        let changes = keep(&mut process.mappings, at, files::mappings(pid));
+        let looks = self.memory_looks.entry(pid).or_default();
+        if has_realtime && (changes || *looks < MEMORY_LOOKS) {
+            *looks += 1;
+            if let Some(memory) = resident::memory(pid, &status) {
+                process.memory = Some((at, memory));
+            }
+        }
     }
 }
 
@@ -141,11 +161,13 @@ impl WatchedThread {
     }
 }
 
-/// Keeps a table that differs from the one before.
-fn keep<T: PartialEq>(tables: &mut Vec<(Ns, T)>, at: Ns, table: T) {
-    if tables.len() < MAX_TABLES && tables.last().is_none_or(|(_, last)| *last != table) {
+/// Keeps a table that differs from the one before; true where it does.
+fn keep<T: PartialEq>(tables: &mut Vec<(Ns, T)>, at: Ns, table: T) -> bool {
+    let differs = tables.len() < MAX_TABLES && tables.last().is_none_or(|(_, last)| *last != table);
+    if differs {
         tables.push((at, table));
     }
+    differs
 }
 
 fn kib(status: &str, name: &str) -> Option<u64> {
@@ -186,7 +208,8 @@ mod tests {
     fn only_tables_that_differ_are_kept() {
         let mut tables = Vec::new();
         for (at, table) in [(1, 'a'), (2, 'a'), (3, 'b'), (4, 'a')] {
-            keep(&mut tables, Ns(at), table);
+            let before = tables.len();
+            assert_eq!(keep(&mut tables, Ns(at), table), tables.len() > before);
         }
         assert_eq!(tables, [(Ns(1), 'a'), (Ns(3), 'b'), (Ns(4), 'a')]);
     }

@@ -1,0 +1,106 @@
+//! Programs that a real-time thread starts and that inherit its priority.
+
+use super::rule::{DoctorRule, Needs, page};
+use crate::doctor::calls::SystemCall;
+use crate::doctor::facts::{Call, Observation, ThreadFacts};
+use crate::doctor::finding::{DoctorFinding, FoundThread};
+use whylate_base::{Ns, Severity, Tid};
+
+pub(super) const RULE: DoctorRule =
+    DoctorRule { code: "fork-priority", page: page!("fork-priority"), needs: Needs::Calls, find };
+
+fn find(observation: &Observation) -> Vec<DoctorFinding> {
+    let children = observation.threads.values();
+    children.filter_map(|child| finding(observation, child)).collect()
+}
+
+/// A process that a thread started after it had made itself real-time, that executed another program, and never asked for a
+/// priority itself. What a launcher such as chrt(1) or a shell hands on is meant.
+fn finding(observation: &Observation, child: &ThreadFacts) -> Option<DoctorFinding> {
+    let (parent, at) = child.forked?;
+    child.executed.filter(|_| child.policy.is_realtime() && child.requests.is_empty())?;
+    let parent = observation.threads.get(&parent).filter(|parent| parent.pid != child.pid)?;
+    let raised =
+        parent.requests.iter().find(|request| request.is_for_realtime() && request.error.is_none())?;
+    let raised = observation.calls.get(raised.call)?;
+    if raised.end.is_none_or(|raised| raised > at) || !parent.policy.is_realtime() {
+        return None;
+    }
+    let call = start_of(observation, parent.tid, at);
+    let title = format!(
+        "{}:{} ({}) starts {}:{}, which inherits its priority",
+        parent.comm,
+        parent.tid,
+        parent.scheduling(),
+        child.comm,
+        child.tid
+    );
+    let mut finding = DoctorFinding::new(RULE.code, Severity::Warning, title)
+        .of(parent)
+        .at(observation.location(call.and_then(|call| call.stack)))
+        .because(WHY)
+        .fix(FIX);
+    finding.other = Some((FoundThread::from(child), None));
+    Some(finding)
+}
+
+/// The call in which a thread started another.
+fn start_of(observation: &Observation, tid: Tid, at: Ns) -> Option<&Call> {
+    use SystemCall as C;
+    let starts = |call: &&Call| {
+        matches!(call.call, C::Clone | C::Clone3 | C::Fork | C::Vfork)
+            && call.tid == tid
+            && call.start <= at
+            && call.end.is_none_or(|end| end >= at)
+    };
+    observation.calls.iter().find(starts)
+}
+
+const WHY: &str = "a new process has the policy and priority of the thread that starts it, and keeps them when it executes another \
+     program: that program, which was not written for it, then keeps every other thread of its CPU waiting, and at the same \
+     priority the real-time thread as well";
+
+const FIX: &[&str] = &[
+    "SCHED_RESET_ON_FORK: sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &param); children are then SCHED_OTHER",
+    "POSIX_SPAWN_SETSCHEDULER with SCHED_OTHER in posix_spawn()",
+    "start programs from a thread that is not real-time",
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::doctor::facts::PolicyRequest;
+    use crate::doctor::made_up::{PID, call, found, program, request};
+    use whylate_base::Policy;
+
+    #[test]
+    fn a_program_that_inherits_is_found_at_its_start() {
+        let raise =
+            Call { start: Ns(10), end: Some(Ns(20)), ..call(11, SystemCall::SchedSetScheduler, &[0, 1], 3) };
+        let start =
+            Call { start: Ns(30), end: Some(Ns(90)), ret: Some(20), ..call(11, SystemCall::Clone, &[], 4) };
+        let made = |change: fn(&mut ThreadFacts, &mut Vec<PolicyRequest>)| {
+            let mut observation = program(&[(11, Policy::Fifo, 50)]);
+            observation.calls = vec![raise, start];
+            let mut asked = vec![request(11, 0, Policy::Fifo, None)];
+            let mut child = ThreadFacts::new(Tid(20), Tid(20));
+            (child.policy, child.priority) = (Policy::Fifo, 50);
+            (child.forked, child.executed) = (Some((Tid(11), Ns(40))), Some(Ns(60)));
+            change(&mut child, &mut asked);
+            observation.threads.get_mut(&Tid(11)).expect("a thread").requests = asked;
+            observation.threads.insert(child.tid, child);
+            found(&observation)
+        };
+        assert_eq!(made(|_, _| {}), [("fork-priority", Some(4))]);
+        for (what, found) in [
+            ("reset", made(|child, _| child.policy = Policy::Other)),
+            ("only a fork", made(|child, _| child.executed = None)),
+            ("a thread", made(|child, _| child.pid = PID)),
+            ("asked for it", made(|child, _| child.requests = vec![request(20, 0, Policy::Fifo, None)])),
+            ("the parent inherited it as well", made(|_, asked| asked.clear())),
+            ("before", made(|child, _| child.forked = Some((Tid(11), Ns(5))))),
+        ] {
+            assert_eq!(found, [], "{what}");
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! Messages that are sent in pieces over TCP with Nagle's algorithm.
+
+use super::lines::{by_line, times};
+use super::rule::{DoctorRule, Needs, page};
+use crate::doctor::calls::SystemCall;
+use crate::doctor::facts::{Call, Observation, ThreadFacts};
+use crate::doctor::finding::DoctorFinding;
+use std::collections::{BTreeMap, BTreeSet};
+use whylate_base::{Ns, Severity, Tid};
+
+pub(super) const RULE: DoctorRule =
+    DoctorRule { code: "tcp-small-writes", page: page!("tcp-small-writes"), needs: Needs::Calls, find };
+
+/// Fewer pairs are no habit.
+const ENOUGH: usize = 5;
+/// Smaller than a segment on every link (RFC 9293: 536 bytes at least).
+const SMALL: i64 = 536;
+/// Two writes that are as close belong together.
+const CLOSE: Ns = Ns::from_ms(1);
+/// `include/uapi/linux/in.h`, `include/uapi/linux/tcp.h`, socket(2)
+const IPPROTO_TCP: u64 = 6;
+const TCP_NODELAY: u64 = 1;
+const TCP_CORK: u64 = 3;
+const AF_INET: u64 = 2;
+const AF_INET6: u64 = 10;
+const SOCK_STREAM: u64 = 1;
+const SOCK_TYPE_MASK: u64 = 0xf;
+const MSG_MORE: u64 = 0x8000;
+
+fn find(observation: &Observation) -> Vec<DoctorFinding> {
+    let sockets = Sockets::new(observation);
+    let mut last: BTreeMap<(Tid, i32), &Call> = BTreeMap::new();
+    let mut seconds: Vec<(&ThreadFacts, &Call)> = Vec::new();
+    for (thread, call) in observation.path_calls().filter(|(_, call)| is_small_write(call)) {
+        if !sockets.has_nagle(thread.pid, call) {
+            continue;
+        }
+        let before = last.insert((thread.tid, call.fd()), call);
+        let is_close = |before: &Call| before.end.is_some_and(|end| call.start.since(end) <= CLOSE);
+        if before.is_some_and(is_close) {
+            seconds.push((thread, call));
+        }
+    }
+    let lines = by_line(observation, seconds.into_iter());
+    lines
+        .iter()
+        .filter(|line| line.items.len() >= ENOUGH)
+        .map(|line| {
+            let title = format!(
+                "{} sends messages in several small writes over TCP: {}",
+                line.name(),
+                times(line.items.len())
+            );
+            line.finding(RULE.code, Severity::Warning, title).because(WHY).fix(FIX)
+        })
+        .collect()
+}
+
+fn is_small_write(call: &Call) -> bool {
+    use SystemCall as C;
+    let has_more = match call.call {
+        C::SendTo => call.args[3] & MSG_MORE != 0,
+        C::SendMsg => call.args[2] & MSG_MORE != 0,
+        C::Write | C::Writev => false,
+        _ => return false,
+    };
+    !has_more && call.ret.is_some_and(|sent| sent > 0 && sent < SMALL)
+}
+
+/// The TCP sockets whose whole life was observed: of others it is not known what was set before.
+struct Sockets {
+    /// Process, descriptor, and from when on it was which: a TCP socket, or something else.
+    made: Vec<(Tid, i32, Ns, bool)>,
+    /// Where Nagle's algorithm was switched off, or the writes are gathered.
+    set: BTreeSet<(Tid, i32)>,
+}
+
+impl Sockets {
+    fn new(observation: &Observation) -> Sockets {
+        let mut sockets = Sockets { made: Vec::new(), set: BTreeSet::new() };
+        for call in &observation.calls {
+            let Some(pid) = observation.threads.get(&call.tid).map(|thread| thread.pid) else { continue };
+            sockets.take(pid, call);
+        }
+        sockets
+    }
+
+    fn take(&mut self, pid: Tid, call: &Call) {
+        use SystemCall as C;
+        match call.call {
+            C::SetSockOpt => {
+                let [_, level, name, ..] = call.args;
+                if level == IPPROTO_TCP && matches!(name, TCP_NODELAY | TCP_CORK) {
+                    self.set.insert((pid, call.fd()));
+                }
+            }
+            C::Socket
+            | C::Accept
+            | C::Accept4
+            | C::Open
+            | C::Openat
+            | C::Openat2
+            | C::Creat
+            | C::TimerfdCreate => {
+                let (Some(fd), Some(at)) = (call.ret.and_then(|fd| i32::try_from(fd).ok()), call.end) else {
+                    return;
+                };
+                if fd >= 0 {
+                    self.made.push((pid, fd, at, is_tcp(call)));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn has_nagle(&self, pid: Tid, call: &Call) -> bool {
+        let of_it = |one: &&(Tid, i32, Ns, bool)| one.0 == pid && one.1 == call.fd() && one.2 <= call.start;
+        let is_tcp = self.made.iter().rev().find(of_it).is_some_and(|one| one.3);
+        is_tcp && !self.set.contains(&(pid, call.fd()))
+    }
+}
+
+fn is_tcp(call: &Call) -> bool {
+    let [family, kind, protocol, ..] = call.args;
+    call.call == SystemCall::Socket
+        && matches!(family, AF_INET | AF_INET6)
+        && kind & SOCK_TYPE_MASK == SOCK_STREAM
+        && matches!(protocol, 0 | IPPROTO_TCP)
+}
+
+const WHY: &str = "the second small write waits in the kernel until the other side has acknowledged the first one, which it may \
+     delay by 40 ms (Nagle's algorithm and delayed acknowledgements, tcp(7))";
+
+const FIX: &[&str] = &[
+    "send the message at once: one buffer, or writev() and sendmsg() with several",
+    "TCP_NODELAY, where each write is a whole message",
+    "TCP_CORK or MSG_MORE while a message is put together",
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::doctor::made_up::{found, program};
+    use whylate_base::Policy;
+
+    fn call(kind: SystemCall, args: &[u64], ret: i64, at: i64) -> Call {
+        let made = crate::doctor::made_up::call(11, kind, args, 7);
+        Call { ret: Some(ret), start: Ns(at), end: Some(Ns(at + 10)), ..made }
+    }
+
+    #[test]
+    fn small_writes_one_after_the_other_are_found() {
+        use SystemCall as C;
+        let socket = |kind| call(C::Socket, &[AF_INET, kind, 0], 9, 100);
+        let stream = socket(SOCK_STREAM);
+        let write = |length, at| call(C::SendTo, &[9, 0, 0, 0], length, at);
+        let pairs = |length, apart| -> Vec<Call> {
+            let pair = |n: i64| {
+                let at = 2_000 + n * 10_000_000;
+                [write(length, at), write(length, at + 10 + apart)]
+            };
+            (0..5).flat_map(pair).collect()
+        };
+        let with = |first: Call, then: Vec<Call>| [vec![first], then].concat();
+        let set = |name| call(C::SetSockOpt, &[9, IPPROTO_TCP, name], 0, 200);
+        let more = |calls: Vec<Call>| -> Vec<Call> {
+            calls.into_iter().map(|one| Call { args: [9, 0, 0, MSG_MORE, 0, 0], ..one }).collect()
+        };
+        for (what, calls, expected) in [
+            ("pairs", with(stream, pairs(8, 20)), true),
+            ("large", with(stream, pairs(SMALL, 20)), false),
+            ("far apart", with(stream, pairs(8, 2_000_000)), false),
+            ("a few", with(stream, pairs(8, 20)[..8].to_vec()), false),
+            ("with more to come", with(stream, more(pairs(8, 20))), false),
+            ("without Nagle", with(stream, with(set(TCP_NODELAY), pairs(8, 20))), false),
+            ("corked", with(stream, with(set(TCP_CORK), pairs(8, 20))), false),
+            ("UDP", with(socket(2), pairs(8, 20)), false),
+            ("made before", pairs(8, 20), false),
+            ("another file", with(stream, with(call(C::Openat, &[0], 9, 300), pairs(8, 20))), false),
+        ] {
+            let mut observation = program(&[(11, Policy::Fifo, 50)]);
+            let path =
+                observation.threads.get_mut(&Tid(11)).expect("a thread").path.as_mut().expect("a path");
+            path.end = Ns(i64::MAX);
+            observation.calls = calls;
+            let found: Vec<_> = found(&observation).into_iter().filter(|one| one.0 == RULE.code).collect();
+            let expected: &[_] = if expected { &[("tcp-small-writes", Some(7))] } else { &[] };
+            assert_eq!(found, expected, "{what}");
+        }
+    }
+}
