@@ -1,8 +1,10 @@
 //! The bytes of a file with code: of a file that is held open, or of the vDSO in this process's memory.
 
+use crate::cfi::{Entries, FrameSection, disarm};
 use crate::elf::{ElfHeaders, FrameSections, Section};
 use crate::maps::code_mappings;
 use framehop::ExplicitModuleSectionInfo;
+use gimli::BaseAddresses;
 use object::ReadCache;
 use std::fs::{self, File};
 use std::io;
@@ -96,24 +98,41 @@ impl Image {
         }
     }
 
-    /// Its call frame information; a section that cannot be read is left out.
+    /// Its call frame information; a section that cannot be read is left out, and one that might not be executed to its end.
     pub(crate) fn frames(&self) -> Frames {
         let FrameSections { eh_frame, eh_frame_hdr, debug_frame, text, got } = self.headers.frames;
         let range = |section: Option<Section>| section.and_then(range);
+        let start = |section: Option<Section>| section.map_or(0, |section| section.address);
+        let bases = BaseAddresses::default()
+            .set_eh_frame(start(eh_frame))
+            .set_eh_frame_hdr(start(eh_frame_hdr))
+            .set_text(start(text))
+            .set_got(start(got));
+        let disarmed = |section, kind| {
+            let mut bytes = self.read(section)?;
+            let entries = disarm(Arc::make_mut(&mut bytes), kind, &bases);
+            Some((bytes, entries))
+        };
+        let (frames, entries) = disarmed(eh_frame, FrameSection::EhFrame).unzip();
+        let header = self.read(eh_frame_hdr).filter(|header| {
+            let all = eh_frame_hdr.map(|section| section.address).zip(range(eh_frame)).zip(entries.as_ref());
+            all.is_some_and(|((address, frames), entries)| is_sound(header, address, &frames, entries))
+        });
+        // Without a search table framehop makes one of all entries.
+        let is_usable = |entries: &Entries| entries.is_complete || header.is_some();
+        let frames = frames.filter(|_| entries.as_ref().is_some_and(is_usable));
         Frames {
             base_svma: self.headers.base,
             text_svma: range(text),
             got_svma: range(got),
             eh_frame_svma: range(eh_frame),
-            eh_frame: self.read(eh_frame),
+            eh_frame: frames,
             eh_frame_hdr_svma: range(eh_frame_hdr),
-            eh_frame_hdr: self.read(eh_frame_hdr).filter(|header| {
-                let header_address = eh_frame_hdr.map(|section| section.address);
-                let ranges = header_address.zip(range(eh_frame));
-                ranges.is_some_and(|(address, frames)| is_sound(header, address, &frames))
-            }),
+            eh_frame_hdr: header,
             // Of use only where there is no `.eh_frame`.
-            debug_frame: self.read(debug_frame.filter(|_| eh_frame.is_none())),
+            debug_frame: disarmed(debug_frame.filter(|_| eh_frame.is_none()), FrameSection::DebugFrame)
+                .filter(|(_, entries)| entries.is_complete)
+                .map(|(bytes, _)| bytes),
             ..Frames::default()
         }
     }
@@ -153,9 +172,9 @@ pub(crate) fn read(file: &File, section: Section) -> io::Result<Arc<[u8]>> {
 }
 
 /// Whether the search table of `.eh_frame_hdr` can be relied on; without it framehop makes its own. It has the encodings
-/// that all linkers write, and each entry leads into `.eh_frame`, as the reader expects without a check of its own
+/// that all linkers write, and each entry leads to one of `.eh_frame`, as the reader expects without a check of its own
 /// ("Linux Standard Base Core Specification", 10.6.2).
-fn is_sound(header: &[u8], address: u64, frames: &Range<u64>) -> bool {
+fn is_sound(header: &[u8], address: u64, frames: &Range<u64>, entries: &Entries) -> bool {
     /// Version 1; `DW_EH_PE_pcrel | sdata4`, `udata4` and `datarel | sdata4`.
     const ENCODINGS: [u8; 4] = [1, 0x1b, 0x03, 0x3b];
     let Some(rest) = header.strip_prefix(&ENCODINGS) else { return false };
@@ -163,16 +182,19 @@ fn is_sound(header: &[u8], address: u64, frames: &Range<u64>) -> bool {
     let relative = |base: u64, word: i32| base.wrapping_add_signed(word.into());
     let (Some(start), Some(count)) = (words.next(), words.next()) else { return false };
     let count = count.cast_unsigned() as usize;
-    let mut entries = 0;
-    let mut last = 0;
-    while let (true, Some(code), Some(frame)) = (entries < count, words.next(), words.next()) {
+    let is_entry = |frame: u64| {
+        let offset = frame.checked_sub(frames.start).and_then(|offset| usize::try_from(offset).ok());
+        offset.is_some_and(|offset| entries.contains(offset))
+    };
+    let (mut seen, mut last) = (0, 0);
+    while let (true, Some(code), Some(frame)) = (seen < count, words.next(), words.next()) {
         let code = relative(address, code);
-        if code < last || !frames.contains(&relative(address, frame)) {
+        if code < last || !is_entry(relative(address, frame)) {
             return false;
         }
-        (entries, last) = (entries + 1, code);
+        (seen, last) = (seen + 1, code);
     }
-    relative(address.wrapping_add(4), start) == frames.start && entries == count && count > 0
+    relative(address.wrapping_add(4), start) == frames.start && seen == count && count > 0
 }
 
 #[cfg(test)]
@@ -196,8 +218,9 @@ mod tests {
         };
         // The header is at 0x1000, the frames are at 0x1100 up to 0x1200.
         let frames = 0x1100..0x1200;
+        let entries = Entries { functions: vec![0, 0xff], is_complete: true };
         let good = words(&[0x1100 - 0x1004, 2, -0x800, 0x100, -0x700, 0x1ff]);
-        assert!(is_sound(&good, 0x1000, &frames));
+        assert!(is_sound(&good, 0x1000, &frames, &entries));
         for bad in [
             words(&[0x1100 - 0x1000, 2, -0x800, 0x100, -0x700, 0x1ff]),
             words(&[0x1100 - 0x1004, 2, -0x800, 0x100, -0x700, 0x200]),
@@ -209,7 +232,7 @@ mod tests {
             words(&[]),
             [&[1, 0x1b, 0xff, 0xff][..], &good[4..]].concat(),
         ] {
-            assert!(!is_sound(&bad, 0x1000, &frames), "{bad:x?}");
+            assert!(!is_sound(&bad, 0x1000, &frames, &entries), "{bad:x?}");
         }
     }
 

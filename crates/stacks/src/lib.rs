@@ -10,6 +10,7 @@
 //! The kernel copies a thread's registers and the top of its stack; this process unwinds them with the call frame
 //! information of `.eh_frame`, which every x86_64 and arm64 program has, or by frame pointers where there is none.
 
+mod cfi;
 mod collector;
 mod cost;
 mod debug_files;

@@ -1,11 +1,14 @@
 //! Registers, stacks and call frame information of any content.
 
-use crate::program::{Waiting, compile};
+use crate::program::{Waiting, compile, line, named};
 use proptest::prelude::*;
 use std::cell::RefCell;
 use std::fs;
 use std::path::PathBuf;
 use std::process;
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
 use whylate_base::Tid;
 use whylate_stacks::{MOST_FRAMES, Mapping, Unwinder, UserRegisters, UserStack};
 
@@ -100,4 +103,22 @@ fn damaged_call_frame_information_is_survived() {
             prop_assert!(unwinder.unwind(PID, &registers, &waiting.stack()).len() <= MOST_FRAMES);
         }
     });
+}
+
+#[test]
+fn an_expression_without_end_ends_the_stack() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let program = directory.path().join("endless");
+    let Some(waiting) = compile("endless.c", &[], &program).and_then(|()| Waiting::start(&program)) else {
+        return;
+    };
+    let (sender, frames) = mpsc::channel();
+    thread::spawn(move || {
+        let (stacks, files) = waiting.recorded();
+        sender.send(named(stacks, &files, &[]).0)
+    });
+    let frames = frames.recv_timeout(Duration::from_secs(60)).expect("it is unwound");
+    let line = line("endless.c", "wait_for_input").expect("marked");
+    assert_eq!(frames.last(), Some(&format!("wait_for_input endless.c:{line}")), "{frames:?}");
+    assert!(frames.len() > 1, "{frames:?}");
 }
