@@ -14,6 +14,7 @@ mod cfi;
 mod collector;
 mod cost;
 mod debug_files;
+mod demangle;
 mod elf;
 mod files;
 mod image;

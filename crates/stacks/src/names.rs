@@ -1,5 +1,6 @@
 //! Functions and lines of addresses, from ELF files by blazesym and from the text files of generated code.
 
+use crate::demangle::demangled;
 use blazesym::Pid;
 use blazesym::symbolize::source::{Elf, Process, Source};
 use blazesym::symbolize::{CodeInfo, Input, Sym, Symbolized, Symbolizer};
@@ -56,7 +57,7 @@ fn locations(found: &Symbolized<'_>) -> Vec<CodeLocation> {
 
 fn location(function: &str, code: Option<&CodeInfo<'_>>) -> CodeLocation {
     CodeLocation {
-        function: (!function.is_empty()).then(|| without_signature(function).to_owned()),
+        function: (!function.is_empty()).then(|| without_signature(&demangled(function)).to_owned()),
         file: code.map(|code| code.to_path().to_string_lossy().into_owned()),
         line: code.and_then(|code| code.line).filter(|&line| line > 0),
     }

@@ -73,6 +73,21 @@ fn methods_templates_and_lambdas_have_their_demangled_names() {
 }
 
 #[test]
+fn a_short_name_of_c_is_no_type_of_cpp() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let program = directory.path().join("wait");
+    let options = ["-Dwait_for_input=rt", "-Dcontrol_loop=i"];
+    let Some(waiting) = compile("wait.c", &options, &program).and_then(|()| Waiting::start(&program)) else {
+        return;
+    };
+    let (stacks, files) = waiting.recorded();
+    let (stack, _) = named(stacks, &files, &[]);
+    let lines = ["wait_for_input", "control_loop"].map(|name| line("wait.c", name).expect("marked"));
+    let expected = [format!("rt wait.c:{}", lines[0]), format!("i wait.c:{}", lines[1])];
+    assert!(has(&stack, &expected), "{stack:#?}");
+}
+
+#[test]
 fn a_program_that_was_deleted_is_still_read() {
     let directory = tempfile::tempdir().expect("a directory");
     let program = directory.path().join("wait");
