@@ -8,6 +8,7 @@ use crate::identities::Identity;
 use crate::model::{Activation, Explanation, Missing, TaskSummary, Trigger, by_thread};
 use crate::options::{Options, Select};
 use crate::places::Samples;
+use crate::profiles;
 use crate::stats::Stats;
 use crate::timeline::Timeline;
 use crate::timeline::thread::Thread;
@@ -102,8 +103,8 @@ pub fn explain(mut source: impl EventSource, options: &Options) -> Explanation {
     }
     let by_thread = by_thread(&activations);
     let profile = |task: &TaskSummary| {
-        let late = by_thread.get(&task.tid).map(Vec::as_slice).unwrap_or_default();
-        samples.as_ref()?.profile(task.tid, late)
+        let worst = by_thread.get(&task.tid).map(Vec::as_slice).unwrap_or_default();
+        profiles::of(samples.as_ref()?, task.tid, worst, task.activations, assembler.scope())
     };
     let rank_of = |task: &TaskSummary| {
         let worst = by_thread.get(&task.tid).and_then(|all| all.first());

@@ -22,6 +22,7 @@ mod identities;
 mod model;
 mod options;
 mod places;
+mod profiles;
 mod scope;
 mod spread;
 mod stats;
@@ -35,8 +36,9 @@ pub use explain::{explain, explain_any};
 pub use findings::{finding_codes, finding_page};
 pub use model::{
     Activation, Candidate, CandidateKind, Candidates, CpuContext, CpuProfile, CpuTrack, CriticalSection,
-    Culprit, Explanation, FunctionTime, FunctionTimes, Gap, Missing, OnCpu, Place, PlaceRole, Segment, Slice,
-    Spread, TaskSummary, Trigger, Verdict, irq_name, is_stand_in, softirq_name, thread_name,
+    Culprit, Explanation, FunctionTime, FunctionTimes, Gap, GrownLine, Missing, OnCpu, Place, PlaceRole,
+    SampleCounts, Segment, Slice, Spread, TaskSummary, Trigger, Verdict, irq_name, is_stand_in, softirq_name,
+    thread_name,
 };
 pub use options::{Judge, Options, Select};
 pub use scope::{AppliedScope, Instant, InstantError, OutsideTrace, Scope};

@@ -4,12 +4,14 @@ pub(crate) mod candidates;
 pub(crate) mod culprit;
 pub(crate) mod irq_kind;
 pub(crate) mod place;
+pub(crate) mod profile;
 pub(crate) mod section;
 
 pub use candidates::{Candidate, CandidateKind, Candidates};
 pub use culprit::{Culprit, irq_name, is_stand_in, softirq_name, thread_name};
 pub(crate) use irq_kind::IrqKind;
-pub use place::{CpuProfile, Place, PlaceRole};
+pub use place::{Place, PlaceRole};
+pub use profile::{CpuProfile, GrownLine, SampleCounts};
 pub use section::{CpuContext, CriticalSection, FunctionTime, FunctionTimes, Gap};
 
 use crate::causes::Cause;

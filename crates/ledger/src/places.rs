@@ -4,7 +4,7 @@
 //! happened.
 
 use crate::causes::info::ShownBy;
-use crate::model::{Activation, CpuProfile, Culprit, Place, PlaceRole, Segment};
+use crate::model::{Activation, Culprit, Place, PlaceRole, Segment};
 use std::cmp::Reverse;
 use std::collections::HashMap;
 use whylate_base::{Evidence, Ns, Tid};
@@ -31,9 +31,18 @@ impl<'a> Samples<'a> {
         Samples { stacks, by_thread }
     }
 
+    pub(crate) fn stacks(&self) -> &'a Stacks {
+        self.stacks
+    }
+
+    /// A thread's samples, in time order.
+    pub(crate) fn of(&self, tid: Tid) -> &[StackSample] {
+        self.by_thread.get(&tid).map(Vec::as_slice).unwrap_or_default()
+    }
+
     /// A thread's samples from one instant to another, both included.
     fn between(&self, tid: Tid, from: Ns, to: Ns) -> &[StackSample] {
-        let all = self.by_thread.get(&tid).map(Vec::as_slice).unwrap_or_default();
+        let all = self.of(tid);
         let start = all.partition_point(|sample| sample.time < from);
         let end = all.partition_point(|sample| sample.time <= to);
         all.get(start..end).unwrap_or_default()
@@ -149,7 +158,7 @@ impl<'a> Samples<'a> {
         for roles in shown(verdict.cause.info().details.shown_by) {
             let Some(place) = roles.iter().find_map(|&role| most(role)) else { continue };
             clauses.push(format!("{} {}", words(place.role), place.location));
-            let observed = Evidence::general(format!("{}: {}", title(place.role), self.chain(place.stack)));
+            let observed = Evidence::general(format!("{}: {}", place.role.title(), self.chain(place.stack)));
             evidence.push(Evidence { location: Some(place.location.clone()), ..observed });
         }
         if !clauses.is_empty() {
@@ -167,26 +176,6 @@ impl<'a> Samples<'a> {
             true => self.stacks.own_frame(stack).map(|frame| frame.to_string()).unwrap_or_default(),
             false => own.join(", called at "),
         }
-    }
-
-    /// What each of these threads spent its CPU time on, in the reported activations and otherwise.
-    pub(crate) fn profile(&self, tid: Tid, activations: &[&Activation]) -> Option<CpuProfile> {
-        let samples = self.by_thread.get(&tid)?;
-        let mut counts: HashMap<StackId, [u64; 2]> = HashMap::new();
-        for sample in samples.iter().copied().filter(is_clock) {
-            let is_late = activations.iter().any(|one| sample.time >= one.due && sample.time <= one.end);
-            counts.entry(sample.stack).or_default()[usize::from(is_late)] += 1;
-        }
-        let column = |index: usize| {
-            let mut column: Vec<(StackId, u64)> = counts
-                .iter()
-                .filter_map(|(&stack, counts)| Some((stack, *counts.get(index)?)))
-                .filter(|&(_, count)| count > 0)
-                .collect();
-            column.sort_unstable_by_key(|&(stack, count)| (Reverse(count), stack));
-            column
-        };
-        (!counts.is_empty()).then(|| CpuProfile { tid, late: column(1), usual: column(0) })
     }
 }
 
@@ -213,19 +202,6 @@ fn words(role: PlaceRole) -> &'static str {
         PlaceRole::OwnerWas => "the owner was at",
         PlaceRole::OwnerFaulted => "the owner page-faulted at",
         PlaceRole::CulpritRan => "it ran at",
-    }
-}
-
-/// The role as the heading of a stack.
-fn title(role: PlaceRole) -> &'static str {
-    match role {
-        PlaceRole::Ran => "its own work",
-        PlaceRole::Faulted => "the page fault",
-        PlaceRole::Blocked => "where it blocked",
-        PlaceRole::Released => "the owner's release",
-        PlaceRole::OwnerWas => "the owner meanwhile",
-        PlaceRole::OwnerFaulted => "the owner's page fault",
-        PlaceRole::CulpritRan => "the culprit's work",
     }
 }
 
@@ -397,22 +373,5 @@ mod tests {
         assert_eq!(answer(Cause::OwnWork, None, &[]), ("it was late".to_owned(), Vec::new()));
         let samples = [(200, LATE, SampleKind::CpuClock, 1), (101, LATE, SampleKind::SwitchOut, 1)];
         assert_eq!(answer(Cause::RtThrottled, None, &samples).0, "it was late");
-    }
-
-    #[test]
-    fn a_profile_tells_late_activations_from_the_rest() {
-        use SampleKind::{CpuClock, SwitchOut};
-        let samples = [
-            (200, LATE, CpuClock, 1),
-            (1500, LATE, CpuClock, 2),
-            (1600, LATE, CpuClock, 2),
-            (1700, LATE, SwitchOut, 3),
-        ];
-        let stacks = stacks(&samples);
-        let samples = Samples::new(&stacks);
-        let activation = late(Cause::OwnWork, None);
-        let profile = samples.profile(LATE, &[&activation]).expect("a profile");
-        assert_eq!((profile.late, profile.usual), (vec![(StackId(1), 1)], vec![(StackId(2), 2)]));
-        assert_eq!(samples.profile(OWNER, &[]), None);
     }
 }

@@ -22,6 +22,21 @@ pub enum PlaceRole {
     CulpritRan,
 }
 
+impl PlaceRole {
+    /// The role as the heading of a stack.
+    pub fn title(self) -> &'static str {
+        match self {
+            PlaceRole::Ran => "its own work",
+            PlaceRole::Faulted => "the page fault",
+            PlaceRole::Blocked => "where it blocked",
+            PlaceRole::Released => "the owner's release",
+            PlaceRole::OwnerWas => "the owner meanwhile",
+            PlaceRole::OwnerFaulted => "the owner's page fault",
+            PlaceRole::CulpritRan => "the culprit's work",
+        }
+    }
+}
+
 /// A place of a segment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
@@ -37,15 +52,4 @@ pub struct Place {
     pub location: SourceLocation,
     /// How many samples of the activation show this line.
     pub samples: usize,
-}
-
-/// Samples of a thread's CPU clock, in its late activations and in the others.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct CpuProfile {
-    /// The thread.
-    pub tid: Tid,
-    /// By stack, in the activations that are reported.
-    pub late: Vec<(StackId, u64)>,
-    /// By stack, in all others and between them.
-    pub usual: Vec<(StackId, u64)>,
 }

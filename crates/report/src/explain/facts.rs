@@ -3,7 +3,7 @@
 use crate::words;
 use whylate_base::Severity;
 use whylate_events::TraceInfo;
-use whylate_ledger::{Activation, CandidateKind, Candidates, Cause, Explanation};
+use whylate_ledger::{Activation, CandidateKind, Candidates, Cause, CpuProfile, Explanation, GrownLine};
 
 /// Threads that a sentence names.
 const NAMED: usize = 3;
@@ -59,6 +59,31 @@ pub(crate) fn stacks(trace: &TraceInfo) -> Vec<String> {
         format!("{} were lost: lines may be missing", words::plural(stacks.lost, "sampled call stack"))
     });
     lost.into_iter().chain(stacks.notes.iter().map(|note| words::clean(note))).collect()
+}
+
+/// What the flame graph of a thread compares.
+pub(crate) fn compared(profile: &CpuProfile) -> String {
+    let worst = words::plural(profile.activations.worst, "worst activation");
+    let period = profile.period;
+    match profile.activations.others {
+        0 => format!("CPU time of the {worst}, sampled every {period}."),
+        others => format!(
+            "CPU time of the {worst} against the other {}, sampled every {period}.",
+            words::count(others)
+        ),
+    }
+}
+
+/// The lines that took more time in the worst activations; `None` where there is none.
+pub(crate) fn grown(profile: &CpuProfile) -> Option<String> {
+    let line = |line: &GrownLine| {
+        let place = words::clean(&line.location.to_string());
+        format!("{place}: {} against {}", line.worst, line.others)
+    };
+    let lines: Vec<String> = profile.grown.iter().map(line).collect();
+    (!lines.is_empty()).then(|| {
+        format!("more CPU time in each of the worst activations than in the others: {}", lines.join("; "))
+    })
 }
 
 /// How many threads are not listed, and which those are.

@@ -2,7 +2,7 @@
 
 use crate::words;
 use whylate_base::{Confidence, Ns};
-use whylate_ledger::{Activation, Cause, Culprit, Segment};
+use whylate_ledger::{Activation, Cause, Culprit, Place, Segment};
 
 /// What one cause and one culprit took of an activation.
 #[derive(Debug)]
@@ -16,6 +16,8 @@ pub(crate) struct Row<'a> {
     pub(crate) confidence: Confidence,
     /// In time order.
     pub(crate) segments: Vec<&'a Segment>,
+    /// Where in the programs it went: of each role and line one place, the most sampled first.
+    pub(crate) places: Vec<&'a Place>,
     /// True for the row the verdict accuses.
     pub(crate) accused: bool,
 }
@@ -24,7 +26,8 @@ pub(crate) struct Row<'a> {
 pub(crate) fn rows(activation: &Activation) -> Vec<Row<'_>> {
     let mut rows: Vec<Row<'_>> = Vec::new();
     let verdict = &activation.verdict;
-    for segment in &activation.ledger {
+    for (index, segment) in activation.ledger.iter().enumerate() {
+        let places = activation.places.iter().filter(|place| place.segment == index);
         let known = rows
             .iter_mut()
             .find(|row| (row.cause, row.by, row.owner) == (segment.cause, segment.by, segment.owner));
@@ -33,6 +36,7 @@ pub(crate) fn rows(activation: &Activation) -> Vec<Row<'_>> {
                 row.total += segment.length();
                 row.confidence = row.confidence.min(segment.confidence);
                 row.segments.push(segment);
+                row.places.extend(places);
             }
             None => rows.push(Row {
                 cause: segment.cause,
@@ -42,6 +46,7 @@ pub(crate) fn rows(activation: &Activation) -> Vec<Row<'_>> {
                 share: 0.0,
                 confidence: segment.confidence,
                 segments: vec![segment],
+                places: places.collect(),
                 accused: segment.cause == verdict.cause && segment.by == verdict.by,
             }),
         }
@@ -49,6 +54,13 @@ pub(crate) fn rows(activation: &Activation) -> Vec<Row<'_>> {
     let whole = activation.response().0.max(1) as f64;
     for row in &mut rows {
         row.share = row.total.0 as f64 / whole;
+        row.places.sort_by_key(|place| (std::cmp::Reverse(place.samples), place.segment));
+        let mut seen = Vec::new();
+        row.places.retain(|place| {
+            let is_new = !seen.contains(&(place.role, &place.location));
+            seen.push((place.role, &place.location));
+            is_new
+        });
     }
     rows
 }

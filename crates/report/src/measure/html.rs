@@ -146,8 +146,8 @@ fn spikes(report: &MeasureReport) -> Markup {
                 h2 { "Worst " (report.probe.sample()) "s" }
                 @for (i, spike) in report.spikes.iter().enumerate() {
                     @match &spike.answer {
-                        Ok(activation) if i == 0 => article id={ "spike-" (i) } { (heading(report, spike)) (activation::body(activation)) }
-                        Ok(activation) => details id={ "spike-" (i) } { summary { (heading(report, spike)) } (activation::body(activation)) }
+                        Ok(activation) if i == 0 => article id={ "spike-" (i) } { (heading(report, spike)) (activation::body(activation, None)) }
+                        Ok(activation) => details id={ "spike-" (i) } { summary { (heading(report, spike)) } (activation::body(activation, None)) }
                         Err(why) => article id={ "spike-" (i) } { (heading(report, spike)) p.sure { "Not explained: " (words::clean(&why.to_string())) } }
                     }
                 }

@@ -75,7 +75,9 @@ pub(crate) fn assert_well_formed(page: &str) {
 
 #[test]
 fn pages_are_well_formed() {
-    for sample in [sample::story(), sample::section(), sample::empty(), sample::hostile()] {
+    for sample in
+        [sample::story(), sample::with_stacks(), sample::section(), sample::empty(), sample::hostile()]
+    {
         assert_well_formed(&explain::html::render(&sample));
     }
     for sample in [sample::measurement(), sample::poor_measurement()] {
@@ -109,6 +111,41 @@ fn names_cannot_become_markup() {
         assert!(page.contains("&lt;script&gt;alert(1)&lt;/script&gt;"));
         assert!(!page.contains(['\x1b', '\u{202e}']));
     }
+}
+
+/// A rectangle's width is its function's share of the worst activations, and its colour how that differs from the others.
+#[test]
+fn stacks_are_folded_and_own_work_is_a_flame_graph() {
+    let page = markup(&explain::html::render(&sample::with_stacks()));
+    let (flame, _) =
+        page.split_once("<svg class=\"flame\"").expect("one").1.split_once("</svg>").expect("its end");
+    assert_eq!(page.matches("<svg class=\"flame\"").count(), 1, "of the one thread with samples");
+    for (name, width, class) in
+        [("main", "1136.0", "more"), ("filter", "284.0", "same"), ("tune", "852.0", "more")]
+    {
+        let rect = flame.split("<rect ").find(|rect| rect.contains(&format!("<title>{name}"))).expect(name);
+        assert!(rect.contains(&format!("width=\"{width}\"")), "{rect}");
+        assert!(rect.contains(&format!("class=\"{class}\"")), "{rect}");
+    }
+    assert!(!page.contains("<script>alert") && !page.contains('\u{202e}'));
+    let (place, _) = page
+        .split_once("<details class=\"calls\">")
+        .expect("a place")
+        .1
+        .split_once("</details>")
+        .expect("an end");
+    assert!(
+        place.contains("its own work: rtload.cpp:40") && place.contains("<li>rtload.cpp:9 (`main`)</li>"),
+        "{place}"
+    );
+    assert!(
+        page.contains("CPU time of the 10 worst activations against the other 90, sampled every 1.00 ms"),
+        "{page}"
+    );
+    assert!(
+        !markup(&explain::html::render(&sample::story())).contains("flame"),
+        "nothing of it without stacks"
+    );
 }
 
 #[test]

@@ -42,15 +42,39 @@ fn document_is_as_before() {
 #[test]
 fn documents_obey_the_schema() {
     let schema = explain::json::schema();
-    for sample in
-        [sample::story(), sample::section(), sample::candidates(), sample::empty(), sample::hostile()]
-    {
+    for sample in [
+        sample::story(),
+        sample::with_stacks(),
+        sample::section(),
+        sample::candidates(),
+        sample::empty(),
+        sample::hostile(),
+    ] {
         assert_eq!(violations(&schema, &explain::json::render(&sample)), Vec::<String>::new());
     }
     let schema = measure::json::schema();
     for sample in [sample::measurement(), sample::poor_measurement()] {
         assert_eq!(violations(&schema, &measure::json::render(&sample)), Vec::<String>::new());
     }
+}
+
+/// A flame graph tool splits a folded stack at each `;`.
+#[test]
+fn profiles_are_folded_stacks() {
+    let document = explain::json::render(&sample::with_stacks());
+    let [profile] = &document["profiles"].as_array().expect("a list")[..] else { panic!("{document:#}") };
+    assert_eq!((&profile["worst_activations"], &profile["other_activations"]), (&json!(10), &json!(90)));
+    let stacks: Vec<(usize, u64, u64)> = (profile["stacks"].as_array().expect("a list").iter())
+        .map(|one| {
+            let stack = one["stack"].as_str().expect("a text");
+            assert!(stack.starts_with("main;"), "{stack}");
+            let count = |name: &str| one[name].as_u64().expect("a number");
+            (stack.split(';').count(), count("worst"), count("others"))
+        })
+        .collect();
+    assert_eq!(stacks, [(2, 30, 0), (2, 10, 90)]);
+    assert_eq!(profile["grown"][0]["where"]["line"], 40);
+    assert_eq!(profile["grown"][0]["worst_ns"], 3_000_000);
 }
 
 #[test]

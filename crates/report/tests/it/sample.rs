@@ -1,15 +1,19 @@
 //! Explanations as the ledger would give them, made by hand.
 
+use std::sync::Arc;
 use whylate_base::{Comm, Confidence, Cpu, Evidence, Finding, Ns, Policy, Priority, Severity, Tid};
-use whylate_events::{Damage, Kind, LatencyTracer, Name, TraceInfo};
+use whylate_events::{
+    AddressId, CodeAddress, CodeLocation, CodeModule, Damage, Kind, LatencyTracer, ModuleId, Name, StackId,
+    Stacks, TraceInfo,
+};
 use whylate_investigate::measure::{
     Claimed, ExplainedSpike, MeasureReport, NotExplained, Observed, SpikeGroup, SpikeKind, TailEstimate,
     TraceState,
 };
 use whylate_ledger::{
-    Activation, AppliedScope, Candidate, CandidateKind, Candidates, Cause, CpuContext, CpuTrack,
-    CriticalSection, Culprit, Explanation, FunctionTime, FunctionTimes, Gap, Missing, OnCpu, Segment, Slice,
-    Spread, TaskSummary, Trigger, Verdict,
+    Activation, AppliedScope, Candidate, CandidateKind, Candidates, Cause, CpuContext, CpuProfile, CpuTrack,
+    CriticalSection, Culprit, Explanation, FunctionTime, FunctionTimes, Gap, GrownLine, Missing, OnCpu,
+    Place, PlaceRole, SampleCounts, Segment, Slice, Spread, TaskSummary, Trigger, Verdict,
 };
 use whylate_probes::load::LoadReport;
 use whylate_probes::{CpuResult, Degraded, Lacking, Probe, Spike};
@@ -292,6 +296,51 @@ pub(crate) fn story() -> Explanation {
         candidates: None,
         scope: None,
     }
+}
+
+/// [`story`] with call stacks: its first thread's own work, a hostile name among it, and where its time went.
+pub(crate) fn with_stacks() -> Explanation {
+    let mut explanation = story();
+    let address = |(line, function): (u32, &str)| CodeAddress {
+        module: Some(ModuleId(0)),
+        offset: u64::from(line),
+        locations: vec![CodeLocation {
+            function: Some(function.to_owned()),
+            file: Some("/src/rtload.cpp".to_owned()),
+            line: Some(line),
+        }],
+    };
+    let stack = |ids: &[u32]| ids.iter().copied().map(AddressId).collect::<Vec<_>>();
+    let stacks = Stacks {
+        modules: vec![CodeModule { path: "/opt/rtload".to_owned(), ..CodeModule::default() }],
+        addresses: [(9, "main"), (20, "filter"), (40, "tune<script>alert(1)</script>\u{202e};x")]
+            .map(address)
+            .to_vec(),
+        stacks: vec![stack(&[1, 0]), stack(&[2, 0])],
+        period: Ns::from_ms(1),
+        ..Stacks::default()
+    };
+    let counts = |worst, others| SampleCounts { worst, others };
+    let location = stacks.own_frame(StackId(1)).expect("a frame").source();
+    let thread = explanation.activations[0].tid;
+    let own_work = explanation.activations[0].ledger.iter().position(|one| one.cause == Cause::OwnWork);
+    explanation.activations[0].places = vec![Place {
+        segment: own_work.expect("own work"),
+        role: PlaceRole::Ran,
+        tid: thread,
+        stack: StackId(1),
+        location: location.clone(),
+        samples: 30,
+    }];
+    explanation.profiles = vec![CpuProfile {
+        tid: thread,
+        stacks: vec![(StackId(1), counts(30, 0)), (StackId(0), counts(10, 90))],
+        activations: counts(10, 90),
+        period: stacks.period,
+        grown: vec![GrownLine { location, worst: Ns::from_ms(3), others: Ns::ZERO }],
+    }];
+    explanation.trace.stacks = Some(Arc::new(stacks));
+    explanation
 }
 
 /// The critical section of an irqsoff trace, with as many functions as are kept.

@@ -36,6 +36,18 @@ fn text_is_as_before() {
 }
 
 #[test]
+fn the_lines_that_took_more_time_are_one_sentence() {
+    let style = Style { color: false, width: 200 };
+    let text = explain::terminal::render(&sample::with_stacks(), &style);
+    let line = text.lines().find(|line| line.starts_with("  own work  ")).expect("a line");
+    assert!(line.contains("in each of the worst activations than in the others: rtload.cpp:40"), "{line}");
+    assert!(line.ends_with(": 3.00 ms against 0 ns"), "{line}");
+    let mut sample = sample::with_stacks();
+    sample.profiles[0].grown.clear();
+    assert!(!explain::terminal::render(&sample, &style).contains("  own work  "));
+}
+
+#[test]
 fn threads_that_are_not_listed_are_counted() {
     let mut story = sample::story();
     story.unlisted = 1_204;

@@ -1,6 +1,7 @@
 //! The wire types of schema `whylate.doctor/1`.
 
-use crate::explain::json::document::{Severity, Where};
+use crate::explain::json::document::Severity;
+use crate::explain::json::location::Where;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

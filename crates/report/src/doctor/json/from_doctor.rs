@@ -1,9 +1,8 @@
 //! The mistakes of a program, as wire types.
 
 use super::document::{Document, Finding, FoundThread, OtherParty, SCHEMA, SystemCall, Thread};
-use crate::explain::json::document::Where;
+use crate::explain::json::location::Where;
 use crate::json::ns;
-use whylate_base::SourceLocation;
 use whylate_investigate::doctor::{self, CallTotal, DoctorFinding, DoctorReport, ThreadReport};
 
 impl From<&DoctorReport> for Document {
@@ -46,7 +45,7 @@ impl From<&CallTotal> for SystemCall {
             count: total.count,
             total_ns: total.total.0,
             worst_ns: total.worst.0,
-            location: total.location.as_ref().map(place),
+            location: total.location.as_ref().map(Where::from),
         }
     }
 }
@@ -59,10 +58,10 @@ impl From<&DoctorFinding> for Finding {
             severity: finding.severity.into(),
             title: finding.title.clone(),
             thread: finding.thread.as_ref().map(FoundThread::from),
-            location: finding.location.as_ref().map(place),
+            location: finding.location.as_ref().map(Where::from),
             other: other.map(|(thread, location)| OtherParty {
                 thread: thread.into(),
-                location: location.as_ref().map(place),
+                location: location.as_ref().map(Where::from),
             }),
             count: finding.count,
             worst_ns: ns(finding.worst),
@@ -76,9 +75,4 @@ impl From<&doctor::FoundThread> for FoundThread {
     fn from(thread: &doctor::FoundThread) -> Self {
         FoundThread { tid: thread.tid.0, comm: thread.comm.to_string() }
     }
-}
-
-fn place(location: &SourceLocation) -> Where {
-    let SourceLocation { function, file, line, module, offset } = location.clone();
-    Where { function, file, line, module, offset }
 }

@@ -1,15 +1,19 @@
 //! One activation: verdict, timeline, ledger, evidence, fix.
 
+use super::own_work;
 use crate::explain::rows;
 use crate::explain::timeline::Timeline;
 use crate::svg::palette::Fill;
 use crate::words;
 use maud::{Markup, html};
 use whylate_base::Evidence;
+use whylate_events::Stacks;
 use whylate_ledger::{Activation, Cause};
 
 /// How many rows of a ledger are listed; the small ones are summed up.
 const ROWS: usize = 25;
+/// Call stacks of a row.
+const PLACES: usize = 3;
 
 /// A cause's name on its colour.
 pub(crate) fn chip(cause: Cause) -> Markup {
@@ -28,7 +32,8 @@ pub(crate) fn heading(activation: &Activation) -> Markup {
     }
 }
 
-pub(crate) fn body(activation: &Activation) -> Markup {
+/// `stacks` are those of its recording, where it has some.
+pub(crate) fn body(activation: &Activation, stacks: Option<&Stacks>) -> Markup {
     let verdict = &activation.verdict;
     html! {
         p.why { (words::clean(&verdict.why)) }
@@ -38,7 +43,7 @@ pub(crate) fn body(activation: &Activation) -> Markup {
         }
         (Timeline::of(activation).figure())
         div.columns {
-            (ledger(activation))
+            (ledger(activation, stacks))
             div {
                 @if !verdict.evidence.is_empty() { h4 { "Evidence" } (evidence(&verdict.evidence)) }
                 @if !verdict.fix.is_empty() { h4 { "Fix" } (fixes(&verdict.fix)) }
@@ -47,7 +52,7 @@ pub(crate) fn body(activation: &Activation) -> Markup {
     }
 }
 
-fn ledger(activation: &Activation) -> Markup {
+fn ledger(activation: &Activation, stacks: Option<&Stacks>) -> Markup {
     let (rows, left, time) = rows::largest(rows::rows(activation), ROWS);
     let whole = activation.response().0.max(1) as f64;
     html! {
@@ -57,7 +62,12 @@ fn ledger(activation: &Activation) -> Markup {
                 @for row in &rows {
                     tr.accused[row.accused] {
                         td { i class={ "swatch " (Fill::Cause(row.cause).class()) } {} (row.cause) }
-                        td { (rows::who(row.by.as_ref(), row.owner.as_ref())) }
+                        td {
+                            (rows::who(row.by.as_ref(), row.owner.as_ref()))
+                            @if let Some(stacks) = stacks {
+                                @for place in row.places.iter().take(PLACES) { (own_work::place(place, stacks)) }
+                            }
+                        }
                         td.n { (row.total) }
                         td.n { (words::percent(row.share)) }
                         td.bar {

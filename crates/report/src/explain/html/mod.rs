@@ -2,11 +2,14 @@
 //!
 //! ```text
 //! answer ─ findings ─ threads ─ per thread: worst activation ─ limits
-//!            each with verdict, timeline (SVG), ledger, evidence, fix
+//!            each with verdict, timeline (SVG), ledger with folded call stacks, evidence, fix;
+//!            own work as a flame graph
 //! ```
 
 pub(crate) mod activation;
 mod candidates;
+mod flame;
+mod own_work;
 mod section;
 pub(crate) mod summary;
 
@@ -28,7 +31,7 @@ pub fn render(explanation: &Explanation) -> String {
         @for one in &explanation.sections { (section::write(one)) }
         (summary::tasks(explanation))
         @for task in &explanation.tasks {
-            (of_task(task, by_thread.get(&task.tid).map_or(&[], Vec::as_slice)))
+            (of_task(explanation, task, by_thread.get(&task.tid).map_or(&[], Vec::as_slice)))
         }
         (summary::limits(explanation))
     };
@@ -36,18 +39,21 @@ pub fn render(explanation: &Explanation) -> String {
 }
 
 /// A thread's worst activation in full, the next ones folded.
-fn of_task(task: &TaskSummary, worst: &[&Activation]) -> Markup {
+fn of_task(explanation: &Explanation, task: &TaskSummary, worst: &[&Activation]) -> Markup {
     let Some((first, next)) = worst.split_first() else { return html! {} };
+    let stacks = explanation.trace.stacks.as_deref();
+    let profile = explanation.profiles.iter().find(|profile| profile.tid == task.tid);
     html! {
         section id=(anchor(task)) {
             h2 {
                 (words::thread(&task.comm, task.tid))
                 small { (words::scheduling(task.policy, task.priority)) " · worst of " (words::plural(task.activations, "activation")) }
             }
-            article { (activation::heading(first)) (activation::body(first)) }
+            article { (activation::heading(first)) (activation::body(first, stacks)) }
             @for next in next {
-                details { summary { (activation::heading(next)) } (activation::body(next)) }
+                details { summary { (activation::heading(next)) } (activation::body(next, stacks)) }
             }
+            @if let (Some(profile), Some(stacks)) = (profile, stacks) { (own_work::profile(profile, stacks)) }
         }
     }
 }

@@ -3,6 +3,8 @@
 //! Apart from the ledger's own types, so that those can change without changing the
 //! wire. All times are nanoseconds; instants are of the trace's clock.
 
+use super::location::Where;
+use super::profile::Profile;
 use super::recording::Trace;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -29,6 +31,9 @@ pub struct Document {
     /// The critical sections that the recording was kept for: of the irqsoff, preemptoff and preemptirqsoff tracers.
     #[serde(default)]
     pub sections: Vec<Section>,
+    /// What the threads in `tasks` spent their CPU time on, where call stacks were sampled.
+    #[serde(default)]
+    pub profiles: Vec<Profile>,
     /// Findings about the trace as a whole, gravest first.
     pub findings: Vec<Finding>,
     /// Kinds of events that were not recorded, and what is unknown without them.
@@ -254,21 +259,6 @@ pub struct Entry {
     /// Where in the program it happened; null where no call stack shows it.
     #[serde(rename = "where", default)]
     pub location: Option<Where>,
-}
-
-/// A place in a program; any member may be null.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Where {
-    /// The function, demangled.
-    pub function: Option<String>,
-    /// The source file, as the debug information has it.
-    pub file: Option<String>,
-    /// The line, from 1.
-    pub line: Option<u32>,
-    /// The program's or library's path.
-    pub module: Option<String>,
-    /// The offset in the module's file.
-    pub offset: Option<u64>,
 }
 
 /// A thread, an interrupt or a softirq: told apart by the keys `tid`, `irq`, `softirq`.

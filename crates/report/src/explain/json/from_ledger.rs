@@ -3,8 +3,10 @@
 use super::document::{
     Activation, By, Candidate, CandidateKind, Candidates, Class, Confidence, Document, Entry, Evidence,
     Finding, Gap, Missing, PartTimes, Rank, SCHEMA, Scope, Section, SectionPart, Severity, Spread, Task,
-    Trigger, TriggerKind, Verdict, Where,
+    Trigger, TriggerKind, Verdict,
 };
+use super::location::Where;
+use super::profile;
 use super::recording::{Damage, Quality, StackFacts, Trace};
 use crate::explain::facts;
 use crate::words;
@@ -21,6 +23,7 @@ impl From<&ledger::Explanation> for Document {
             unlisted_tasks: explanation.unlisted,
             activations: explanation.activations.iter().map(activation).collect(),
             sections: explanation.sections.iter().map(section).collect(),
+            profiles: profile::all(explanation),
             findings: explanation.findings.iter().map(finding).collect(),
             missing: explanation.missing.iter().map(missing).collect(),
             candidates: explanation.candidates.as_ref().map(candidates),
@@ -177,13 +180,8 @@ fn entry(segment: &ledger::Segment, location: Option<&SourceLocation>) -> Entry 
         by: segment.by.map(by),
         owner: segment.owner.map(by),
         confidence: confidence(segment.confidence),
-        location: location.map(place),
+        location: location.map(Where::from),
     }
-}
-
-fn place(location: &whylate_base::SourceLocation) -> Where {
-    let SourceLocation { function, file, line, module, offset } = location.clone();
-    Where { function, file, line, module, offset }
 }
 
 fn by(culprit: ledger::Culprit) -> By {
@@ -227,7 +225,7 @@ fn evidence(evidence: &whylate_base::Evidence) -> Evidence {
         at_ns: evidence.at.map(|at| at.0),
         cpu: evidence.cpu.and_then(Cpu::known),
         what: evidence.what.clone(),
-        location: evidence.location.as_ref().map(place),
+        location: evidence.location.as_ref().map(Where::from),
     }
 }
 

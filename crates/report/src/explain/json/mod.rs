@@ -2,6 +2,8 @@
 
 pub mod document;
 pub(crate) mod from_ledger;
+pub(crate) mod location;
+mod profile;
 mod recording;
 
 use serde_json::Value;

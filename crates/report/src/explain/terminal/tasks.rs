@@ -18,6 +18,11 @@ pub(super) fn write(page: &mut Page, explanation: &Explanation) {
     }
     for task in tasks.iter().take(IN_FULL) {
         detail(page, task, &explanation.activations);
+        let profile = explanation.profiles.iter().find(|profile| profile.tid == task.tid);
+        if let Some(grown) = profile.and_then(facts::grown) {
+            page.gap();
+            page.labelled(2, ("own work  ", Ink::Faint), &grown, Ink::Plain);
+        }
     }
     if tasks.len() > IN_FULL {
         page.gap();
