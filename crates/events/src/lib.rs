@@ -36,6 +36,6 @@ pub use names::{Marker, Name, Symbol};
 pub use source::{EventSource, VecSource, drain};
 pub use stacks::{
     AddressId, CodeAddress, CodeLocation, CodeModule, Frame, ModuleId, ModuleKind, SampleKind, StackId,
-    StackSample, Stacks,
+    StackSample, Stacks, ThinnedThread,
 };
 pub use tracers::{Noise, NoiseSource, OsnoiseSample, Preemptirq, Timerlat, TimerlatContext};

@@ -3,6 +3,7 @@
 //! The samples are joined by thread and time. A stack is never a cause: it shows at which line what the ledger found
 //! happened.
 
+use crate::causes::Cause;
 use crate::causes::info::ShownBy;
 use crate::model::{Activation, Culprit, Place, PlaceRole, Segment};
 use std::cmp::Reverse;
@@ -112,7 +113,10 @@ impl<'a> Samples<'a> {
 
     /// The switch by which the thread left the CPU that it lacked in this segment: its last one before.
     fn blocked(&self, activation: &Activation, segment: &Segment) -> Option<StackSample> {
-        let samples = self.between(activation.tid, activation.due, segment.end);
+        // What it ran of since is behind another switch, which was not sampled if none is found.
+        let ran = |one: &&Segment| one.cause == Cause::OwnWork && one.end <= segment.start;
+        let since = activation.ledger.iter().rfind(ran).map_or(activation.due, |ran| ran.end);
+        let samples = self.between(activation.tid, since, segment.end);
         let mut switches = samples.iter().filter(|sample| sample.kind == SampleKind::SwitchOut);
         switches.rfind(|sample| sample.time <= segment.start + BLUR).or_else(|| switches.next()).copied()
     }
@@ -130,8 +134,11 @@ impl<'a> Samples<'a> {
         // It may have done something else since, or before.
         let end = released.map_or(to, |released| released.time);
         let held = |sample: &StackSample| sample.time <= end;
-        // Without a CPU all the time, it is where it was switched out before.
+        // Without a CPU all the time, it is where it was switched out before, if that was sampled.
         let off_cpu = || {
+            if self.stacks.is_thinned(owner) {
+                return None;
+            }
             let before = self.between(owner, Ns::ZERO, from);
             before.iter().rfind(|sample| sample.kind == SampleKind::SwitchOut).map(|sample| (sample.stack, 1))
         };
@@ -223,9 +230,8 @@ fn is_fault(sample: &StackSample) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::causes::Cause;
     use whylate_base::{Comm, Confidence, Cpu, Priority};
-    use whylate_events::{AddressId, CodeAddress, CodeLocation, CodeModule, ModuleId};
+    use whylate_events::{AddressId, CodeAddress, CodeLocation, CodeModule, ModuleId, ThinnedThread};
 
     const LATE: Tid = Tid(10);
     const OWNER: Tid = Tid(20);
@@ -366,6 +372,36 @@ mod tests {
             "{}",
             lock(&samples[..2])
         );
+    }
+
+    #[test]
+    fn a_switch_before_the_threads_last_work_is_not_where_it_blocked() {
+        let switch = (40, LATE, SampleKind::SwitchOut, 3);
+        let blocked_at = |activation: &Activation, samples: &[(i64, Tid, SampleKind, u32)]| {
+            let stacks = stacks(samples);
+            let samples = Samples::new(&stacks);
+            samples.blocked(activation, &activation.ledger[1]).map(|sample| sample.stack)
+        };
+        let mut activation = late(Cause::LockWait, Some(OWNER));
+        assert_eq!(blocked_at(&activation, &[switch]), Some(StackId(3)));
+        activation.ledger[0].cause = Cause::OwnWork;
+        assert_eq!(blocked_at(&activation, &[switch]), None);
+        let last = (101, LATE, SampleKind::SwitchOut, 4);
+        assert_eq!(blocked_at(&activation, &[switch, last]), Some(StackId(4)));
+    }
+
+    #[test]
+    fn where_an_owner_was_is_unknown_if_its_switches_are_left_out() {
+        let samples = [(50, OWNER, SampleKind::SwitchOut, 4), (101, LATE, SampleKind::SwitchOut, 1)];
+        let mut stacks = stacks(&samples);
+        let roles = |stacks: &Stacks| {
+            let samples = Samples::new(stacks);
+            let places = samples.places(&late(Cause::LockWait, Some(OWNER)));
+            places.into_iter().map(|place| place.role).collect::<Vec<_>>()
+        };
+        assert_eq!(roles(&stacks), [PlaceRole::Blocked, PlaceRole::OwnerWas]);
+        stacks.thinned.push(ThinnedThread { tid: OWNER, left_out: 5 });
+        assert_eq!(roles(&stacks), [PlaceRole::Blocked]);
     }
 
     #[test]

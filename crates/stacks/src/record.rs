@@ -80,6 +80,8 @@ pub(crate) struct Sample<'a> {
     pub(crate) pid: Tid,
     pub(crate) tid: Tid,
     pub(crate) cpu: Cpu,
+    /// What was counted since the sample before.
+    pub(crate) counts: u64,
     /// Of a page fault.
     pub(crate) address: u64,
     /// The kernel's addresses, innermost first.
@@ -162,12 +164,16 @@ fn sample(mut bytes: Bytes<'_>) -> Option<Record<'_>> {
     let address = bytes.u64()?;
     let cpu = Cpu(bytes.u32()?);
     bytes.u32()?;
+    let counts = bytes.u64()?;
     let count = usize::try_from(bytes.u64()?).ok()?;
     let kernel = Addresses(bytes.take(count.checked_mul(8)?)?);
     let size = usize::try_from(bytes.u32()?).ok()?;
     let raw = bytes.take(size)?;
     let user = user(&mut bytes);
-    Some(Record { time, body: Body::Sample(Sample { event, pid, tid, cpu, address, kernel, raw, user }) })
+    Some(Record {
+        time,
+        body: Body::Sample(Sample { event, pid, tid, cpu, counts, address, kernel, raw, user }),
+    })
 }
 
 fn user<'a>(bytes: &mut Bytes<'a>) -> Option<(UserRegisters, UserStack<'a>)> {
@@ -245,7 +251,8 @@ mod tests {
     fn a_sample_has_chain_registers_and_the_filled_part_of_the_stack() {
         let registers: Vec<u64> =
             PERF_REGISTERS.iter().map(|&(_, number)| 0x1000 + u64::from(number)).collect();
-        let mut body = words(&[77, pair(10, 11), 5_000, 0xdead, pair(3, 0), 2, u64::MAX - 127, 0xffff_ff00]);
+        let mut body =
+            words(&[77, pair(10, 11), 5_000, 0xdead, pair(3, 0), 50, 2, u64::MAX - 127, 0xffff_ff00]);
         body.extend(words(&[pair(4, 0), 2]));
         body.extend(words(&registers));
         body.extend(words(&[24, 1, 2, 0, 16]));
@@ -254,6 +261,7 @@ mod tests {
         assert_eq!(parsed.time, Ns(5_000));
         let Body::Sample(sample) = parsed.body else { panic!("{parsed:?}") };
         assert_eq!((sample.event, sample.pid, sample.tid, sample.cpu), (77, Tid(10), Tid(11), Cpu(3)));
+        assert_eq!(sample.counts, 50);
         assert_eq!(sample.kernel.iter().collect::<Vec<_>>(), [0xffff_ff00], "without its marker");
         let (user, stack) = sample.user.expect("a user part");
         assert_eq!((stack.start, stack.bytes), (user.sp, words(&[1, 2]).as_slice()));

@@ -3,7 +3,11 @@
 use crate::record::Sample;
 use whylate_base::{Ns, Tid};
 use whylate_events::SampleKind;
-use whylate_sys::PerfCounter;
+use whylate_sys::{PerfCounter, SampleRate};
+
+/// Samples of one thread on one CPU in a second, of each source that is thinned: with some microseconds a sample, two such
+/// sources take less than 2 % of the thread's time.
+const MOST_PER_SECOND: u64 = 2_000;
 
 /// A tracepoint, and the one of its members that a sample keeps.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,12 +57,19 @@ impl SampleSource {
         }
     }
 
-    /// The counts between two samples.
-    pub(crate) fn period(&self) -> u64 {
+    /// How often it is sampled; `most` is the kernel's bound on samples a second.
+    pub(crate) fn rate(&self, most: u64) -> SampleRate {
         match self {
-            SampleSource::CpuClock(period) => u64::try_from(period.0).unwrap_or(1).max(1),
-            _ => 1,
+            SampleSource::CpuClock(period) => SampleRate::Every(u64::try_from(period.0).unwrap_or(1).max(1)),
+            _ if self.is_thinned() => SampleRate::PerSecond(MOST_PER_SECOND.min(most)),
+            _ => SampleRate::Every(1),
         }
+    }
+
+    /// Whether samples are left out where they would come too fast: a thread may well switch 100,000 times a second, and
+    /// nearly all of its stacks are the same.
+    pub(crate) fn is_thinned(&self) -> bool {
+        matches!(self, SampleSource::SwitchOut | SampleSource::Wake(_))
     }
 
     pub(crate) fn filter(&self) -> Option<&str> {

@@ -44,7 +44,7 @@ pub use limits::{Limit, Resource, getrlimit, raise_open_files};
 pub use loopback::loopback_up;
 pub use memory::{Lock, mlockall, munlockall};
 pub use output_file::{OutputError, OutputFile, OutputPart, OutputPlace};
-pub use perf::{PERF_REGISTERS, PerfCounter, PerfEvent, PerfOptions, PerfRegister, PerfRing};
+pub use perf::{PERF_REGISTERS, PerfCounter, PerfEvent, PerfOptions, PerfRegister, PerfRing, SampleRate};
 pub use queue::MessageQueue;
 pub use sched::{DeadlineParams, SchedParams, getattr, is_setattr_filtered, setattr};
 pub use signal::QueuedSignal;

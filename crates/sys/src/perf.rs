@@ -30,13 +30,23 @@ pub enum PerfCounter {
     Nothing,
 }
 
+/// How often a sample is taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SampleRate {
+    /// For so many counts; nanoseconds of [`PerfCounter::CpuClock`].
+    Every(u64),
+    /// For each count, but no more than about so many a second: where they come faster, the kernel raises the number of
+    /// counts between two samples. No more than `kernel.perf_event_max_sample_rate`.
+    PerSecond(u64),
+}
+
 /// How an event is sampled.
 #[derive(Clone, Copy, Debug)]
 pub struct PerfOptions {
     /// What is counted.
     pub counter: PerfCounter,
-    /// A sample for so many counts; nanoseconds of [`PerfCounter::CpuClock`].
-    pub period: u64,
+    /// How often.
+    pub rate: SampleRate,
     /// Whether threads that the thread starts are sampled as well.
     pub inherit: bool,
     /// Whether what happens inside the kernel counts. Without privileges it must not, where
@@ -105,13 +115,14 @@ impl PerfEvent {
         Ok(PerfEvent { file: unsafe { OwnedFd::from_raw_fd(file) }, cpu })
     }
 
-    /// The members of a sample, in this order: id, pid and tid, time, address, CPU, the kernel's call chain, raw data, user
-    /// registers, user stack.
+    /// The members of a sample, in this order: id, pid and tid, time, address, CPU, counts since the sample before, the
+    /// kernel's call chain, raw data, user registers, user stack.
     pub const SAMPLE: u64 = (bindings::PERF_SAMPLE_IDENTIFIER
         | bindings::PERF_SAMPLE_TID
         | bindings::PERF_SAMPLE_TIME
         | bindings::PERF_SAMPLE_ADDR
         | bindings::PERF_SAMPLE_CPU
+        | bindings::PERF_SAMPLE_PERIOD
         | bindings::PERF_SAMPLE_CALLCHAIN
         | bindings::PERF_SAMPLE_RAW
         | bindings::PERF_SAMPLE_REGS_USER
@@ -203,7 +214,13 @@ fn attributes(options: &PerfOptions) -> bindings::perf_event_attr {
         PerfCounter::Nothing => software(bindings::PERF_COUNT_SW_DUMMY),
         PerfCounter::Tracepoint(id) => (bindings::PERF_TYPE_TRACEPOINT, id),
     };
-    attr.__bindgen_anon_1.sample_period = options.period;
+    match options.rate {
+        SampleRate::Every(period) => attr.__bindgen_anon_1.sample_period = period,
+        SampleRate::PerSecond(rate) => {
+            attr.set_freq(1);
+            attr.__bindgen_anon_1.sample_freq = rate;
+        }
+    }
     attr.sample_type = PerfEvent::SAMPLE;
     attr.sample_regs_user = match options.user_stack {
         0 => 0,

@@ -20,7 +20,7 @@ use std::io;
 use whylate_base::{Cpu, Ns, Tid};
 use whylate_events::{
     AddressId, CodeAddress, CodeLocation, CodeModule, ModuleId, ModuleKind, SampleKind, StackId, StackSample,
-    Stacks,
+    Stacks, ThinnedThread,
 };
 
 /// The section's number: no number of trace-cmd's is near it.
@@ -35,6 +35,9 @@ struct Document {
     lost: u64,
     cost_ns: Option<i64>,
     notes: Vec<String>,
+    /// Tid, left out. Earlier versions wrote none.
+    #[serde(default)]
+    thinned: Vec<(i32, u64)>,
     strings: Vec<String>,
     /// Path, build id, kind.
     modules: Vec<(u32, u32, u8)>,
@@ -79,6 +82,7 @@ pub(super) fn encode(stacks: &Stacks) -> io::Result<Vec<u8>> {
         lost: stacks.lost,
         cost_ns: stacks.cost.map(|cost| cost.0),
         notes: stacks.notes.clone(),
+        thinned: stacks.thinned.iter().map(|thread| (thread.tid.0, thread.left_out)).collect(),
         modules: stacks.modules.iter().map(|one| module(&mut strings, one)).collect(),
         addresses: stacks.addresses.iter().map(|one| address(&mut strings, one)).collect(),
         stacks: stacks.stacks.iter().map(|stack| stack.iter().map(|id| id.0).collect()).collect(),
@@ -123,6 +127,9 @@ fn decode(text: &[u8]) -> Result<Stacks, String> {
         lost: document.lost,
         cost: document.cost_ns.map(Ns),
         notes: document.notes,
+        thinned: (document.thinned.into_iter())
+            .map(|(tid, left_out)| ThinnedThread { tid: Tid(tid), left_out })
+            .collect(),
         ..Stacks::default()
     };
     for &(path, build_id, kind) in &document.modules {
@@ -256,6 +263,7 @@ pub(super) mod tests {
             period: Ns::from_ms(1),
             lost: 3,
             cost: Some(Ns(5)),
+            thinned: vec![ThinnedThread { tid: Tid(12), left_out: 90_000 }],
             notes: vec!["a note".to_owned()],
         }
     }
@@ -265,6 +273,15 @@ pub(super) mod tests {
         for stacks in [sample_stacks(), Stacks::default()] {
             assert_eq!(decode(&encode(&stacks).expect("encoded")).expect("decoded"), stacks);
         }
+    }
+
+    #[test]
+    fn a_file_of_an_earlier_version_is_read() {
+        let text = String::from_utf8(encode(&sample_stacks()).expect("encoded")).expect("JSON");
+        let earlier = text.replace("\"thinned\":[[12,90000]],", "");
+        assert_ne!(earlier, text);
+        let stacks = decode(earlier.as_bytes()).expect("decoded");
+        assert_eq!(stacks, Stacks { thinned: Vec::new(), ..sample_stacks() });
     }
 
     #[test]
