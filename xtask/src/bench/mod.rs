@@ -6,7 +6,9 @@ mod claims;
 mod measure;
 mod process;
 mod read;
+mod stacks;
 mod storm;
+mod threads;
 
 use anyhow::Result;
 use clap::Subcommand;
@@ -28,6 +30,11 @@ pub(crate) enum Bench {
     Claims(claims::Claims),
     /// Measure wake-up latencies beside cyclictest, in turn: idle, and under stress-ng
     Measure(measure::Measure),
+    /// Run a program with and without its observers, in turn: record, its stacks, doctor, perf and strace
+    Stacks(stacks::Stacks),
+    /// Be the program that `stacks` has observed
+    #[command(hide = true)]
+    Workload(stacks::workload::Workload),
 }
 
 impl Bench {
@@ -39,6 +46,8 @@ impl Bench {
             Bench::Check(check) => check.run(root),
             Bench::Claims(claims) => claims.run(),
             Bench::Measure(measure) => measure.run(root),
+            Bench::Stacks(stacks) => stacks.run(root),
+            Bench::Workload(workload) => workload.run(),
         }
     }
 }

@@ -7,11 +7,11 @@
 //! each hand-over is a sleep, and ends an activation. It is a program of its own (`bench storm`), so that
 //! `whylate record -- COMMAND` records its system calls.
 
+use super::threads::{make_fifo, pin};
 use anyhow::{Context, Result};
 use clap::Args;
-use rustix::thread::{CpuSet, Pid, gettid, sched_getaffinity, sched_setaffinity};
+use rustix::thread::{CpuSet, gettid, sched_getaffinity};
 use std::io::{PipeReader, PipeWriter, Read, Write, pipe};
-use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
@@ -126,26 +126,6 @@ fn ask(stop: &AtomicBool, mut to: PipeWriter, mut from: PipeReader) {
 fn answer(mut from: PipeReader, mut to: PipeWriter) {
     let mut byte = [0; 1];
     while from.read_exact(&mut byte).is_ok() && to.write_all(&byte).is_ok() {}
-}
-
-fn pin(thread: Pid, cpu: usize) {
-    let mut only = CpuSet::new();
-    only.set(cpu);
-    if let Err(error) = sched_setaffinity(Some(thread), &only) {
-        eprintln!("bench: CPU {cpu} cannot be pinned to: {error}");
-    }
-}
-
-/// By chrt(1), as setting a policy is no safe call outside `whylate-sys`, which xtask stays free of.
-fn make_fifo(thread: Pid, priority: &str) {
-    let done = Command::new("chrt")
-        .args(["--fifo", "--pid", priority, &thread.as_raw_nonzero().to_string()])
-        .stdin(Stdio::null())
-        .status()
-        .is_ok_and(|status| status.success());
-    if !done {
-        eprintln!("bench: no FIFO thread (chrt missing, or not root): there will be little to explain");
-    }
 }
 
 #[cfg(test)]
