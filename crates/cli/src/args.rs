@@ -89,6 +89,8 @@ pub(crate) enum Verb {
     /// are the program's own. Where the kernel refuses, it names the gate, what shows it, and the fix; then nothing is
     /// started.
     ///
+    /// With --pid or --task it changes threads that run already: all of them, or none.
+    ///
     /// Exit codes: those of the program; 125 this program failed, and nothing was changed; 126 the program cannot be
     /// executed; 127 there is no such program. With --dry-run 0 everything would succeed; 125 something is refused.
     Run(Box<RunArgs>),
@@ -338,7 +340,9 @@ impl Cli {
             Verb::Record(record) if promised && record.command.is_empty() => {
                 missing("a COMMAND must follow `--`; leave `--` out to record the whole machine")
             }
-            Verb::Run(run) if run.command.is_empty() => missing("which program? a COMMAND must follow `--`"),
+            Verb::Run(run) if run.command.is_empty() && run.target().is_none() => missing(
+                "which program? a COMMAND must follow `--`; or choose running threads with --pid or --task",
+            ),
             Verb::Doctor(doctor) if promised && doctor.command.is_empty() => {
                 missing("a COMMAND must follow `--`")
             }

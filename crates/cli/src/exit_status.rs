@@ -15,8 +15,8 @@ pub(crate) enum ExitStatus {
     Failed,
     /// It was done as far as possible, and there is no answer.
     CannotTell,
-    /// `whylate run` did not start its program, with this exit code.
-    NotRun(u8),
+    /// That of the program of `whylate run`, or why it was not started.
+    Program(u8),
 }
 
 impl ExitStatus {
@@ -43,7 +43,7 @@ impl ExitStatus {
             ExitStatus::Done => 0,
             ExitStatus::CannotTell => 1,
             ExitStatus::Found => 2,
-            ExitStatus::Failed | ExitStatus::NotRun(_) => 3,
+            ExitStatus::Failed | ExitStatus::Program(_) => 3,
         };
         if weight(other) > weight(self) { other } else { self }
     }
@@ -56,7 +56,7 @@ impl From<ExitStatus> for ExitCode {
             ExitStatus::Found => 1,
             ExitStatus::Failed => 2,
             ExitStatus::CannotTell => 3,
-            ExitStatus::NotRun(code) => code,
+            ExitStatus::Program(code) => code,
         })
     }
 }

@@ -51,7 +51,7 @@ fn main() -> ExitCode {
         Err(error) => {
             message!("whylate: {error:#}");
             match &cli.verb {
-                Verb::Run(_) => ExitStatus::NotRun(verbs::run::NOT_STARTED).into(),
+                Verb::Run(_) => ExitStatus::Program(verbs::run::NOT_STARTED).into(),
                 _ => ExitStatus::Failed.into(),
             }
         }

@@ -20,19 +20,20 @@ pub fn processes() -> Vec<Tid> {
     numbers(Path::new("/proc"))
 }
 
+/// The ids of a process's threads, in ascending order; none where it has ended.
+pub fn thread_ids(pid: Tid) -> Vec<Tid> {
+    numbers(&PathBuf::from(format!("/proc/{pid}/task")))
+}
+
+/// A thread with its name; `None` where it has ended.
+pub fn named(pid: Tid, tid: Tid) -> Option<ThreadName> {
+    let comm = fs::read(format!("/proc/{pid}/task/{tid}/comm")).ok()?;
+    Some(ThreadName { pid, tid, comm: String::from_utf8_lossy(&comm).trim_end().to_owned() })
+}
+
 /// The threads of a process, in ascending order; none where it has ended.
 pub fn threads_of(pid: Tid) -> Vec<ThreadName> {
-    let tasks = PathBuf::from(format!("/proc/{pid}/task"));
-    let tids = numbers(&tasks).into_iter();
-    // One that ended meanwhile has no name any more.
-    let named = |tid: Tid| fs::read(tasks.join(tid.to_string()).join("comm")).ok().map(|comm| (tid, comm));
-    tids.filter_map(named)
-        .map(|(tid, comm)| ThreadName {
-            pid,
-            tid,
-            comm: String::from_utf8_lossy(&comm).trim_end().to_owned(),
-        })
-        .collect()
+    thread_ids(pid).into_iter().filter_map(|tid| named(pid, tid)).collect()
 }
 
 /// All threads of the machine.

@@ -5,26 +5,42 @@ use crate::exit_status::ExitStatus;
 use crate::output::message;
 use crate::report::Destination;
 use anyhow::Result;
-use whylate_threads::run;
+use whylate_threads::run::{self, RunError, RunReport, RunRequest};
 
 pub(crate) fn run(args: &RunArgs) -> Result<ExitStatus> {
     let request = args.request();
-    if args.dry_run {
-        let report = run::check(&request, &args.command);
-        Destination::of::<run::RunReport>(&args.output, &[])?.write(&report)?;
-        return Ok(match report.refused.is_empty() {
-            true => ExitStatus::Done,
-            false => ExitStatus::NotRun(NOT_STARTED),
-        });
-    }
+    let report = match (args.target(), args.dry_run) {
+        (Some(target), true) => run::check_change(&request, &target),
+        (Some(target), false) => run::change(&request, &target),
+        (None, true) => Ok(run::check(&request, &args.command)),
+        (None, false) => return start(args, &request),
+    };
+    let report = match report {
+        Ok(report) => report,
+        Err(error) => return Ok(failed(&error)),
+    };
+    Destination::of::<RunReport>(&args.output, &[])?.write(&report)?;
+    Ok(match report.refused.is_empty() {
+        true => ExitStatus::Done,
+        false => ExitStatus::Program(NOT_STARTED),
+    })
+}
+
+fn start(args: &RunArgs, request: &RunRequest) -> Result<ExitStatus> {
     let mut notify = |now: &str| {
         if args.verbose {
             message!("whylate: {now}");
         }
     };
-    let error = run::start(&request, &args.command, &mut notify);
+    Ok(match run::start(request, &args.command, &mut notify) {
+        Ok(code) => ExitStatus::Program(code),
+        Err(error) => failed(&error),
+    })
+}
+
+fn failed(error: &RunError) -> ExitStatus {
     message!("whylate: {error}");
-    Ok(ExitStatus::NotRun(error.exit_code()))
+    ExitStatus::Program(error.exit_code())
 }
 
 /// As env(1): this program failed, not the one that it was to start.

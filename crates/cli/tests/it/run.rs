@@ -270,3 +270,109 @@ fn a_dry_run_leaves_this_machine_as_it_is() {
     let run = whylate(["run", "--dry-run", "--", "sh", "-c", "echo started >&2"]);
     assert_eq!((run.code, run.stderr.as_str()), (Some(0), ""), "{run:#?}");
 }
+
+/// Starts the program, and waits for the line `ready` of what it started.
+fn started(arguments: &[&str]) -> Child {
+    use std::io::{BufRead, BufReader};
+    let mut command = Command::new(WHYLATE);
+    let mut child = command.args(arguments).stdout(Stdio::piped()).spawn().expect("it starts");
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().expect("a pipe")).read_line(&mut line).expect("a line");
+    assert_eq!(line, "ready\n");
+    child
+}
+
+/// A rule for threads needs no right, and has this program stay as the parent.
+const AS_PARENT: [&str; 4] = ["run", "--new-threads", "no-such-thread=idle", "--"];
+
+#[test]
+fn a_parent_passes_exit_codes_and_signals_on() {
+    let with = |script: &str| whylate([&AS_PARENT[..], &["sh", "-c", script]].concat());
+    assert_eq!(with("exit 42").code, Some(42));
+    assert_eq!(with("kill -KILL $$").code, Some(128 + 9));
+    assert_eq!(whylate([&AS_PARENT[..], &["/no/such/program"]].concat()).code, Some(127));
+    assert_eq!(whylate([&AS_PARENT[..], &["/etc/passwd"]].concat()).code, Some(126));
+    for signal in [rustix::process::Signal::TERM, rustix::process::Signal::USR1] {
+        let script = "trap 'exit 9' TERM USR1; echo ready; while :; do sleep 0.01; done";
+        let mut child = started(&[&AS_PARENT[..], &["sh", "-c", script]].concat());
+        let pid = rustix::process::Pid::from_raw(child.id().cast_signed()).expect("a process");
+        rustix::process::kill_process(pid, signal).expect("it runs");
+        assert_eq!(child.wait().expect("it ends").code(), Some(9), "{signal:?}");
+    }
+}
+
+#[test]
+fn threads_get_their_setting_as_they_appear() {
+    // The shell ends when the policy in field 41 of its child's stat is SCHED_BATCH.
+    let script = "sleep 60 & child=$!; policy=0; until [ \"$policy\" = 3 ]; do read -r stat < /proc/$child/stat; \
+        set -- ${stat##*) }; shift 38; policy=$1; done; kill $child";
+    let rule = ["run", "--verbose", "--new-threads", "sleep=batch", "--", "sh", "-c", script];
+    let run = whylate(rule);
+    assert_eq!(run.code, Some(0), "{run:#?}");
+    assert!(run.stderr.contains("SCHED_BATCH nice 0"), "{run:#?}");
+}
+
+#[test]
+fn running_threads_are_changed_or_left_as_they_are() {
+    let mut child = Command::new("sleep").arg("60").spawn().expect("it starts");
+    let pid = child.id().to_string();
+    let policy = || {
+        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).expect("it runs");
+        let fields = stat.rsplit_once(") ").expect("a name").1.split(' ').nth(38).map(str::to_owned);
+        fields.expect("41 fields")
+    };
+    let changed = whylate(["run", "--json", "--pid", &pid, "--batch"]);
+    assert_eq!((changed.code, policy().as_str()), (Some(0), "3"), "{changed:#?}");
+    for (arguments, words) in [
+        (&["--pid", &pid, "--idle", "--cpus", "8191"][..], "no CPU 8191"),
+        (&["--pid", &pid, "--idle", "--task", "no-such-thread"], "no thread has this name"),
+        (&["--pid", &pid, "--idle", "--user", "root"], "only a program that is started"),
+        (&["--pid", &pid], "nothing is to be changed"),
+        (&["--pid", "2147483647", "--idle"], "no such process"),
+        (&["--task", "no-such-thread*", "--idle"], "no thread has this name"),
+    ] {
+        let run = whylate([&["run"][..], arguments].concat());
+        assert_eq!((run.code, policy().as_str()), (Some(125), "3"), "{run:#?}");
+        assert!(run.stderr.contains(words), "{words}: {run:#?}");
+    }
+    child.kill().and_then(|()| child.wait()).expect("it ends");
+}
+
+/// An interrupt of a device, and where it may go now, that can be moved.
+fn movable_interrupt() -> Option<(String, String)> {
+    if !is_root() {
+        return None;
+    }
+    let irqs = fs::read_dir("/proc/irq").ok()?.flatten();
+    let numbers = irqs.filter_map(|irq| irq.file_name().to_str()?.parse::<u32>().ok());
+    let mut found = numbers.filter_map(|number| {
+        let path = format!("/proc/irq/{number}/smp_affinity_list");
+        let before = fs::read_to_string(&path).ok()?;
+        let has_device =
+            fs::read_dir(format!("/proc/irq/{number}")).ok()?.flatten().any(|e| e.path().is_dir());
+        // Several CPUs: so one of them is a change.
+        let is_movable = has_device && before.contains(['-', ',']) && fs::write(&path, &before).is_ok();
+        is_movable.then(|| (number.to_string(), before.trim().to_owned()))
+    });
+    found.next()
+}
+
+#[test]
+fn interrupts_are_restored_at_the_end_and_after_a_kill() {
+    let Some((number, before)) = movable_interrupt() else {
+        return skip(Need::Root, "and an interrupt that can be moved to one CPU of several");
+    };
+    let path = format!("/proc/irq/{number}/smp_affinity_list");
+    let now = || fs::read_to_string(&path).expect("its CPUs").trim().to_owned();
+    let cpu = before.split(['-', ',']).next().expect("a CPU").to_owned();
+    let rule = format!("{number}=@{cpu}");
+    let run = whylate(["run", "--irq", &rule, "--", "cat", &path]);
+    assert_eq!((run.code, run.stdout.trim()), (Some(0), cpu.as_str()), "{run:#?}");
+    assert_eq!(now(), before);
+    let mut killed = started(&["run", "--irq", &rule, "--", "sh", "-c", "echo ready; exec sleep 1"]);
+    killed.kill().and_then(|()| killed.wait()).expect("it is killed");
+    assert_eq!(now(), cpu);
+    let next = whylate(["run", "--verbose", "--new-threads", "none=idle", "--", "true"]);
+    assert_eq!((next.code, now()), (Some(0), before), "{next:#?}");
+    assert!(next.stderr.contains("restored 1 setting"), "{next:#?}");
+}

@@ -1,4 +1,4 @@
-//! Makes the calling thread what is asked for, and becomes the program.
+//! Makes the calling thread what is asked for; what follows is the execution of the program.
 
 use super::change::ThreadChange;
 use super::cpus;
@@ -10,30 +10,23 @@ use super::starvation;
 use std::ffi::OsString;
 use whylate_base::Tid;
 
-/// Becomes the program, with what is asked for. `notify` is told what the thread became, read back from the kernel.
-///
-/// Returns only if it failed; then this process must end, as some of the changes may have been made to it.
-pub fn start(request: &RunRequest, command: &[OsString], notify: &mut dyn FnMut(&str)) -> RunError {
-    match prepare(request, command, notify) {
-        Ok(program) => program.exec(),
-        Err(error) => error,
-    }
-}
+const OWN: Tid = Tid(0);
 
-fn prepare(
+/// Finds the program, and makes every change; `notify` is told what this thread became.
+pub(super) fn prepare(
     request: &RunRequest,
     command: &[OsString],
     notify: &mut dyn FnMut(&str),
 ) -> Result<Program, RunError> {
-    let program = Program::find(command)?;
-    starvation::look(request)?;
+    let program = Program::find(command)?.of_user(request.user.as_deref())?;
+    starvation::look(request, OWN)?;
     if let Some(cpus) = &request.cpus {
         let change = || ThreadChange::Cpus(cpus.clone());
-        let refused = cpus::refuse(cpus).map_err(|error| Refusal::of_change(&change(), &error, Tid(0)))?;
+        let refused = cpus::refuse(cpus).map_err(|error| Refusal::of_change(&change(), &error, OWN))?;
         refused.map_or(Ok(()), |refusal| Err(Box::new(refusal)))?;
     }
     for change in ThreadChange::all(request) {
-        let now = change.make().map_err(|error| Refusal::of_change(&change, &error, Tid(0)))?;
+        let now = change.make(OWN).map_err(|error| Refusal::of_change(&change, &error, OWN))?;
         notify(&now);
     }
     Ok(program)

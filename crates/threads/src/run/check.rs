@@ -1,7 +1,10 @@
 //! What would become of a request: every gate is tried, and nothing is changed.
 
+use super::cgroup;
 use super::change::ThreadChange;
 use super::cpus;
+use super::irq;
+use super::latency;
 use super::program::Program;
 use super::refusal::Refusal;
 use super::report::{RunReport, RunStep};
@@ -11,16 +14,18 @@ use std::ffi::OsString;
 use whylate_base::{Policy, Tid};
 use whylate_sys::SysError;
 
+const OWN: Tid = Tid(0);
+
 /// Examines a request for a command. A thread of its own asks the kernel for the policy, and ends: its answer is the one
 /// that the program would get.
 pub fn check(request: &RunRequest, command: &[OsString]) -> RunReport {
     let mut report = RunReport::default();
-    let program = Program::find(command);
+    let program = Program::find(command).and_then(|program| program.of_user(request.user.as_deref()));
     match &program {
         Ok(program) => report.steps.push(RunStep::done(format!("find {}", program.name()), "it exists")),
         Err(error) => report.refuse(of_program(command, error.to_string())),
     }
-    match starvation::look(request) {
+    match starvation::look(request, OWN) {
         Ok(step) => report.steps.extend(step),
         Err(refusal) => report.refuse(*refusal),
     }
@@ -36,6 +41,7 @@ pub fn check(request: &RunRequest, command: &[OsString]) -> RunReport {
             Err(refusal) => report.refuse(*refusal),
         }
     }
+    outside(request, &mut report);
     if let Ok(program) = program {
         let step = format!("execute {}", program.name());
         report.steps.push(match report.refused.is_empty() {
@@ -46,11 +52,55 @@ pub fn check(request: &RunRequest, command: &[OsString]) -> RunReport {
     report
 }
 
+/// What is outside the program is only looked at.
+fn outside(request: &RunRequest, report: &mut RunReport) {
+    if let Some(us) = request.dma_latency_us {
+        match latency::open() {
+            Ok(_) => report
+                .steps
+                .push(RunStep::done(format!("hold a latency of {us} us"), "the device can be written")),
+            Err(error) => report.refuse(*latency::refusal(us, &error)),
+        }
+    }
+    for rule in &request.irqs {
+        let step = format!("interrupts of {}: {}", rule.pattern, rule.setting);
+        match irq::interrupts(rule) {
+            Ok(irqs) => {
+                let irqs: Vec<String> = irqs.iter().map(ToString::to_string).collect();
+                report.steps.push(RunStep::unknown(
+                    step,
+                    format!("interrupts {}; they are set at the start", irqs.join(", ")),
+                ));
+            }
+            Err(error) => report.refuse(Refusal {
+                what: step,
+                errno: None,
+                gate: "irq",
+                why: error.to_string(),
+                evidence: Vec::new(),
+                fix: vec!["name a device of /proc/interrupts".to_owned()],
+            }),
+        }
+    }
+    if let Some(cpus) = &request.isolated {
+        match cgroup::partitions(cpus) {
+            Ok(_) => report.steps.push(RunStep::unknown(
+                format!("isolated CPUs {cpus}"),
+                "the partition is made at the start",
+            )),
+            Err(refusal) => report.refuse(*refusal),
+        }
+    }
+    if let Some(name) = &request.cgroup {
+        report.steps.push(RunStep::unknown(format!("control group {name}"), "it is joined at the start"));
+    }
+}
+
 /// Tries a change on the calling thread, which does nothing else.
 fn attempt(change: &ThreadChange, request: &RunRequest) -> Result<String, Box<Refusal>> {
-    let refused = |error: SysError| Refusal::of_change(change, &error, Tid(0));
+    let refused = |error: SysError| Refusal::of_change(change, &error, OWN);
     let ThreadChange::Cpus(set) = change else {
-        return change.make().map(|now| format!("the kernel allows it: {now}")).map_err(refused);
+        return change.make(OWN).map(|now| format!("the kernel allows it: {now}")).map_err(refused);
     };
     if let Some(refusal) = cpus::refuse(set).map_err(refused)? {
         return Err(Box::new(refusal));
@@ -58,7 +108,7 @@ fn attempt(change: &ThreadChange, request: &RunRequest) -> Result<String, Box<Re
     // Only for SCHED_DEADLINE the kernel asks for more than that they exist. Any other thread that moves there may not
     // get to run any more.
     if request.scheduling.is_some_and(|params| params.policy == Policy::Deadline) {
-        change.make().map_err(refused)?;
+        change.make(OWN).map_err(refused)?;
     }
     Ok(format!("online, and in the cpuset: {set}"))
 }

@@ -38,6 +38,13 @@ impl RunError {
     }
 }
 
+impl RunError {
+    /// A refusal that a check found.
+    pub(super) fn of_check(refusal: Refusal) -> RunError {
+        RunError::Refused(Box::new(refusal))
+    }
+}
+
 impl From<Box<Refusal>> for RunError {
     fn from(refusal: Box<Refusal>) -> RunError {
         RunError::Refused(refusal)

@@ -6,12 +6,14 @@ use std::io;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use whylate_sys::UserAccount;
 
 /// A command that is to be executed.
 #[derive(Debug)]
 pub(super) struct Program {
     name: OsString,
     arguments: Vec<OsString>,
+    user: Option<UserAccount>,
 }
 
 impl Program {
@@ -23,10 +25,25 @@ impl Program {
         let Some((name, arguments)) = command.split_first() else {
             return Err(RunError::Input("which program? give a command after `--`".to_owned()));
         };
-        let program = Program { name: name.clone(), arguments: arguments.to_vec() };
+        let program = Program { name: name.clone(), arguments: arguments.to_vec(), user: None };
         match program.is_found() {
             true => Ok(program),
             false => Err(program.failed(&io::ErrorKind::NotFound.into())),
+        }
+    }
+
+    /// The same, to be executed as a user: all privileges are dropped before, and no capability is left.
+    ///
+    /// # Errors
+    /// If there is no such user, or this process is not root.
+    pub(super) fn of_user(self, name: Option<&str>) -> Result<Program, RunError> {
+        let Some(name) = name else { return Ok(self) };
+        let failed = |why: &str| RunError::Input(format!("cannot run the program as user {name}: {why}"));
+        let user = UserAccount::find(name).map_err(|error| failed(&error.to_string()))?;
+        let user = user.ok_or_else(|| failed("there is no such user"))?;
+        match rustix::process::geteuid().is_root() {
+            true => Ok(Program { user: Some(user), ..self }),
+            false => Err(failed("only root can start a program as another user")),
         }
     }
 
@@ -42,7 +59,12 @@ impl Program {
 
     /// Becomes the program. Returns only if that fails.
     pub(super) fn exec(&self) -> RunError {
-        let error = Command::new(&self.name).args(&self.arguments).exec();
+        let mut command = Command::new(&self.name);
+        command.args(&self.arguments);
+        if let Some(user) = &self.user {
+            whylate_sys::run_as(&mut command, user);
+        }
+        let error = command.exec();
         self.failed(&error)
     }
 

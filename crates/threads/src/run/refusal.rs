@@ -30,17 +30,19 @@ impl Refusal {
         Box::new(match change {
             ThreadChange::Scheduling(params) => of_scheduling(params, error, thread),
             ThreadChange::Cpus(_) if name(error.errno()) == "EBUSY" => of_root_domain(change, error, thread),
-            _ => {
-                let hint = error.hint().map(str::to_owned);
-                Refusal {
-                    what: change.to_string(),
-                    errno: Some(name(error.errno())),
-                    gate: "unknown",
-                    why: error.to_string(),
-                    evidence: Vec::new(),
-                    fix: hint.into_iter().collect(),
-                }
+            ThreadChange::Cpus(_) if is_of_other_user(thread) && name(error.errno()) == "EPERM" => {
+                let (gate, tree) = (PriorityGate::OtherUser, FsRoot::live());
+                let refusal = of_gate(
+                    gate,
+                    &SchedParams::OTHER,
+                    "EPERM",
+                    &rights(&tree, thread),
+                    &process(thread),
+                    &tree,
+                );
+                Refusal { what: change.to_string(), ..refusal }
             }
+            _ => of_other(change, error),
         })
     }
 
@@ -62,6 +64,43 @@ impl fmt::Display for Refusal {
             write!(f, "\n  {}  {fix}", if at == 0 { "fix     " } else { "or      " })?;
         }
         Ok(())
+    }
+}
+
+/// The refusal of a limit, of NUMA nodes, of CPUs or of a timer slack.
+fn of_other(change: &ThreadChange, error: &SysError) -> Refusal {
+    let tree = FsRoot::live();
+    let (gate, evidence, fix) = match change {
+        ThreadChange::Limit(limit) => {
+            let limits = tree.text("/proc/self/limits");
+            let line =
+                limits.known().and_then(|text| text.lines().find(|line| line.starts_with(limit.title())));
+            (
+                "hard-limit",
+                line.map(|line| {
+                    format!(
+                        "/proc/self/limits: {}",
+                        line.split_ascii_whitespace().collect::<Vec<_>>().join(" ")
+                    )
+                }),
+                "only root with CAP_SYS_RESOURCE raises a hard limit: start it as such, or raise the limit in \
+                 /etc/security/limits.conf, or with Limit...= in the unit",
+            )
+        }
+        ThreadChange::MemoryNodes(_) => (
+            "memory-nodes",
+            Some(tree.value::<String>("/sys/devices/system/node/has_memory").to_string()),
+            "choose nodes that have memory and are in the cpuset",
+        ),
+        _ => ("unknown", None, error.hint().unwrap_or("the error of the system call is all that is known")),
+    };
+    Refusal {
+        what: change.to_string(),
+        errno: Some(name(error.errno())),
+        gate,
+        why: error.to_string(),
+        evidence: evidence.into_iter().collect(),
+        fix: vec![fix.to_owned()],
     }
 }
 
@@ -88,7 +127,7 @@ fn process(thread: Tid) -> String {
 fn of_scheduling(params: &SchedParams, error: &SysError, thread: Tid) -> Refusal {
     let tree = FsRoot::live();
     let process = process(thread);
-    let rights = SchedulingRights::read(&tree, &process);
+    let rights = rights(&tree, thread);
     let errno = name(error.errno());
     let what = params.to_string();
     if errno == "EINVAL" {
@@ -109,15 +148,66 @@ fn of_scheduling(params: &SchedParams, error: &SysError, thread: Tid) -> Refusal
             let request = PriorityRequest { policy: Some(params.policy), priority: Some(params.priority) };
             // That no filter refuses was just seen.
             let rights = SchedulingRights { has_seccomp_filter: Some(false), ..rights.clone() };
-            PriorityGate::that_refused(request, error.errno(), &rights)
+            match is_of_other_user(thread) && errno == "EPERM" && rights.may_set_any_priority() != Some(true)
+            {
+                true => PriorityGate::OtherUser,
+                false => PriorityGate::that_refused(request, error.errno(), &rights),
+            }
         }
     };
+    of_gate(gate, params, errno, &rights, &process, &tree)
+}
+
+/// What counts for a change of a thread: the capabilities of this process, and the limits and the group of the thread
+/// (`user_check_sched_setscheduler()`, kernel/sched/syscalls.c).
+fn rights(tree: &FsRoot, thread: Tid) -> SchedulingRights {
+    let own = SchedulingRights::read(tree, "self");
+    if thread.0 == 0 {
+        return own;
+    }
+    let of_thread = SchedulingRights::read(tree, &thread.to_string());
+    SchedulingRights { rtprio: of_thread.rtprio, nice: of_thread.nice, rt_group: of_thread.rt_group, ..own }
+}
+
+/// Whether a thread belongs to another user than this process.
+fn is_of_other_user(thread: Tid) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let owner = std::fs::metadata(format!("/proc/{thread}")).map(|metadata| metadata.uid());
+    thread.0 != 0 && owner.is_ok_and(|uid| uid != rustix::process::geteuid().as_raw())
+}
+
+/// The refusal that a change of a running thread would meet, as far as files show it.
+pub(super) fn predicted(change: &ThreadChange, thread: Tid) -> Option<Refusal> {
+    let ThreadChange::Scheduling(params) = change else { return None };
+    if !matches!(params.policy, Policy::Fifo | Policy::Rr) {
+        return None;
+    }
+    let tree = FsRoot::live();
+    let rights = rights(&tree, thread);
+    let request = PriorityRequest { policy: Some(params.policy), priority: Some(params.priority) };
+    let gate = match is_of_other_user(thread) && rights.may_set_any_priority() == Some(false) {
+        true => PriorityGate::OtherUser,
+        false => PriorityGate::that_refused(request, rustix::io::Errno::PERM.raw_os_error(), &rights),
+    };
+    let is_closed = !matches!(gate, PriorityGate::Unknown | PriorityGate::Seccomp);
+    is_closed.then(|| of_gate(gate, params, "EPERM", &rights, &process(thread), &tree))
+}
+
+/// The refusal by a gate.
+fn of_gate(
+    gate: PriorityGate,
+    params: &SchedParams,
+    errno: &'static str,
+    rights: &SchedulingRights,
+    process: &str,
+    tree: &FsRoot,
+) -> Refusal {
     Refusal {
-        what,
+        what: params.to_string(),
         errno: Some(errno),
         gate: gate.name(),
         why: gate.why().to_owned(),
-        evidence: evidence(gate, params, &rights, &process, &tree),
+        evidence: evidence(gate, params, rights, process, tree),
         fix: gate.fix().iter().map(|&fix| fix.to_owned()).collect(),
     }
 }
@@ -131,9 +221,9 @@ fn evidence(
     tree: &FsRoot,
 ) -> Vec<String> {
     let capabilities = || match (rights.capabilities, rights.has_sys_nice()) {
-        (Some(mask), Some(true)) => format!("/proc/{process}/status: CapEff {mask:016x}, with CAP_SYS_NICE"),
-        (Some(mask), _) => format!("/proc/{process}/status: CapEff {mask:016x}, without CAP_SYS_NICE"),
-        (None, _) => format!("/proc/{process}/status: the capabilities could not be read"),
+        (Some(mask), Some(true)) => format!("/proc/self/status: CapEff {mask:016x}, with CAP_SYS_NICE"),
+        (Some(mask), _) => format!("/proc/self/status: CapEff {mask:016x}, without CAP_SYS_NICE"),
+        (None, _) => "/proc/self/status: the capabilities could not be read".to_owned(),
     };
     let limit = |name: &str, limit: Option<whylate_host::ProcessLimit>| {
         let amount = |limit: Option<u64>| limit.map_or("unlimited".to_owned(), |limit| limit.to_string());
@@ -152,7 +242,7 @@ fn evidence(
         PriorityGate::NiceLimit => vec![limit("Max nice priority", rights.nice), capabilities()],
         PriorityGate::Capability | PriorityGate::OtherUser => vec![capabilities()],
         PriorityGate::UserNamespace => {
-            let map = tree.text(&format!("/proc/{process}/uid_map"));
+            let map = tree.text("/proc/self/uid_map");
             let words = map.known().map(|text| text.split_ascii_whitespace().collect::<Vec<_>>().join(" "));
             let map = words.map(|words| format!("{} = {words}; in the first namespace 0 0 4294967295", map.path));
             map.into_iter().chain([capabilities(), limit("Max realtime priority", rights.rtprio)]).collect()

@@ -24,15 +24,15 @@ enum Protection {
     Unknown(String),
 }
 
-/// Whether a program of this request could starve the machine.
-pub(super) fn look(request: &RunRequest) -> Result<Option<RunStep>, Box<Refusal>> {
+/// Whether a program of this request could starve the machine; without CPUs of its own it has those of `thread`.
+pub(super) fn look(request: &RunRequest, thread: Tid) -> Result<Option<RunStep>, Box<Refusal>> {
     let Some(params) = request.scheduling.filter(|params| matches!(params.policy, Policy::Fifo | Policy::Rr))
     else {
         return Ok(None);
     };
     let tree = FsRoot::live();
     let online = tree.value::<CpuSet>("/sys/devices/system/cpu/online");
-    let cpus = request.cpus.clone().or_else(|| whylate_sys::getaffinity(Tid(0)).ok());
+    let cpus = request.cpus.clone().or_else(|| whylate_sys::getaffinity(thread).ok());
     let left = online.known().zip(cpus.as_ref()).map(|(online, cpus)| online.without(cpus));
     const STEP: &str = "keep the rest of the machine running";
     match left {
