@@ -43,6 +43,11 @@ impl ThreadStat<'_> {
         self.comm
     }
 
+    /// Its state (field 3): `R`, `S`, `D` ...
+    pub fn state(&self) -> Option<char> {
+        self.fields.first()?.chars().next()
+    }
+
     /// Whether it is a thread of the kernel's own (field 9).
     pub fn is_kernel_thread(&self) -> Option<bool> {
         Some(self.flags()? & KERNEL_THREAD != 0)
@@ -118,7 +123,7 @@ mod tests {
         assert_eq!((stat.minor_faults(), stat.major_faults()), (Some(7), Some(2)));
         assert_eq!((stat.nice(), stat.started()), (Some(-20), Some(37)));
         assert_eq!((stat.cpu(), stat.priority()), (Some(Cpu(3)), Some(50)));
-        assert_eq!(stat.policy(), Some(Policy::Fifo));
+        assert_eq!((stat.policy(), stat.state()), (Some(Policy::Fifo), Some('S')));
     }
 
     #[test]

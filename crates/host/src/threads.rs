@@ -41,6 +41,25 @@ pub struct Thread {
     pub cpu: Option<Cpu>,
     /// The CPUs it may use.
     pub affinity: Reading<CpuSet>,
+    /// Its state: `R` running or runnable, `S` asleep, `D` asleep without signals, and others.
+    pub state: Option<char>,
+    /// What it did since it started.
+    pub usage: ThreadUsage,
+}
+
+/// What a thread did since it started. A value is `None` if it is not in the files; an older archive has none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ThreadUsage {
+    /// Page faults that read from no device.
+    pub minor_faults: Option<u64>,
+    /// Page faults that read from a device.
+    pub major_faults: Option<u64>,
+    /// Times that it gave up the CPU.
+    pub voluntary_switches: Option<u64>,
+    /// Times that it was preempted.
+    pub involuntary_switches: Option<u64>,
+    /// Bytes of locked memory of its process; a kernel thread has none.
+    pub locked_bytes: Option<u64>,
 }
 
 impl Thread {
@@ -89,12 +108,8 @@ fn of_process(tree: &FsRoot, pid: i32) -> Result<Vec<Thread>, Why> {
             }
         };
         let malformed = || Why::Malformed { expected: "the fields of proc_pid_stat(5)".to_owned() };
-        let affinity = tree.filtered(&format!("{dir}/status"), allowed).and_then(|status| {
-            let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"));
-            list.and_then(|list| list.trim().parse().ok())
-                .ok_or_else(|| Why::Malformed { expected: "Cpus_allowed_list".to_owned() })
-        });
-        threads.push(parse(pid, Tid(tid), &thread, affinity).ok_or_else(malformed)?);
+        let status = tree.filtered(&format!("{dir}/status"), kept_lines);
+        threads.push(parse(pid, Tid(tid), &thread, &status).ok_or_else(malformed)?);
     }
     Ok(threads)
 }
@@ -108,9 +123,10 @@ fn gone(why: Why) -> Result<(), Why> {
     }
 }
 
-/// The scheduling fields of a thread's stat and its start time; 0 for all others: addresses, times, memory.
+/// The scheduling fields of a thread's stat, its page faults and its start time; 0 for all others: addresses, times,
+/// memory.
 fn scheduling(stat: &str) -> String {
-    const KEPT: [usize; 9] = [3, 4, 9, 18, 19, 22, 39, 40, 41];
+    const KEPT: [usize; 11] = [3, 4, 9, 10, 12, 18, 19, 22, 39, 40, 41];
     // Any other line stays as it is, and is then malformed.
     let Some((name, fields)) = stat.trim_end().rsplit_once(") ") else { return stat.to_owned() };
     let kept =
@@ -118,14 +134,22 @@ fn scheduling(stat: &str) -> String {
     format!("{name}) {}\n", kept.collect::<Vec<_>>().join(" "))
 }
 
-/// Of a thread's status the CPUs it may use.
-fn allowed(status: &str) -> String {
-    let lines = status.lines().filter(|line| line.starts_with("Cpus_allowed_list:"));
-    lines.map(|line| format!("{line}\n")).collect()
+/// The lines that are kept of a thread's status: the CPUs it may use, its switches, its process's locked memory.
+const KEPT_LINES: [&str; 4] =
+    ["VmLck", "Cpus_allowed_list", "voluntary_ctxt_switches", "nonvoluntary_ctxt_switches"];
+
+fn kept_lines(status: &str) -> String {
+    let is_kept = |line: &&str| line.split_once(':').is_some_and(|(name, _)| KEPT_LINES.contains(&name));
+    status.lines().filter(is_kept).map(|line| format!("{line}\n")).collect()
 }
 
-fn parse(pid: i32, tid: Tid, stat: &str, affinity: Reading<CpuSet>) -> Option<Thread> {
+fn parse(pid: i32, tid: Tid, stat: &str, status: &Reading<String>) -> Option<Thread> {
     let stat = ThreadStat::parse(stat.as_bytes())?;
+    let affinity = status.and_then(|status| {
+        let list = value(status, "Cpus_allowed_list");
+        list.and_then(|list| list.parse().ok())
+            .ok_or_else(|| Why::Malformed { expected: "Cpus_allowed_list".to_owned() })
+    });
     Some(Thread {
         pid,
         tid,
@@ -138,7 +162,28 @@ fn parse(pid: i32, tid: Tid, stat: &str, affinity: Reading<CpuSet>) -> Option<Th
         started: stat.started()?,
         cpu: stat.cpu(),
         affinity,
+        state: stat.state(),
+        usage: status.known().map(|status| usage(&stat, status)).unwrap_or_default(),
     })
+}
+
+/// An archive without the lines of switches is of a version that wrote 0 for the page faults.
+fn usage(stat: &ThreadStat<'_>, status: &str) -> ThreadUsage {
+    let count = |name| value(status, name).and_then(|count| count.parse().ok());
+    let voluntary_switches = count("voluntary_ctxt_switches");
+    let kilobytes = value(status, "VmLck").and_then(|size| size.strip_suffix("kB")?.trim().parse::<u64>().ok());
+    ThreadUsage {
+        minor_faults: voluntary_switches.and_then(|_| stat.minor_faults()),
+        major_faults: voluntary_switches.and_then(|_| stat.major_faults()),
+        voluntary_switches,
+        involuntary_switches: count("nonvoluntary_ctxt_switches"),
+        locked_bytes: kilobytes.and_then(|size| size.checked_mul(1024)),
+    }
+}
+
+/// The value of a line `NAME:\tVALUE`.
+fn value<'a>(status: &'a str, name: &str) -> Option<&'a str> {
+    status.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':')).map(str::trim)
 }
 
 #[cfg(test)]
@@ -153,7 +198,11 @@ mod tests {
     fn threads_are_read_by_the_fields_of_the_man_page() {
         let tree = FsRoot::memory(&[
             ("/proc/412/task/412/stat", STAT),
-            ("/proc/412/task/412/status", "Name:\tx\nCpus_allowed_list:\t2-3\n"),
+            (
+                "/proc/412/task/412/status",
+                "Name:\tx\nVmLck:\t  12 kB\nCpus_allowed_list:\t2-3\nvoluntary_ctxt_switches:\t9\n\
+                 nonvoluntary_ctxt_switches:\t4\n",
+            ),
             ("/proc/412/cgroup", "0::/rt\n"),
         ]);
         let threads = Threads::read(&tree);
@@ -166,6 +215,15 @@ mod tests {
         assert_eq!((thread.cpu, thread.kernel), (Some(Cpu(3)), false));
         assert_eq!((thread.started, thread.bound), (37, false));
         assert_eq!(thread.affinity.need().expect("list").to_string(), "2-3");
+        assert_eq!(thread.state, Some('S'));
+        let usage = ThreadUsage {
+            minor_faults: Some(1),
+            major_faults: Some(0),
+            voluntary_switches: Some(9),
+            involuntary_switches: Some(4),
+            locked_bytes: Some(12 * 1024),
+        };
+        assert_eq!(thread.usage, usage);
         assert_eq!(threads.cgroups[&412].known().map(String::as_str), Some("0::/rt\n"));
     }
 
@@ -174,13 +232,21 @@ mod tests {
         let secret = STAT
             .replace(" 412 412 0 -1 ", " 412 412 34816 -1 ")
             .replace(" 37 1 1 1 ", " 37 1 1 94119396056128 ");
-        let affinity = || Reading::new("/x", Ok(CpuSet::new()));
+        let status = Reading::new("/x", Ok("Cpus_allowed_list:\t0\nvoluntary_ctxt_switches:\t9\n".to_owned()));
         let kept = scheduling(&secret);
         assert!(!kept.contains("94119396056128") && !kept.contains("34816"), "{kept}");
         assert!(kept.contains(" 37 "), "its id and its start time identify a thread: {kept}");
-        let thread = |text: &str| parse(412, Tid(412), text, affinity()).expect("a thread");
+        let thread = |text: &str| parse(412, Tid(412), text, &status).expect("a thread");
         assert_eq!(thread(&kept), thread(&secret));
-        assert_eq!(allowed("Name:\tx\nUid:\t1000\nCpus_allowed_list:\t2-3\n"), "Cpus_allowed_list:\t2-3\n");
+        let lines = "Cpus_allowed_list:\t2-3\nvoluntary_ctxt_switches:\t1\n";
+        assert_eq!(kept_lines(&format!("Name:\tx\nUid:\t1000\n{lines}Cpus_allowed:\tc\n")), lines);
+    }
+
+    #[test]
+    fn an_archive_without_the_switches_has_no_page_faults_either() {
+        let status = Reading::new("/x", Ok("Cpus_allowed_list:\t2-3\n".to_owned()));
+        let thread = parse(412, Tid(412), STAT, &status).expect("a thread");
+        assert_eq!(thread.usage, ThreadUsage::default());
     }
 
     #[test]
@@ -191,9 +257,9 @@ mod tests {
     proptest! {
         #[test]
         fn any_text_is_survived(text in "\\PC{0,60}", cut in 0usize..200) {
-            let affinity = || Reading::new("/x", Ok(CpuSet::new()));
-            let _ = parse(1, Tid(1), &text, affinity());
-            let _ = parse(1, Tid(1), &STAT[..cut.min(STAT.len())], affinity());
+            let status = Reading::new("/x", Ok(text.clone()));
+            let _ = parse(1, Tid(1), &text, &status);
+            let _ = parse(1, Tid(1), &STAT[..cut.min(STAT.len())], &status);
         }
     }
 }
