@@ -8,6 +8,7 @@ mod lab;
 mod measure;
 mod output;
 mod plan;
+mod ps;
 mod run;
 mod scope;
 mod selection;
@@ -22,6 +23,7 @@ pub(crate) use lab::{ExecArgs, GuestArgs, KernelsArgs, LabVerb};
 pub(crate) use measure::{Export, LoadArgs, LoadWorkerArgs, MeasureArgs, ProbeArgs};
 pub(crate) use output::OutputArgs;
 pub(crate) use plan::{PlanArgs, Wanted};
+pub(crate) use ps::PsArgs;
 pub(crate) use run::RunArgs;
 pub(crate) use scope::ScopeArgs;
 pub(crate) use selection::Selection;
@@ -94,6 +96,15 @@ pub(crate) enum Verb {
     /// Exit codes: those of the program; 125 this program failed, and nothing was changed; 126 the program cannot be
     /// executed; 127 there is no such program. With --dry-run 0 everything would succeed; 125 something is refused.
     Run(Box<RunArgs>),
+    /// List real-time threads and interrupts, with what they do and what they wait for
+    ///
+    /// Shows policy, priority, CPUs, run-queue wait, switches, page faults and locked memory of each real-time thread, and
+    /// marks what is rarely intended. Rates are of two samples, --interval apart. Without root it cannot tell what the
+    /// threads of other users are blocked on. In --live: arrows scroll, < and > select the column that sorts, r reverses it,
+    /// / filters, i shows interrupts, a shows all threads, q ends.
+    ///
+    /// Exit codes: 0 done; 2 could not do it, or no thread has the name of --task; 3 cannot tell: the threads could not be read.
+    Ps(PsArgs),
     /// Record a trace of this machine, or of a command on it
     ///
     /// Records scheduling, interrupts, timers, and the system calls and page faults of the recorded

@@ -30,6 +30,7 @@ fn main() -> ExitCode {
         Verb::Convert(args) => verbs::convert::run(args),
         Verb::Doctor(args) => verbs::doctor::run(args),
         Verb::Run(args) => verbs::run::run(args),
+        Verb::Ps(args) => verbs::ps::run(args),
         Verb::Record(args) => verbs::record::run(args),
         Verb::Measure(args) => verbs::measure::run(args),
         Verb::Compare(args) => verbs::compare::run(args),

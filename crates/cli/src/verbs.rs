@@ -14,6 +14,7 @@ pub(crate) mod load_worker;
 pub(crate) mod measure;
 pub(crate) mod plan;
 pub(crate) mod plot;
+pub(crate) mod ps;
 pub(crate) mod record;
 pub(crate) mod revert;
 pub(crate) mod rollback;

@@ -178,10 +178,14 @@ impl FsRoot {
 
     /// The last component of a symbolic link's target, as in `/sys/devices/../driver`.
     pub fn link_name(&self, path: &str) -> Reading<String> {
+        self.link_target(path).and_then(|target| Ok(target.rsplit('/').next().unwrap_or_default().to_owned()))
+    }
+
+    /// A symbolic link's target.
+    pub fn link_target(&self, path: &str) -> Reading<String> {
         let value = self.source.link(path);
         self.note(path, EntryKind::Link, || value.clone().map(String::into_bytes));
-        let name = value.map(|target| target.rsplit('/').next().unwrap_or_default().to_owned());
-        Reading::new(path, self.explained(path, name))
+        Reading::new(path, self.explained(path, value))
     }
 
     /// The permission bits of a file of this machine: the kernel clears the write bits of some.

@@ -59,7 +59,8 @@ pub struct Irq {
 }
 
 impl Irqs {
-    pub(crate) fn read(tree: &FsRoot) -> Irqs {
+    /// Reads them.
+    pub fn read(tree: &FsRoot) -> Irqs {
         let each = tree.list("/proc/irq").and_then(|names| {
             let mut numbers: Vec<u32> = names.iter().filter_map(|name| name.parse().ok()).collect();
             numbers.sort_unstable();

@@ -33,7 +33,8 @@ mod tests {
 
     #[test]
     fn the_first_two_sums_are_times() {
-        let read = |text| RunTime::read(&FsRoot::memory(&[("/proc/1/task/2/schedstat", text)]), 1, Tid(2)).value;
+        let read =
+            |text| RunTime::read(&FsRoot::memory(&[("/proc/1/task/2/schedstat", text)]), 1, Tid(2)).value;
         assert_eq!(read("100 200 3\n"), Ok(RunTime { cpu_time: Ns(100), run_delay: Ns(200) }));
         assert!(matches!(read("100\n"), Err(Why::Malformed { .. })));
         assert!(matches!(read("a b c\n"), Err(Why::Malformed { .. })));

@@ -70,8 +70,9 @@ impl Thread {
 }
 
 impl Threads {
-    pub(crate) fn read(tree: &FsRoot) -> Threads {
-        let each = tree.list("/proc").and_then(|names| {
+    /// All threads of the machine, by process and thread id.
+    pub fn list(tree: &FsRoot) -> Reading<Vec<Thread>> {
+        tree.list("/proc").and_then(|names| {
             let mut pids: Vec<i32> = names.iter().filter_map(|name| name.parse().ok()).collect();
             pids.sort_unstable();
             let threads: Vec<Thread> =
@@ -81,7 +82,11 @@ impl Threads {
                 true => Err(Why::NotCollected),
                 false => Ok(threads),
             }
-        });
+        })
+    }
+
+    pub(crate) fn read(tree: &FsRoot) -> Threads {
+        let each = Threads::list(tree);
         let mut cgroups = BTreeMap::new();
         for thread in
             each.known().into_iter().flatten().filter(|thread| thread.is_realtime() && !thread.kernel)
@@ -171,7 +176,8 @@ fn parse(pid: i32, tid: Tid, stat: &str, status: &Reading<String>) -> Option<Thr
 fn usage(stat: &ThreadStat<'_>, status: &str) -> ThreadUsage {
     let count = |name| value(status, name).and_then(|count| count.parse().ok());
     let voluntary_switches = count("voluntary_ctxt_switches");
-    let kilobytes = value(status, "VmLck").and_then(|size| size.strip_suffix("kB")?.trim().parse::<u64>().ok());
+    let kilobytes =
+        value(status, "VmLck").and_then(|size| size.strip_suffix("kB")?.trim().parse::<u64>().ok());
     ThreadUsage {
         minor_faults: voluntary_switches.and_then(|_| stat.minor_faults()),
         major_faults: voluntary_switches.and_then(|_| stat.major_faults()),
@@ -232,7 +238,8 @@ mod tests {
         let secret = STAT
             .replace(" 412 412 0 -1 ", " 412 412 34816 -1 ")
             .replace(" 37 1 1 1 ", " 37 1 1 94119396056128 ");
-        let status = Reading::new("/x", Ok("Cpus_allowed_list:\t0\nvoluntary_ctxt_switches:\t9\n".to_owned()));
+        let status =
+            Reading::new("/x", Ok("Cpus_allowed_list:\t0\nvoluntary_ctxt_switches:\t9\n".to_owned()));
         let kept = scheduling(&secret);
         assert!(!kept.contains("94119396056128") && !kept.contains("34816"), "{kept}");
         assert!(kept.contains(" 37 "), "its id and its start time identify a thread: {kept}");

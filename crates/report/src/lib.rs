@@ -11,6 +11,7 @@
 //! apply     [JournalEntry]  terminal  json
 //! verify    Verification    terminal  json
 //! history   [HistoryEntry]  terminal  json
+//! ps        PsReport        terminal  json
 //! plot      [Prepared]                            svg
 //! ```
 //!
@@ -33,6 +34,7 @@ mod markdown;
 pub mod measure;
 pub mod plan;
 pub mod plot;
+pub mod ps;
 mod render;
 pub mod run;
 mod sarif;

@@ -8,12 +8,14 @@ use crate::output::message;
 use anyhow::Result;
 use whylate_base::printable;
 use whylate_host::{Capture, FsRoot, Redaction, Snapshot};
+use whylate_threads::ps::PsSample;
 
 pub(crate) fn run(args: &SnapshotArgs) -> Result<ExitStatus> {
     let tree = FsRoot::open(&args.root)?.noting();
     // What is read is what is taken: nothing more, and nothing less.
     let host = Snapshot::read(&tree);
     whylate_tuning::look(&tree, &host);
+    PsSample::complete(&tree, host.threads.each.clone(), host.irqs.clone());
     let redaction = args.redact.then(|| Redaction::of(&tree));
     let mut capture = tree.into_notes();
     if let Some(redaction) = redaction {

@@ -20,6 +20,7 @@ mod measure_probes;
 mod mutations;
 mod plan;
 mod plot;
+mod ps;
 mod readme;
 mod record;
 mod run;

@@ -4,7 +4,7 @@
 
 use crate::fixture;
 use serde::de::DeserializeOwned;
-use whylate_report::{apply, check, compare, doctor, explain, history, measure, run, verify};
+use whylate_report::{apply, check, compare, doctor, explain, history, measure, ps, run, verify};
 use whylate_tuning::PlanDocument;
 
 #[track_caller]
@@ -46,6 +46,8 @@ fn the_first_document_of_each_schema_stays_readable() {
         (refused.schema.as_str(), refused.refused[0].gate.as_str()),
         ("whylate.run/1", "rlimit-rtprio")
     );
+    let listed: ps::json::Document = read("ps");
+    assert_eq!((listed.schema.as_str(), listed.threads.is_empty()), ("whylate.ps/1", false));
     let history: history::json::Document = read("history");
     assert_eq!((history.schema.as_str(), history.applies.is_empty()), ("whylate.history/1", false));
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 use whylate_base::Ns;
 use whylate_ledger::finding_page;
 use whylate_report::explain::json::document::Document;
-use whylate_report::{apply, check, compare, doctor, explain, history, measure, plan, run, verify};
+use whylate_report::{apply, check, compare, doctor, explain, history, measure, plan, ps, run, verify};
 
 fn pretty(value: &Value) -> String {
     format!("{value:#}\n")
@@ -25,6 +25,7 @@ fn schemas_are_current() {
     assert_current(&schemas.join("whylate.plan-1.json"), &pretty(&plan::json::schema()));
     assert_current(&schemas.join("whylate.apply-1.json"), &pretty(&apply::json::schema()));
     assert_current(&schemas.join("whylate.verify-1.json"), &pretty(&verify::json::schema()));
+    assert_current(&schemas.join("whylate.ps-1.json"), &pretty(&ps::json::schema()));
     assert_current(&schemas.join("whylate.history-1.json"), &pretty(&history::json::schema()));
 }
 
