@@ -331,6 +331,10 @@ impl Cli {
     /// The command line of this process; what is wrong with it ends the process as clap does.
     pub(crate) fn read() -> Cli {
         let arguments: Vec<OsString> = measure::in_our_words(std::env::args_os().collect());
+        let arguments = run::with_file(arguments).unwrap_or_else(|why| {
+            crate::output::message!("whylate: {why}");
+            std::process::exit(crate::verbs::run::NOT_STARTED.into())
+        });
         Cli::check(&arguments).unwrap_or_else(|error| {
             // A program that starts others keeps clear of their exit codes, as env(1) does.
             if error.use_stderr() && arguments.get(1).is_some_and(|verb| verb == "run") {
@@ -351,7 +355,7 @@ impl Cli {
             Verb::Record(record) if promised && record.command.is_empty() => {
                 missing("a COMMAND must follow `--`; leave `--` out to record the whole machine")
             }
-            Verb::Run(run) if run.command.is_empty() && run.target().is_none() => missing(
+            Verb::Run(run) if run.command.is_empty() && run.needs_command() => missing(
                 "which program? a COMMAND must follow `--`; or choose running threads with --pid or --task",
             ),
             Verb::Doctor(doctor) if promised && doctor.command.is_empty() => {

@@ -2,11 +2,14 @@
 
 use super::output::{OutputArgs, file_of, format_of};
 use super::values::some_cpus;
-use clap::{ArgGroup, Args};
+use clap::{ArgGroup, Args, ValueEnum};
 use std::ffi::OsString;
+use std::path::PathBuf;
 use whylate_base::{CpuSet, Ns, Policy, Tid, parse_duration};
 use whylate_sys::{DeadlineParams, SchedParams};
-use whylate_threads::run::{LimitChange, RunReport, RunRequest, RunTarget, ThreadRule, is_group_name};
+use whylate_threads::run::{
+    CodeLanguage, LimitChange, RunFile, RunReport, RunRequest, RunTarget, ThreadRule, bytes, is_group_name,
+};
 
 /// `whylate run`
 #[derive(Debug, Args)]
@@ -50,6 +53,12 @@ pub(crate) struct RunArgs {
     /// Start it in a cpuset partition of these CPUs, which is removed at the end (cgroup v2)
     #[arg(long, value_name = "CPUS", value_parser = some_cpus)]
     isolated: Option<CpuSet>,
+    /// Lock its memory: only with --print-code, as locks end when a program is executed
+    #[arg(long)]
+    lock_memory: bool,
+    /// Touch this much of its stack first, such as 512K: only with --print-code, as a program is executed with a new stack
+    #[arg(long, value_name = "SIZE", value_parser = stack_size)]
+    stack_prefault: Option<u64>,
     /// Run it as this user, with no capability left: policy, CPUs and limits are set before
     #[arg(long, value_name = "NAME")]
     user: Option<String>,
@@ -74,6 +83,15 @@ pub(crate) struct RunArgs {
     /// Try every gate, report the steps, and start nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
+    /// Read options and the command from this TOML file; those of the command line count
+    #[arg(short, long, value_name = "FILE")]
+    file: Option<PathBuf>,
+    /// Print a systemd unit that starts the program in the same way, and start nothing
+    #[arg(long, conflicts_with_all = ["dry_run", "pid", "task"])]
+    pub(crate) print_unit: bool,
+    /// Print the calls for the program's own source, in the right order, and start nothing
+    #[arg(long, value_name = "LANGUAGE", conflicts_with_all = ["dry_run", "print_unit", "pid", "task"])]
+    pub(crate) print_code: Option<Language>,
     /// Write what the program has become to standard error, read back from the kernel
     #[arg(short, long)]
     pub(crate) verbose: bool,
@@ -84,7 +102,71 @@ pub(crate) struct RunArgs {
     pub(crate) command: Vec<OsString>,
 }
 
+/// The languages of --print-code.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum Language {
+    /// C with glibc
+    C,
+    /// Rust with the crate libc
+    Rust,
+    /// Python 3
+    Python,
+}
+
+impl From<Language> for CodeLanguage {
+    fn from(language: Language) -> CodeLanguage {
+        match language {
+            Language::C => CodeLanguage::C,
+            Language::Rust => CodeLanguage::Rust,
+            Language::Python => CodeLanguage::Python,
+        }
+    }
+}
+
+/// The command line with what a file of --file holds, so that both are checked alike.
+///
+/// # Errors
+/// What is wrong with the file, in a sentence.
+pub(super) fn with_file(arguments: Vec<OsString>) -> Result<Vec<OsString>, String> {
+    let end = arguments.iter().position(|word| word == "--").unwrap_or(arguments.len());
+    let (own, command) = arguments.split_at(end);
+    if own.get(1).is_none_or(|verb| verb != "run") {
+        return Ok(arguments);
+    }
+    let Some(path) = file_name(own) else { return Ok(arguments) };
+    let failed = |why: String| format!("{}: {why}", path.display());
+    let text = std::fs::read_to_string(&path).map_err(|error| failed(format!("cannot read it: {error}")))?;
+    let names = own.iter().filter_map(|word| word.to_str()?.strip_prefix("--"));
+    let given: Vec<String> = names.map(|name| name.split('=').next().unwrap_or(name).to_owned()).collect();
+    let file = RunFile::parse(&text).map_err(failed)?.without(&given);
+    let options = file.options.iter().map(|(name, value)| match value {
+        Some(value) => format!("--{name}={value}"),
+        None => format!("--{name}"),
+    });
+    let mut all: Vec<OsString> = own.iter().cloned().chain(options.map(OsString::from)).collect();
+    match command.len() > 1 || file.command.is_empty() {
+        true => all.extend(command.iter().cloned()),
+        false => {
+            all.push("--".into());
+            all.extend(file.command.iter().map(OsString::from));
+        }
+    }
+    Ok(all)
+}
+
+/// The value of `-f` or `--file`.
+fn file_name(own: &[OsString]) -> Option<PathBuf> {
+    let is_name = |word: &OsString| word == "-f" || word == "--file";
+    let next = own.iter().position(is_name).and_then(|at| own.get(at + 1)).map(PathBuf::from);
+    next.or_else(|| own.iter().find_map(|word| word.to_str()?.strip_prefix("--file=")).map(PathBuf::from))
+}
+
 impl RunArgs {
+    /// Whether a program has to be named.
+    pub(crate) fn needs_command(&self) -> bool {
+        self.target().is_none() && self.print_code.is_none()
+    }
+
     /// The running threads that are to be changed; `None`: a program is to be started.
     pub(crate) fn target(&self) -> Option<RunTarget> {
         let is_given = self.pid.is_some() || !self.task.is_empty();
@@ -101,6 +183,8 @@ impl RunArgs {
             limits: self.limit.clone(),
             cgroup: self.cgroup.clone(),
             isolated: self.isolated.clone(),
+            lock_memory: self.lock_memory,
+            stack_prefault: self.stack_prefault,
             user: self.user.clone(),
             dma_latency_us: self.dma_latency,
             irqs: self.irq.clone(),
@@ -134,6 +218,10 @@ fn group_name(text: &str) -> Result<String, String> {
         true => Ok(text.to_owned()),
         false => Err("it is no control group below the root, such as rt/control".to_owned()),
     }
+}
+
+fn stack_size(text: &str) -> Result<u64, String> {
+    bytes(text)
 }
 
 fn nice(text: &str) -> Result<i32, String> {

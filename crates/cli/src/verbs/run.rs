@@ -2,13 +2,26 @@
 
 use crate::args::RunArgs;
 use crate::exit_status::ExitStatus;
-use crate::output::message;
+use crate::output::{self, message};
 use crate::report::Destination;
-use anyhow::Result;
+use anyhow::{Context, Result};
 use whylate_threads::run::{self, RunError, RunReport, RunRequest};
 
 pub(crate) fn run(args: &RunArgs) -> Result<ExitStatus> {
     let request = args.request();
+    let text = match (args.print_unit, args.print_code) {
+        (true, _) => {
+            let own = std::env::current_exe().context("cannot find this program")?;
+            Some(run::unit(&request, &args.command, &own.to_string_lossy()))
+        }
+        (false, Some(language)) => Some(run::code(&request, language.into())),
+        (false, None) => None,
+    };
+    match text {
+        Some(Ok(text)) => return output::print(&text).map(|()| ExitStatus::Done),
+        Some(Err(error)) => return Ok(failed(&error)),
+        None => {}
+    }
     let report = match (args.target(), args.dry_run) {
         (Some(target), true) => run::check_change(&request, &target),
         (Some(target), false) => run::change(&request, &target),

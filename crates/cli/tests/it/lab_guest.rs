@@ -220,3 +220,57 @@ fn a_signal_ends_qemu_too() {
         }
     }
 }
+
+/// Story A2: with nothing that limits real-time threads, a SCHED_FIFO 1 hog keeps CPU 1 for some seconds. What is pinned there
+/// before it is real-time waits for the hog's end; `whylate run` raises the priority first.
+const BESIDE_A_HOG: &str = "taskset -p 1 $$\n\
+    (timeout -s KILL 6 taskset -c 1 chrt -f 1 sh -c 'while :; do :; done'; echo > ended) &\n\
+    sleep 2\n\
+    /whylate run --fifo 50 --cpus 1 -- chrt -p 0\n\
+    [ -e ended ] || echo 'run: beside the hog'\n\
+    taskset -c 1 chrt -f 50 true\n\
+    sleep 1\n\
+    [ -e ended ] && echo 'taskset: after the hog'\n\
+    taskset -p 3 $$\n\
+    /whylate run --fifo 50 -- true || echo \"on every CPU: $?\"\n";
+
+#[test]
+fn a_program_starts_beside_a_hog() {
+    let Some(lab) = Lab::new() else { return };
+    fs::write(lab.path("a2.sh"), BESIDE_A_HOG).expect("a script");
+    let settings = [
+        "--set",
+        "/proc/sys/kernel/sched_rt_runtime_us=-1",
+        "--set",
+        "/sys/kernel/debug/sched/fair_server/cpu*/runtime=0",
+    ];
+    let options = ["--cpus", "2", "--no-record", "--file", "a2.sh"];
+    let run = lab.run(&[&options[..], &settings, &["--", "sh", "a2.sh"]].concat());
+    for line in
+        ["scheduling priority: 50", "run: beside the hog", "taskset: after the hog", "on every CPU: 125"]
+    {
+        assert!(run.stdout.contains(line), "{line}: {run:#?}");
+    }
+}
+
+/// What a run changes outside its program: a partition, in which a reservation is admitted, and the thread and the CPUs of an
+/// interrupt; all of it is as before when the program has ended.
+const OUTSIDE: &str = "G=/sys/fs/cgroup; [ -e $G/cgroup.controllers ] || mount -t cgroup2 none $G\n\
+    priority() { for t in /proc/[0-9]*; do read -r c < $t/comm; case $c in irq/4-*) chrt -p ${t##*/}; esac; done; }\n\
+    state() { priority; cat /proc/irq/4/smp_affinity_list $G/cgroup.subtree_control; ls -d $G/whylate* 2>&1; }\n\
+    state > before\n\
+    /whylate run --isolated 1 --deadline 1ms:5ms:10ms -- sh -c 'chrt -p $$; grep Cpus_allowed_list /proc/self/status'\n\
+    /whylate run --irq 'ttyS0=fifo:85@1' -- sh -c 'cat /proc/irq/4/smp_affinity_list; sleep 0.1'\n\
+    state > after\n\
+    cmp before after && echo restored\n\
+    /whylate run --isolated 0-1 -- true || echo \"all CPUs: $?\"\n";
+
+#[test]
+fn what_is_outside_the_program_is_restored() {
+    let Some(lab) = Lab::new() else { return };
+    fs::write(lab.path("outside.sh"), OUTSIDE).expect("a script");
+    let run = lab.run(&["--cpus", "2", "--no-record", "--file", "outside.sh", "--", "sh", "outside.sh"]);
+    for line in ["SCHED_DEADLINE", "Cpus_allowed_list:\t1\n", "\n1\nrestored", "all CPUs: 125"] {
+        assert!(run.stdout.contains(line), "{line}: {run:#?}");
+    }
+}

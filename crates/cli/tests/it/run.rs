@@ -5,7 +5,7 @@ use crate::support::run::{Run, as_nobody, ended, whylate};
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 use whylate_testing::{Need, skip};
 
 const WHYLATE: &str = env!("CARGO_BIN_EXE_whylate");
@@ -375,4 +375,89 @@ fn interrupts_are_restored_at_the_end_and_after_a_kill() {
     let next = whylate(["run", "--verbose", "--new-threads", "none=idle", "--", "true"]);
     assert_eq!((next.code, now()), (Some(0), before), "{next:#?}");
     assert!(next.stderr.contains("restored 1 setting"), "{next:#?}");
+}
+
+#[test]
+fn a_file_holds_options_and_the_command() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let path = directory.path().join("run.toml");
+    let with = |text: &str, arguments: &[&str]| {
+        fs::write(&path, text).expect("written");
+        let file = path.to_str().expect("a path");
+        whylate([&["run", "--verbose", "--file", file], arguments].concat())
+    };
+    let run = with("batch = true\ncommand = [\"sh\", \"-c\", \"exit 42\"]\n", &[]);
+    assert_eq!(run.code, Some(42), "{run:#?}");
+    assert!(run.stderr.contains("SCHED_BATCH"), "{run:#?}");
+    let run = with("batch = true\ncommand = [\"false\"]\n", &["--idle", "--", "true"]);
+    assert_eq!(run.code, Some(0), "{run:#?}");
+    assert!(run.stderr.contains("SCHED_IDLE") && !run.stderr.contains("SCHED_BATCH"), "{run:#?}");
+    for (text, words) in [("prio = 1", "no key of such a file"), ("fifo = 100", "1 to 99"), ("x", "TOML")] {
+        let run = with(text, &["--", "true"]);
+        assert_eq!(run.code, Some(125), "{run:#?}");
+        assert!(run.stderr.contains(words), "{run:#?}");
+    }
+}
+
+#[test]
+fn memory_locks_are_refused_with_what_to_do() {
+    for option in [&["--lock-memory"][..], &["--stack-prefault", "64K"]] {
+        let run = whylate([&["run"][..], option, &["--", "true"]].concat());
+        assert_eq!(run.code, Some(125), "{run:#?}");
+        assert!(run.stderr.contains("--print-code"), "{run:#?}");
+    }
+}
+
+#[test]
+fn the_unit_is_one_that_systemd_reads() {
+    let options =
+        ["run", "--fifo", "80", "--cpus", "0", "--limit", "memlock=unlimited", "--timer-slack", "1us"];
+    let command = ["--print-unit", "--", "/bin/sh", "-c", "echo \"$HOME\" 100%"];
+    let run = whylate([&options[..], &command].concat());
+    assert!(run.stdout.contains("CPUSchedulingPriority=80\nCPUAffinity=0\n"), "{run:#?}");
+    let directory = tempfile::tempdir().expect("a directory");
+    let path = directory.path().join("whylate-test.service");
+    fs::write(&path, &run.stdout).expect("written");
+    match Command::new("systemd-analyze").arg("verify").arg(&path).output() {
+        Ok(output) => {
+            let errors = String::from_utf8_lossy(&output.stderr);
+            assert!(!errors.contains("whylate-test.service"), "{errors}");
+        }
+        Err(error) => skip(Need::Program, format_args!("systemd-analyze: {error}")),
+    }
+}
+
+/// Prints the policy and the CPUs of the process that it is started by.
+const SHOW: &str = "read -r stat < /proc/$1/stat; set -- $1 ${stat##*) }; grep Cpus_allowed_list /proc/$1/status; shift 39; echo $1";
+
+#[test]
+fn the_calls_do_what_a_run_does() {
+    let options = ["run", "--batch", "--cpus", "0", "--timer-slack", "1us", "--stack-prefault", "64K"];
+    let print = |language: &str| whylate([&options[..], &["--print-code", language]].concat()).stdout;
+    let directory = tempfile::tempdir().expect("a directory");
+    let shown = |output: Output| {
+        assert!(output.status.success(), "{output:?}");
+        assert_eq!(String::from_utf8_lossy(&output.stdout), "Cpus_allowed_list:\t0\n3\n");
+    };
+    let main = format!(
+        "#include <stdio.h>\nint main(void)\n{{\n    char pid[16];\n    snprintf(pid, sizeof pid, \"%d\", getpid());\n    \
+         return become_realtime() || execlp(\"sh\", \"sh\", \"-c\", \"{SHOW}\", \"sh\", pid, NULL);\n}}\n"
+    );
+    let (source, program) = (directory.path().join("x.c"), directory.path().join("x"));
+    fs::write(&source, format!("{}\n{main}", print("c"))).expect("written");
+    let mut compiler = Command::new("cc");
+    match compiler.args(["-Wall", "-Wextra", "-Werror", "-o"]).args([&program, &source]).output() {
+        Ok(compiled) => {
+            assert!(compiled.status.success(), "{compiled:?}");
+            shown(Command::new(&program).output().expect("it runs"));
+        }
+        Err(error) => skip(Need::Program, format_args!("cc: {error}")),
+    }
+    let main = format!(
+        "import os\nbecome_realtime()\nos.execlp('sh', 'sh', '-c', '{SHOW}', 'sh', str(os.getpid()))\n"
+    );
+    match Command::new("python3").arg("-c").arg(format!("{}\n{main}", print("python"))).output() {
+        Ok(output) => shown(output),
+        Err(error) => skip(Need::Program, format_args!("python3: {error}")),
+    }
 }

@@ -19,6 +19,7 @@ pub(super) fn prepare(
     notify: &mut dyn FnMut(&str),
 ) -> Result<Program, RunError> {
     let program = Program::find(command)?.of_user(request.user.as_deref())?;
+    Refusal::of_memory(request).map_or(Ok(()), Err)?;
     starvation::look(request, OWN)?;
     if let Some(cpus) = &request.cpus {
         let change = || ThreadChange::Cpus(cpus.clone());

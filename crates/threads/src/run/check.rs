@@ -25,6 +25,9 @@ pub fn check(request: &RunRequest, command: &[OsString]) -> RunReport {
         Ok(program) => report.steps.push(RunStep::done(format!("find {}", program.name()), "it exists")),
         Err(error) => report.refuse(of_program(command, error.to_string())),
     }
+    if let Some(refusal) = Refusal::of_memory(request) {
+        report.refuse(*refusal);
+    }
     match starvation::look(request, OWN) {
         Ok(step) => report.steps.extend(step),
         Err(refusal) => report.refuse(*refusal),

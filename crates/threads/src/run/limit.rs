@@ -26,6 +26,16 @@ pub struct LimitChange {
 }
 
 impl LimitChange {
+    /// Its name, as limits.conf(5) has it.
+    pub(super) fn name(self) -> &'static str {
+        self.name
+    }
+
+    /// Its value in the units of setrlimit(2); `None`: unlimited.
+    pub(super) fn value(self) -> Option<u64> {
+        self.value
+    }
+
     /// How its line in /proc/PID/limits begins.
     pub(super) fn title(self) -> &'static str {
         self.title

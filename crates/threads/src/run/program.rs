@@ -47,14 +47,27 @@ impl Program {
         }
     }
 
+    /// Its path; of a relative one the whole.
+    pub(super) fn path(&self) -> String {
+        let found = self.in_path().unwrap_or_else(|| PathBuf::from(&self.name));
+        std::path::absolute(&found).unwrap_or(found).to_string_lossy().into_owned()
+    }
+
     fn is_found(&self) -> bool {
         // A name with a slash is a path.
         if self.name.as_encoded_bytes().contains(&b'/') {
             return Path::new(&self.name).exists();
         }
+        self.in_path().is_some()
+    }
+
+    /// Where execvp(3) finds a name without a slash.
+    fn in_path(&self) -> Option<PathBuf> {
+        if self.name.is_empty() || self.name.as_encoded_bytes().contains(&b'/') {
+            return None;
+        }
         let path = std::env::var_os("PATH").unwrap_or_else(|| "/bin:/usr/bin".into());
-        !self.name.is_empty()
-            && std::env::split_paths(&path).any(|directory| in_directory(&directory, &self.name))
+        std::env::split_paths(&path).find_map(|directory| in_directory(&directory, &self.name))
     }
 
     /// Becomes the program. Returns only if that fails.
@@ -86,10 +99,10 @@ impl Program {
     }
 }
 
-fn in_directory(directory: &Path, name: &OsStr) -> bool {
+fn in_directory(directory: &Path, name: &OsStr) -> Option<PathBuf> {
     // An empty entry is the current directory (execvp(3)).
     let directory = if directory.as_os_str().is_empty() { PathBuf::from(".") } else { directory.to_owned() };
-    directory.join(name).is_file()
+    Some(directory.join(name)).filter(|path| path.is_file())
 }
 
 #[cfg(test)]

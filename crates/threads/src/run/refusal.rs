@@ -2,6 +2,7 @@
 
 use super::bandwidth::Reservations;
 use super::change::ThreadChange;
+use super::request::RunRequest;
 use std::fmt;
 use whylate_base::{Policy, Tid};
 use whylate_host::{FsRoot, PriorityGate, PriorityRequest, RtGroup, SchedulingRights};
@@ -44,6 +45,28 @@ impl Refusal {
             }
             _ => of_other(change, error),
         })
+    }
+
+    /// What only the program itself can do; `None`: nothing such is asked for.
+    pub(super) fn of_memory(request: &RunRequest) -> Option<Box<Refusal>> {
+        let what = match (request.lock_memory, request.stack_prefault) {
+            (true, _) => "locked memory",
+            (false, Some(_)) => "a stack that was touched before",
+            (false, None) => return None,
+        };
+        Some(Box::new(Refusal {
+            what: what.to_owned(),
+            errno: None,
+            gate: "execve",
+            why: "the execution of a program ends all memory locks and gives it a new stack, so only the program itself can do that"
+                .to_owned(),
+            evidence: vec!["mlockall(2): memory locks are not preserved across execve(2)".to_owned()],
+            fix: vec![
+                "call mlockall(2) in the program: `whylate run --lock-memory --print-code c` prints the calls in their order"
+                    .to_owned(),
+                "--limit memlock=unlimited allows that call without root".to_owned(),
+            ],
+        }))
     }
 
     /// In one line.

@@ -22,6 +22,10 @@ pub struct RunRequest {
     pub timer_slack: Option<Ns>,
     /// The NUMA nodes its memory comes from; empty: any.
     pub memory_nodes: Vec<u32>,
+    /// Whether its memory is locked: only a program itself can do that.
+    pub lock_memory: bool,
+    /// Bytes of its stack that are touched first: only a program itself can do that.
+    pub stack_prefault: Option<u64>,
     /// The user that the program runs as.
     pub user: Option<String>,
     /// The wake-up latency of idle CPUs that is requested while it runs, in microseconds.

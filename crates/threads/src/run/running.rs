@@ -125,6 +125,9 @@ fn chosen(request: &RunRequest, target: &RunTarget) -> Result<Vec<ThreadName>, R
 
 /// What is refused before a thread is asked.
 fn look(request: &RunRequest, threads: &[ThreadName], report: &mut RunReport) {
+    if let Some(refusal) = Refusal::of_memory(request) {
+        report.refuse(*refusal);
+    }
     let first = threads.first().map_or(Tid(0), |thread| thread.tid);
     match starvation::look(request, first) {
         Ok(step) => report.steps.extend(step),

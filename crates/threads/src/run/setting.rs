@@ -84,6 +84,22 @@ impl FromStr for ThreadRule {
     }
 }
 
+/// As it is read: `ctl*=fifo:80@3`.
+impl fmt::Display for ThreadRule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}=", self.pattern)?;
+        if let Some(params) = &self.setting.scheduling {
+            f.write_str(params.policy.name())?;
+            match params.policy {
+                Policy::Fifo | Policy::Rr => write!(f, ":{}", params.priority)?,
+                Policy::Other | Policy::Batch => write!(f, ":{}", params.nice)?,
+                _ => {}
+            }
+        }
+        self.setting.cpus.as_ref().map_or(Ok(()), |cpus| write!(f, "@{cpus}"))
+    }
+}
+
 impl fmt::Display for ThreadSetting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let scheduling = self.scheduling.map(|params| params.to_string());
@@ -124,6 +140,9 @@ mod tests {
         }
         let rule: ThreadRule = "a=b*=fifo:80@3".parse().expect("a rule");
         assert_eq!(rule.pattern, "a=b*");
+        for text in ["a=b*=fifo:80@3", "x=@1-2", "x=other:-5", "x=idle@0"] {
+            assert_eq!(text.parse::<ThreadRule>().expect(text).to_string(), text);
+        }
         for wrong in ["", "x", "=fifo:1", "x=", "x=fifo"] {
             assert!(wrong.parse::<ThreadRule>().is_err(), "{wrong}");
         }
