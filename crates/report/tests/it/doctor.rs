@@ -90,9 +90,33 @@ fn sample() -> DoctorReport {
     named("control", "/src/control.c")
 }
 
-/// A name that a thread gives itself, and a file's.
+/// A name that a thread gives itself; those of files and functions are what the debug information and the symbol table of
+/// a program have, and notes quote the paths of its modules.
 fn hostile() -> DoctorReport {
-    named("\u{1b}[31m<b>|`@a`", "/src/<script>alert(1)</script>|`@ann`\u{202e}\u{1b}.c")
+    const EVIL: &str = "<script>alert(1)</script>|`@ann`\u{202e}\u{1b}[2J\u{9b}31m\r\n| a |.c";
+    let mut report = named("\u{1b}[31m<b>|`@a`", &format!("/src/{EVIL}"));
+    let rename = |location: &mut Option<SourceLocation>| {
+        if let Some(location) = location {
+            (location.function, location.module) = (Some(EVIL.to_owned()), Some(EVIL.to_owned()));
+        }
+    };
+    for finding in &mut report.findings {
+        rename(&mut finding.location);
+        finding.other.iter_mut().for_each(|(_, location)| rename(location));
+    }
+    report
+        .threads
+        .iter_mut()
+        .flat_map(|thread| &mut thread.calls)
+        .for_each(|call| rename(&mut call.location));
+    // Of a stripped program only the module is known, and of a library the function as well.
+    let mut stripped = report.findings[0].clone();
+    let module = SourceLocation { module: Some(EVIL.to_owned()), ..SourceLocation::default() };
+    stripped.location = Some(SourceLocation { function: Some(EVIL.to_owned()), ..module.clone() });
+    stripped.other.iter_mut().for_each(|(_, location)| *location = Some(module.clone()));
+    report.findings.push(stripped);
+    report.unseen.push(format!("{EVIL} cannot be read; its functions are addresses only"));
+    report
 }
 
 fn without(findings: bool, threads: bool) -> DoctorReport {
@@ -179,8 +203,14 @@ fn names_cannot_become_markup_or_escape_sequences() {
     let text = doctor::terminal::render(&report, &Style { color: false, width: 100 });
     let markdown = doctor::markdown::render(&report);
     for text in [&page, &text, &markdown] {
-        assert!(!text.contains(['\u{1b}', '\u{202e}']), "{text}");
+        assert!(!text.contains(['\u{1b}', '\u{202e}', '\u{9b}', '\r']), "{text}");
     }
+    // A code host shows the strings of SARIF.
+    let sarif = doctor::sarif::render(&report).to_string();
+    assert!(
+        !["\\u001b", "\\u009b", "\\r", "\u{9b}", "\u{202e}"].iter().any(|evil| sarif.contains(evil)),
+        "{sarif}"
+    );
     // A place is code, where it is shown as it is.
     for line in markdown.lines().filter(|line| !line.starts_with("At `") && !line.starts_with("Other: `")) {
         assert!(!line.contains("<b>") && !line.contains("<script") && !line.contains("@a"), "{line}");

@@ -1,7 +1,9 @@
 //! Explanations as the ledger would give them, made by hand.
 
 use std::sync::Arc;
-use whylate_base::{Comm, Confidence, Cpu, Evidence, Finding, Ns, Policy, Priority, Severity, Tid};
+use whylate_base::{
+    Comm, Confidence, Cpu, Evidence, Finding, Ns, Policy, Priority, Severity, SourceLocation, Tid,
+};
 use whylate_events::{
     AddressId, CodeAddress, CodeLocation, CodeModule, Damage, Kind, LatencyTracer, ModuleId, Name, StackId,
     Stacks, TraceInfo,
@@ -475,6 +477,18 @@ pub(crate) fn hostile() -> Explanation {
         section.gaps.iter_mut().for_each(|gap| gap.after = text.to_owned());
         section.stack = vec![text.to_owned()];
     }
+    // Names of functions and files are what a program's symbols have.
+    let location = SourceLocation {
+        function: Some(text.to_owned()),
+        file: Some(text.to_owned()),
+        line: Some(1),
+        module: Some(text.to_owned()),
+        offset: Some(1),
+    };
+    let evidence =
+        Evidence { location: Some(location.clone()), ..Evidence::general(format!("{text} {location}")) };
+    let notes = vec![format!("{text} has no symbols")];
+    story.trace.stacks = Some(Arc::new(Stacks { lost: 1, notes, ..Stacks::default() }));
     story.trace.format = text.to_owned();
     story.trace.clock = Some(text.to_owned());
     story.trace.kernel_release = Some(text.to_owned());
@@ -488,7 +502,7 @@ pub(crate) fn hostile() -> Explanation {
         activation.trigger = Trigger::Irq { irq: 7, name: Name::from(text) };
         activation.verdict.why = text.to_owned();
         activation.verdict.fix = vec![text.to_owned()];
-        activation.verdict.evidence = vec![Evidence::general(text)];
+        activation.verdict.evidence = vec![evidence.clone()];
         activation.verdict.by = Some(Culprit::Task { tid: Tid(1), comm: name, priority: Priority(0) });
         for segment in &mut activation.ledger {
             segment.by = Some(Culprit::Irq { irq: None, name: Name::from(text) });
@@ -505,7 +519,7 @@ pub(crate) fn hostile() -> Explanation {
         finding.title = text.to_owned();
         finding.why = text.to_owned();
         finding.fix = vec![text.to_owned()];
-        finding.evidence = vec![Evidence::general(text)];
+        finding.evidence = vec![evidence.clone()];
     }
     story
 }
