@@ -1,5 +1,6 @@
 //! What kind of memory a page fault touched: by the program's own calls, and by the looks at its mappings.
 
+use super::call_flags::{MAP_ANONYMOUS, MAP_STACK};
 use super::calls::SystemCall;
 use super::facts::{Call, Fault, FaultCause, MappedRange, Observation};
 use std::collections::HashMap;
@@ -26,9 +27,7 @@ enum ChangeKind {
     Released,
 }
 
-/// `include/uapi/asm-generic/mman-common.h`, `include/uapi/asm-generic/mman.h`
-const MAP_ANONYMOUS: u64 = 0x20;
-const MAP_STACK: u64 = 0x2_0000;
+/// `include/uapi/asm-generic/mman-common.h`
 const MADV_DONTNEED: u64 = 4;
 const MADV_FREE: u64 = 8;
 const PAGE: u64 = 4096;

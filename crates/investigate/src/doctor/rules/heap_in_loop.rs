@@ -3,6 +3,7 @@
 use super::lines::{by_line, times};
 use super::purpose::is_name_resolution;
 use super::rule::{DoctorRule, Needs, page};
+use crate::doctor::call_flags::{MAP_ANONYMOUS, MAP_STACK};
 use crate::doctor::calls::SystemCall;
 use crate::doctor::facts::{Call, Observation};
 use crate::doctor::finding::DoctorFinding;
@@ -12,9 +13,7 @@ use whylate_base::Severity;
 pub(super) const RULE: DoctorRule =
     DoctorRule { code: "heap-in-loop", page: page!("heap-in-loop"), needs: Needs::Calls, find };
 
-/// `include/uapi/asm-generic/mman-common.h`, `include/uapi/asm-generic/mman.h`
-const MAP_ANONYMOUS: u64 = 0x20;
-const MAP_STACK: u64 = 0x2_0000;
+/// `include/uapi/asm-generic/mman-common.h`
 const PROT_READ_WRITE: u64 = 3;
 
 fn find(observation: &Observation) -> Vec<DoctorFinding> {

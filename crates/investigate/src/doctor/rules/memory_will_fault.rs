@@ -1,6 +1,7 @@
 //! Memory of a real-time program that is neither locked nor resident, although the program locks other memory.
 
 use super::rule::{DoctorRule, Needs, page};
+use crate::doctor::call_flags::MAP_STACK;
 use crate::doctor::calls::SystemCall;
 use crate::doctor::facts::{Call, MemoryRange, Observation, ThreadFacts};
 use crate::doctor::finding::DoctorFinding;
@@ -11,8 +12,6 @@ pub(super) const RULE: DoctorRule =
 
 /// Less is the rest of an allocation.
 const LEAST: u64 = 64 << 10;
-/// `MAP_STACK`, `include/uapi/asm-generic/mman.h`
-const MAP_STACK: u64 = 0x2_0000;
 
 fn find(observation: &Observation) -> Vec<DoctorFinding> {
     let of_process = |(&pid, process): (&Tid, &crate::doctor::facts::ProcessFacts)| {

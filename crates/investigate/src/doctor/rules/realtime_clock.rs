@@ -2,6 +2,7 @@
 
 use super::lines::{Mistake, by_line};
 use super::rule::{DoctorRule, Needs, page};
+use crate::doctor::call_flags::TIMER_ABSTIME;
 use crate::doctor::calls::SystemCall;
 use crate::doctor::facts::{Call, Observation, ThreadFacts};
 use crate::doctor::finding::DoctorFinding;
@@ -11,8 +12,6 @@ use whylate_base::Severity;
 pub(super) const RULE: DoctorRule =
     DoctorRule { code: "realtime-clock", page: page!("realtime-clock"), needs: Needs::Calls, find };
 
-/// `TIMER_ABSTIME`, clock_nanosleep(2).
-const ABSOLUTE: u64 = 1;
 /// `ETIMEDOUT`, errno(3).
 const TIMED_OUT: i32 = 110;
 /// Fewer timeouts of a condition variable are no period.
@@ -38,7 +37,7 @@ fn find(observation: &Observation) -> Vec<DoctorFinding> {
 }
 
 fn is_sleep(call: &Call) -> bool {
-    call.call == SystemCall::ClockNanosleep && call.args[0] == 0 && call.args[1] & ABSOLUTE != 0
+    call.call == SystemCall::ClockNanosleep && call.args[0] == 0 && call.args[1] & TIMER_ABSTIME != 0
 }
 
 /// A wait of a condition variable that ended by its timeout.

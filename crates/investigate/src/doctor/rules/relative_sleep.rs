@@ -2,6 +2,7 @@
 
 use super::lines::{by_line, times};
 use super::rule::{DoctorRule, Needs, page};
+use crate::doctor::call_flags::TIMER_ABSTIME;
 use crate::doctor::calls::SystemCall;
 use crate::doctor::facts::{Call, Observation};
 use crate::doctor::finding::DoctorFinding;
@@ -12,8 +13,6 @@ pub(super) const RULE: DoctorRule =
 
 /// Fewer sleeps are no period.
 const ENOUGH: usize = 5;
-/// `TIMER_ABSTIME`, clock_nanosleep(2).
-const ABSOLUTE: u64 = 1;
 
 fn find(observation: &Observation) -> Vec<DoctorFinding> {
     let calls = observation.path_calls().filter(|(_, call)| is_relative_sleep(call));
@@ -34,7 +33,7 @@ fn find(observation: &Observation) -> Vec<DoctorFinding> {
 fn is_relative_sleep(call: &Call) -> bool {
     match call.call {
         SystemCall::Nanosleep => true,
-        SystemCall::ClockNanosleep => call.args[1] & ABSOLUTE == 0,
+        SystemCall::ClockNanosleep => call.args[1] & TIMER_ABSTIME == 0,
         _ => false,
     }
 }
