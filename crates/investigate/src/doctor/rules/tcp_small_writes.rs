@@ -1,6 +1,6 @@
 //! Messages that are sent in pieces over TCP with Nagle's algorithm.
 
-use super::lines::{by_line, times};
+use super::lines::{Mistake, by_line};
 use super::rule::{DoctorRule, Needs, page};
 use crate::doctor::calls::SystemCall;
 use crate::doctor::facts::{Call, Observation, ThreadFacts};
@@ -27,6 +27,14 @@ const SOCK_STREAM: u64 = 1;
 const SOCK_TYPE_MASK: u64 = 0xf;
 const MSG_MORE: u64 = 0x8000;
 
+const MISTAKE: Mistake = Mistake {
+    code: RULE.code,
+    severity: Severity::Warning,
+    does: "sends messages in several small writes over TCP",
+    why: WHY,
+    fix: FIX,
+};
+
 fn find(observation: &Observation) -> Vec<DoctorFinding> {
     let sockets = Sockets::new(observation);
     let mut last: BTreeMap<(Tid, i32), &Call> = BTreeMap::new();
@@ -42,18 +50,7 @@ fn find(observation: &Observation) -> Vec<DoctorFinding> {
         }
     }
     let lines = by_line(observation, seconds.into_iter());
-    lines
-        .iter()
-        .filter(|line| line.items.len() >= ENOUGH)
-        .map(|line| {
-            let title = format!(
-                "{} sends messages in several small writes over TCP: {}",
-                line.name(),
-                times(line.items.len())
-            );
-            line.finding(RULE.code, Severity::Warning, title).because(WHY).fix(FIX)
-        })
-        .collect()
+    lines.iter().filter(|line| line.items.len() >= ENOUGH).map(|line| MISTAKE.at(line)).collect()
 }
 
 fn is_small_write(call: &Call) -> bool {
