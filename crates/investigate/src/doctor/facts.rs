@@ -116,6 +116,16 @@ impl ThreadFacts {
         }
     }
 
+    /// `control:411`, for a title.
+    pub(crate) fn name(&self) -> String {
+        format!("{}:{}", self.comm, self.tid)
+    }
+
+    /// `control:411 (fifo 50)`.
+    pub(crate) fn ranked_name(&self) -> String {
+        format!("{} ({})", self.name(), self.scheduling())
+    }
+
     /// `fifo 50`, `deadline`, `other`.
     pub(crate) fn scheduling(&self) -> String {
         match self.policy {

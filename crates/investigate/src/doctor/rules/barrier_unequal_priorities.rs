@@ -47,13 +47,9 @@ fn finding(observation: &Observation, word: &FutexWord<'_>) -> Option<DoctorFind
     let waiter = worst.thread;
     let last = word.uses.iter().find(|one| one.futex.wakes_all() && one.thread.rank() < highest)?;
     let title = format!(
-        "{}:{} ({}) meets {}:{} ({}) at a barrier: {}",
-        waiter.comm,
-        waiter.tid,
-        waiter.scheduling(),
-        last.thread.comm,
-        last.thread.tid,
-        last.thread.scheduling(),
+        "{} meets {} at a barrier: {}",
+        waiter.ranked_name(),
+        last.thread.ranked_name(),
         times(rounds)
     );
     let mut finding = DoctorFinding::new(RULE.code, Severity::Warning, title)

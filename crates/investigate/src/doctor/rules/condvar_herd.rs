@@ -47,11 +47,9 @@ fn finding(line: &Line<'_, Call>, herds: &[Herd<'_>]) -> Option<DoctorFinding> {
     let waiter =
         herds.iter().find(|herd| line.items.iter().any(|call| std::ptr::eq(*call, herd.call)))?.waiter;
     let title = format!(
-        "{} wakes up to {most} threads at once, {}:{} ({}) among them: {}",
+        "{} wakes up to {most} threads at once, {} among them: {}",
         line.name(),
-        waiter.comm,
-        waiter.tid,
-        waiter.scheduling(),
+        waiter.ranked_name(),
         times(line.items.len())
     );
     Some(line.finding(RULE.code, Severity::Warning, title).because(WHY).fix(FIX))

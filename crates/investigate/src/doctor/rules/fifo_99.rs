@@ -17,7 +17,7 @@ fn find(observation: &Observation) -> Vec<DoctorFinding> {
         .map(|thread| {
             let granted = thread.requests.iter().rev().find(|request| request.error.is_none());
             let call = granted.and_then(|request| observation.calls.get(request.call));
-            let title = format!("{}:{} runs at the highest priority, {}", thread.comm, thread.tid, thread.scheduling());
+            let title = format!("{} runs at the highest priority, {}", thread.name(), thread.scheduling());
             DoctorFinding::new(RULE.code, Severity::Warning, title)
                 .of(thread)
                 .at(observation.location(call.and_then(|call| call.stack)))

@@ -27,14 +27,7 @@ fn finding(observation: &Observation, child: &ThreadFacts) -> Option<DoctorFindi
         return None;
     }
     let call = start_of(observation, parent.tid, at);
-    let title = format!(
-        "{}:{} ({}) starts {}:{}, which inherits its priority",
-        parent.comm,
-        parent.tid,
-        parent.scheduling(),
-        child.comm,
-        child.tid
-    );
+    let title = format!("{} starts {}, which inherits its priority", parent.ranked_name(), child.name());
     let mut finding = DoctorFinding::new(RULE.code, Severity::Warning, title)
         .of(parent)
         .at(observation.location(call.and_then(|call| call.stack)))

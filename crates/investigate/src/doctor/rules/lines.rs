@@ -69,7 +69,7 @@ impl<T: Placed> Line<'_, T> {
 
     /// `name:tid`, for a title.
     pub(super) fn name(&self) -> String {
-        format!("{}:{}", self.thread.comm, self.thread.tid)
+        self.thread.name()
     }
 }
 

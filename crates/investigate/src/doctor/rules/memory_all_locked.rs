@@ -23,12 +23,7 @@ fn find(observation: &Observation) -> Vec<DoctorFinding> {
             .find(|(thread, _)| thread.pid == pid);
         let is_realtime = observation.realtime_threads().any(|thread| thread.pid == pid);
         if let Some((thread, call)) = call.filter(|_| is_realtime) {
-            let title = format!(
-                "{}:{} locks all memory of its process, {} MiB",
-                thread.comm,
-                thread.tid,
-                locked >> 20
-            );
+            let title = format!("{} locks all memory of its process, {} MiB", thread.name(), locked >> 20);
             found.push(
                 DoctorFinding::new(RULE.code, Severity::Info, title)
                     .of(thread)

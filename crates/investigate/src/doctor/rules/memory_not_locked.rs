@@ -18,8 +18,7 @@ fn find(observation: &Observation) -> Vec<DoctorFinding> {
         let threads =
             observation.realtime_threads().filter(|thread| thread.pid == pid && thread.path.is_some());
         let Some(thread) = threads.max_by_key(|thread| thread.rank()) else { continue };
-        let title =
-            format!("{}:{} is real-time, and its process has locked no memory", thread.comm, thread.tid);
+        let title = format!("{} is real-time, and its process has locked no memory", thread.name());
         found.push(DoctorFinding::new(RULE.code, Severity::Warning, title).of(thread).because(WHY).fix(FIX));
     }
     found

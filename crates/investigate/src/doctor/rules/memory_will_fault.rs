@@ -41,10 +41,9 @@ fn finding(
     let largest = ranges.iter().max_by_key(|range| range.missing())?;
     let missing: u64 = ranges.iter().map(|range| range.missing()).sum();
     let title = format!(
-        "{} KiB of the process of {}:{} are neither locked nor in memory yet",
+        "{} KiB of the process of {} are neither locked nor in memory yet",
         missing >> 10,
-        thread.comm,
-        thread.tid
+        thread.name()
     );
     let call = mapped_by(observation, thread.pid, largest);
     let found = DoctorFinding::new(RULE.code, Severity::Info, title)

@@ -32,13 +32,9 @@ fn finding(observation: &Observation, word: &FutexWord<'_>) -> Option<DoctorFind
     let holder = releases.min_by_key(|one| one.thread.rank())?;
     let worst = waits.iter().max_by_key(|wait| wait.call.duration())?;
     let title = format!(
-        "{}:{} ({}) waited for a mutex without priority inheritance that {}:{} ({}) held: {}",
-        victim.comm,
-        victim.tid,
-        victim.scheduling(),
-        holder.thread.comm,
-        holder.thread.tid,
-        holder.thread.scheduling(),
+        "{} waited for a mutex without priority inheritance that {} held: {}",
+        victim.ranked_name(),
+        holder.thread.ranked_name(),
         times(waits.len())
     );
     let placed = waits.iter().find_map(|wait| observation.location(wait.call.stack));

@@ -19,7 +19,7 @@ fn find(observation: &Observation) -> Vec<DoctorFinding> {
         .filter_map(|thread| Some((thread, pinned(observation, thread)?)));
     pinned
         .map(|(thread, call)| {
-            let title = format!("{}:{} pins itself before it raises its priority", thread.comm, thread.tid);
+            let title = format!("{} pins itself before it raises its priority", thread.name());
             DoctorFinding::new(RULE.code, Severity::Warning, title)
                 .of(thread)
                 .at(observation.location(call.stack))

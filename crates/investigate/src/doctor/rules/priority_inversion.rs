@@ -19,11 +19,9 @@ fn find(observation: &Observation) -> Vec<DoctorFinding> {
         let Some(thread) = observation.threads.get(&tid) else { continue };
         let Some(worst) = inversions.iter().max_by_key(|inversion| inversion.lost) else { continue };
         let owner = owner.and_then(|owner| observation.threads.get(&owner));
-        let of = owner.map_or_else(String::new, |owner| format!(" of {}:{}", owner.comm, owner.tid));
-        let title = format!(
-            "{}:{} waited for a lock{of}, which {} kept off the CPU",
-            thread.comm, thread.tid, worst.middle
-        );
+        let of = owner.map_or_else(String::new, |owner| format!(" of {}", owner.name()));
+        let title =
+            format!("{} waited for a lock{of}, which {} kept off the CPU", thread.name(), worst.middle);
         let mut finding = DoctorFinding::new(RULE.code, Severity::Error, title)
             .of(thread)
             .at(worst.location.clone())

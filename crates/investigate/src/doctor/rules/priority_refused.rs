@@ -27,10 +27,8 @@ fn finding(observation: &Observation, thread: &ThreadFacts, request: &PolicyRequ
         _ => "EPERM",
     };
     let times = thread.requests.iter().filter(|request| request.error.is_some()).count();
-    let title = format!(
-        "{}:{} asked for {policy} and was refused ({error}): it is not real-time",
-        thread.comm, thread.tid
-    );
+    let title =
+        format!("{} asked for {policy} and was refused ({error}): it is not real-time", thread.name());
     let gate = gate(observation.rt_group_sched, observation.processes.get(&thread.pid), request);
     DoctorFinding::new(RULE.code, Severity::Error, title)
         .of(thread)

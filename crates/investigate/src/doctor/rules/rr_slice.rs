@@ -19,8 +19,9 @@ fn find(observation: &Observation) -> Vec<DoctorFinding> {
     sliced
         .map(|thread| {
             let title = format!(
-                "{}:{} (rr {}) lost the CPU to another thread of its priority {} times",
-                thread.comm, thread.tid, thread.priority, thread.equal_preemptions
+                "{} lost the CPU to another thread of its priority {} times",
+                thread.ranked_name(),
+                thread.equal_preemptions
             );
             DoctorFinding::new(RULE.code, Severity::Warning, title)
                 .of(thread)

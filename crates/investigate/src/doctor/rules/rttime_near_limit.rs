@@ -19,8 +19,9 @@ fn find(observation: &Observation) -> Vec<DoctorFinding> {
         let limit = observation.processes.get(&thread.pid).and_then(|process| process.rttime_limit);
         let Some(limit) = limit.filter(|limit| thread.longest_awake.0 >= limit.0 / CLOSE) else { continue };
         let title = format!(
-            "{}:{} ran for {} without sleeping; its RLIMIT_RTTIME is {limit}",
-            thread.comm, thread.tid, thread.longest_awake
+            "{} ran for {} without sleeping; its RLIMIT_RTTIME is {limit}",
+            thread.name(),
+            thread.longest_awake
         );
         found.push(
             DoctorFinding::new(RULE.code, Severity::Warning, title)

@@ -36,11 +36,10 @@ fn stack<'a>(observation: &'a Observation, thread: &ThreadFacts) -> Option<&'a M
 
 fn finding(thread: &ThreadFacts, stack: &MemoryRange) -> DoctorFinding {
     let title = format!(
-        "{} KiB of the {} KiB of the stack of {}:{} are in memory, and it is not locked",
+        "{} KiB of the {} KiB of the stack of {} are in memory, and it is not locked",
         stack.resident >> 10,
         (stack.end - stack.start) >> 10,
-        thread.comm,
-        thread.tid
+        thread.name()
     );
     DoctorFinding::new(RULE.code, Severity::Info, title).of(thread).because(WHY).fix(FIX)
 }

@@ -85,9 +85,8 @@ fn calls_of(observation: &Observation, pid: Tid) -> impl Iterator<Item = (&Threa
 fn finding(observation: &Observation, thread: &ThreadFacts, call: &Call) -> DoctorFinding {
     let pages = Lock::of(call).pages();
     let title = format!(
-        "{}:{} unlocks {} at {:#x}, where another mlock() was to hold",
-        thread.comm,
-        thread.tid,
+        "{} unlocks {} at {:#x}, where another mlock() was to hold",
+        thread.name(),
         if pages.end - pages.start == 1 { "a page" } else { "pages" },
         pages.start * PAGE
     );

@@ -78,16 +78,8 @@ pub(super) fn finding(
 ) -> Option<DoctorFinding> {
     let worst = waits.iter().max_by_key(|wait| wait.call.duration())?;
     let (thread, by) = (worst.thread, worst.by);
-    let title = format!(
-        "{}:{} ({}) {does} {}:{} ({}): {}",
-        thread.comm,
-        thread.tid,
-        thread.scheduling(),
-        by.comm,
-        by.tid,
-        by.scheduling(),
-        super::lines::times(waits.len())
-    );
+    let title =
+        format!("{} {does} {}: {}", thread.ranked_name(), by.ranked_name(), super::lines::times(waits.len()));
     let line = |stack: fn(&Wait<'_>) -> Option<whylate_events::StackId>| {
         let worst_first = std::iter::once(worst).chain(waits);
         worst_first.filter_map(stack).find_map(|stack| observation.location(Some(stack)))
