@@ -37,7 +37,7 @@ impl Instance {
     /// [`TracefsError::Permission`] without the right to, [`TracefsError::Io`] when the
     /// kernel has no memory for it.
     pub fn create(tracefs: &Tracefs) -> Result<Instance, TracefsError> {
-        let path = tracefs.root().join("instances").join(name::fresh());
+        let path = tracefs.root().join("instances").join(name::fresh_name());
         fs::create_dir(&path).map_err(|e| TracefsError::io("create", &path, e))?;
         let instance = Instance { tracefs: tracefs.clone(), path, marker: None };
         instance.set_tracing(false)?;

@@ -23,6 +23,6 @@ mod text;
 pub use error::TracefsError;
 pub use instance::{Instance, OnFull};
 pub use mount::Tracefs;
-pub use name::remove_stale;
+pub use name::{fresh_name, is_stale, remove_stale};
 pub use pages::{PageKind, PageReader, wait_for_pages};
 pub use stats::CpuStats;

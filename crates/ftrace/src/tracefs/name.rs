@@ -14,8 +14,8 @@ const PREFIX: &str = "whylate-";
 /// The namespaces of a process that cannot tell its own; no process judges names with it.
 const UNKNOWN: &str = "0";
 
-/// A name no living process uses.
-pub(super) fn fresh() -> String {
+/// A name no living process uses: of an instance, or of anything else that a killed process leaves behind.
+pub fn fresh_name() -> String {
     static NUMBER: AtomicU32 = AtomicU32::new(0);
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
     let pid = std::process::id();
@@ -29,14 +29,19 @@ pub(super) fn fresh() -> String {
 /// # Errors
 /// When the list of instances cannot be read.
 pub fn remove_stale(tracefs: &Tracefs) -> Result<Vec<String>, TracefsError> {
-    let Some(own) = namespaces() else { return Ok(Vec::new()) };
     let instances = tracefs.root().join("instances");
     let entries = fs::read_dir(&instances).map_err(|e| TracefsError::io("read", &instances, e))?;
     let stale = entries
         .flatten()
         .filter_map(|entry| entry.file_name().into_string().ok())
-        .filter(|name| owner(name, &own).is_some_and(|(pid, start)| start_time(pid) != Some(start)));
+        .filter(|name| is_stale(name));
     Ok(stale.filter(|name| fs::remove_dir(instances.join(name)).is_ok()).collect())
+}
+
+/// True for the name that a killed process of these namespaces made by [`fresh_name`].
+pub fn is_stale(name: &str) -> bool {
+    let owner = namespaces().and_then(|own| owner(name, &own));
+    owner.is_some_and(|(pid, start)| start_time(pid) != Some(start))
 }
 
 /// The namespaces of this process's PID and of its clock; `None` where /proc shows those of another.
@@ -80,15 +85,27 @@ mod tests {
     #[test]
     fn own_names_are_told_from_others() {
         let own = namespaces().expect("of this process");
-        let (pid, start) = owner(&fresh(), &own).expect("ours");
+        let (pid, start) = owner(&fresh_name(), &own).expect("ours");
         assert_eq!(pid, std::process::id());
         assert_eq!(start_time(pid), Some(start));
-        assert_ne!(fresh(), fresh());
-        assert_eq!(owner(&fresh(), "1.1"), None, "another container's");
+        assert_ne!(fresh_name(), fresh_name());
+        assert_eq!(owner(&fresh_name(), "1.1"), None, "another container's");
         for other in ["", "-1", "-1-2", "-x-1-2", "-1-2-3-4"] {
             let other = format!("whylate-{own}{other}");
             assert_eq!(owner(&other, &own), None, "{other}");
         }
         assert_eq!(owner(&format!("perf-{own}-1-2-3"), &own), None);
+    }
+
+    #[test]
+    fn only_names_of_processes_that_ended_are_stale() {
+        let own = namespaces().expect("of this process");
+        let pid = std::process::id();
+        let start = start_time(pid).expect("it runs");
+        assert!(!is_stale(&fresh_name()));
+        assert!(is_stale(&format!("{PREFIX}{own}-{pid}-{}-0", start - 1)), "another process of this id");
+        assert!(is_stale(&format!("{PREFIX}{own}-{}-1-0", i32::MAX)));
+        assert!(!is_stale(&format!("{PREFIX}1.1-{}-1-0", i32::MAX)), "another container's");
+        assert!(!is_stale("whylate"));
     }
 }

@@ -34,6 +34,7 @@ calls! {
     Mremap "mremap" 25 216,
     Msync "msync" 26 227,
     Madvise "madvise" 28 233,
+    Dup2 "dup2" 33 -1,
     Pause "pause" 34 -1,
     Nanosleep "nanosleep" 35 101,
     RtSigreturn "rt_sigreturn" 15 139,
@@ -82,6 +83,7 @@ calls! {
     SchedSetAttr "sched_setattr" 314 274,
     Mlock2 "mlock2" 325 284,
     Accept4 "accept4" 288 242,
+    Dup3 "dup3" 292 24,
     Clone3 "clone3" 435 435,
     Openat2 "openat2" 437 437,
     EpollPwait2 "epoll_pwait2" 441 441,
@@ -108,7 +110,8 @@ impl SystemCall {
 }
 
 /// Calls that ordinary programs make so often that a stack of each would cost much, and whose line no rule needs.
-const WITHOUT_STACK: [SystemCall; 3] = [SystemCall::Read, SystemCall::Close, SystemCall::RtSigreturn];
+const WITHOUT_STACK: [SystemCall; 5] =
+    [SystemCall::Read, SystemCall::Close, SystemCall::Dup2, SystemCall::Dup3, SystemCall::RtSigreturn];
 
 /// The filter of `raw_syscalls:sys_enter` that selects the calls whose line a rule needs (`Documentation/trace/events.rst`).
 pub(super) fn stack_filter() -> String {

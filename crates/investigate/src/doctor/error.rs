@@ -3,7 +3,6 @@
 use crate::record::RecordError;
 use whylate_base::Tid;
 use whylate_intake::OpenError;
-use whylate_stacks::SamplerError;
 use whylate_sys::SysError;
 
 /// Why nothing could be examined.
@@ -32,9 +31,6 @@ pub enum DoctorError {
     /// It could not be recorded, or the command could not be started.
     #[error(transparent)]
     Record(#[from] RecordError),
-    /// Call stacks could not be sampled, and nothing else is permitted.
-    #[error(transparent)]
-    Stacks(#[from] SamplerError),
     /// The recording could not be read back.
     #[error("cannot read the recording back")]
     Open(#[from] OpenError),

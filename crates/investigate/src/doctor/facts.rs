@@ -1,10 +1,11 @@
 //! What was observed of a program: plain data that the rules read.
 
 use super::calls::SystemCall;
-use std::collections::BTreeMap;
+use super::interpreter;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use whylate_base::{Comm, CpuSet, Ns, Policy, SourceLocation, Tid};
-use whylate_events::{StackId, Stacks};
+use whylate_events::{Frame, StackId, Stacks};
 
 /// What was observed of a program and of the processes that it started.
 #[derive(Clone, Debug, Default)]
@@ -19,10 +20,14 @@ pub(crate) struct Observation {
     pub(crate) faults: Vec<Fault>,
     /// Priority inversions that the ledger found.
     pub(crate) inversions: Vec<Inversion>,
+    /// When a descriptor of a process began to refer to something else, by process and number, in the order of time.
+    pub(crate) descriptor_changes: HashMap<(Tid, i32), Vec<Ns>>,
     /// The call stacks.
     pub(crate) stacks: Arc<Stacks>,
     /// Whether system calls were observed.
     pub(crate) sees_calls: bool,
+    /// Whether all of them were: no event was lost.
+    pub(crate) sees_all_calls: bool,
     /// Whether the kernel has CONFIG_RT_GROUP_SCHED in force; `None` where that is not known.
     pub(crate) rt_group_sched: Option<bool>,
 }
@@ -54,6 +59,8 @@ pub(crate) struct ThreadFacts {
     pub(crate) run_delay: Option<Ns>,
     /// Since when it is known to be real-time.
     pub(crate) realtime_since: Option<Ns>,
+    /// When it gave up its real-time policy for good; `None` where it kept it.
+    pub(crate) realtime_until: Option<Ns>,
     /// What it, or another thread for it, asked of the scheduler.
     pub(crate) requests: Vec<PolicyRequest>,
     /// When it set its own CPUs, after its last `execve`: the call's index in [`Observation::calls`].
@@ -86,6 +93,7 @@ impl ThreadFacts {
             involuntary_switches: 0,
             run_delay: None,
             realtime_since: None,
+            realtime_until: None,
             requests: Vec::new(),
             pinned: Vec::new(),
             equal_preemptions: 0,
@@ -201,6 +209,8 @@ pub(crate) struct Call {
     /// The thread that ended the last sleep in it, and when; `None` where an interrupt did, such as a timer's, or that was
     /// not seen.
     pub(crate) woken_by: Option<(Tid, Ns)>,
+    /// Until when a sleep was to last, in its timer's own clock; `None` for other calls, and where no timer was seen.
+    pub(crate) due: Option<Ns>,
     /// Where in the program it was made.
     pub(crate) stack: Option<StackId>,
 }
@@ -279,6 +289,8 @@ pub(crate) struct ProcessFacts {
     pub(crate) locked_bytes: Option<u64>,
     /// The most memory that was locked at any look.
     pub(crate) most_locked_bytes: Option<u64>,
+    /// The script that it interprets, where it is an interpreter with one.
+    pub(crate) script: Option<String>,
     /// Its effective capabilities (capabilities(7)).
     pub(crate) capabilities: Option<u64>,
     /// Whether a seccomp filter limits its system calls.
@@ -359,8 +371,26 @@ impl MemoryRange {
 
 impl Observation {
     /// The program's own line in a stack.
+    ///
+    /// Where the program has neither lines nor names, its address explains more than the name of the library's function
+    /// that it calls: the finding names the call. A line of an interpreter is none of the program's: of that only the
+    /// script is known.
     pub(crate) fn location(&self, stack: Option<StackId>) -> Option<SourceLocation> {
-        self.stacks.own_frame(stack?).map(|frame| frame.source())
+        let stack = stack?;
+        let has_name = |frame: &Frame<'_>| frame.file_name().is_some() || frame.function().is_some();
+        let own = self.stacks.own_frame(stack)?;
+        let in_file = |frame: &Frame<'_>| frame.module.is_some_and(|module| module.path.starts_with('/'));
+        let frame = match self.stacks.own_frames(stack).any(|frame| has_name(&frame)) {
+            true => own,
+            false => self.stacks.own_frames(stack).find(in_file).unwrap_or(own),
+        };
+        match frame.module.filter(|module| interpreter::is_one(module)) {
+            Some(module) => {
+                let scripts = self.processes.values().filter_map(|process| process.script.as_ref());
+                interpreter::place(module, scripts)
+            }
+            None => Some(frame.source()),
+        }
     }
 
     /// The threads that are, or asked to be, real-time.
@@ -376,11 +406,15 @@ impl Observation {
         })
     }
 
-    /// What a descriptor of a process referred to at an instant: by the look nearest to it.
+    /// What a descriptor of a process referred to at an instant: by the look nearest to it, where no call changed it
+    /// between the two.
     pub(crate) fn descriptor(&self, tid: Tid, fd: i32, at: Ns) -> Option<&Descriptor> {
         let pid = self.threads.get(&tid)?.pid;
         let looks = &self.processes.get(&pid)?.descriptors;
+        let changes = self.descriptor_changes.get(&(pid, fd)).map(Vec::as_slice).unwrap_or_default();
+        let changed_by = |time: Ns| changes.partition_point(|change| *change <= time);
         let known = looks.iter().filter_map(|(time, table)| Some((time, table.get(&fd)?)));
+        let known = known.filter(|(time, _)| changed_by(**time) == changed_by(at));
         known.min_by_key(|(time, _)| (time.0 - at.0).abs()).map(|(_, descriptor)| descriptor)
     }
 

@@ -1,9 +1,9 @@
 //! From a recording and the looks at `/proc` to an [`Observation`].
 
 use super::calls::SystemCall;
-use super::facts::{Call, Fault, Observation, PolicyRequest, ThreadFacts};
+use super::facts::{Call, Fault, Observation, ThreadFacts};
 use super::watch::{Watched, WatchedThread};
-use super::{memory, path, place_calls};
+use super::{conclude, memory, path, place_calls};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 use whylate_base::{Comm, Ns, Policy, Priority, Tid};
@@ -57,6 +57,7 @@ pub(super) fn observation(source: &mut dyn EventSource, watched: Watched) -> (Ob
     let stacks = info.stacks.clone().unwrap_or_default();
     let sees_calls = info.recorded.is_none_or(|recorded| recorded.contains(Kind::Syscall));
     let mut unseen = Vec::new();
+    let is_complete = info.lost_events == 0 && gatherer.ignored_calls == 0;
     if info.lost_events > 0 {
         unseen.push(format!(
             "{} events were lost: calls and faults may be missing, and counts are too small",
@@ -71,6 +72,7 @@ pub(super) fn observation(source: &mut dyn EventSource, watched: Watched) -> (Ob
     }
     let mut observation = gatherer.finish(watched, stacks);
     observation.sees_calls = sees_calls;
+    observation.sees_all_calls = sees_calls && is_complete;
     (observation, unseen)
 }
 
@@ -96,6 +98,11 @@ impl Gatherer {
             EventKind::Fork { parent, child, .. } if self.followed.contains(parent) => {
                 self.followed.insert(*child);
                 self.tracks.entry(*child).or_default().forked = Some((*parent, event.ts));
+            }
+            EventKind::HrtimerStart(timer)
+                if self.followed.contains(&tid) && !event.context.flags.in_interrupt() =>
+            {
+                self.armed(tid, timer.softexpires);
             }
             EventKind::Waking(wake) if self.followed.contains(&wake.tid) => {
                 let waker = (!event.context.flags.in_interrupt()).then_some((tid, event.ts));
@@ -161,6 +168,17 @@ impl Gatherer {
         }
     }
 
+    /// The first timer that a thread arms in a sleep is that of the sleep.
+    fn armed(&mut self, tid: Tid, due: Ns) {
+        let open = self.tracks.get(&tid).and_then(|track| track.open);
+        let call = open.and_then(|open| self.calls.get_mut(open));
+        if let Some(call) =
+            call.filter(|call| matches!(call.call, SystemCall::Nanosleep | SystemCall::ClockNanosleep))
+        {
+            call.due.get_or_insert(due);
+        }
+    }
+
     fn woken(&mut self, tid: Tid, waker: Option<(Tid, Ns)>) {
         let open = self.tracks.get(&tid).and_then(|track| track.open);
         if let Some(call) = open.and_then(|open| self.calls.get_mut(open)) {
@@ -192,6 +210,7 @@ impl Gatherer {
             ret: None,
             slept: false,
             woken_by: None,
+            due: None,
             stack: None,
         });
     }
@@ -221,8 +240,7 @@ impl Gatherer {
         observation.calls = std::mem::take(&mut self.calls);
         observation.processes = watched.processes;
         observation.stacks = stacks;
-        requests(&mut observation);
-        paths(&mut observation);
+        conclude::all(&mut observation);
         memory::find_causes(&mut observation);
         observation
     }
@@ -297,69 +315,10 @@ fn faults(stacks: &Stacks, events: &[(Ns, Tid, PageFault)], began: &impl Fn(&Tid
     sampled.filter(|fault| fault.time >= began(&fault.tid)).collect()
 }
 
-/// What was asked of the scheduler, for which thread.
-fn requests(observation: &mut Observation) {
-    for (index, call) in observation.calls.iter().enumerate() {
-        let policy = match call.call {
-            SystemCall::SchedSetScheduler => Policy::from_raw(call.args[1] as u32 & !RESET_ON_FORK),
-            SystemCall::SchedSetAttr => None,
-            SystemCall::SchedSetAffinity => {
-                let pins_itself = target(call) == call.tid && call.ret.is_some_and(|ret| ret >= 0);
-                if let Some(thread) = observation.threads.get_mut(&call.tid).filter(|_| pins_itself) {
-                    thread.pinned.push(index);
-                }
-                continue;
-            }
-            _ => continue,
-        };
-        let Some(thread) = observation.threads.get_mut(&target(call)) else { continue };
-        thread.requests.push(PolicyRequest { call: index, by: call.tid, policy, error: call.error() });
-        if let (Some(policy), None, Some(end)) = (policy, call.error(), call.end)
-            && policy.is_realtime()
-        {
-            thread.realtime_since = Some(thread.realtime_since.map_or(end, |since| since.min(end)));
-            if !thread.policy.is_realtime() {
-                // It was real-time between two looks.
-                thread.policy = policy;
-            }
-        }
-    }
-}
-
-/// `SCHED_RESET_ON_FORK`, sched_setscheduler(2).
-const RESET_ON_FORK: u32 = 0x4000_0000;
-
-/// Zero is the caller.
-fn target(call: &Call) -> Tid {
-    match call.args[0] as i32 {
-        0 => call.tid,
-        tid => Tid(tid),
-    }
-}
-
-fn paths(observation: &mut Observation) {
-    let mut calls: HashMap<Tid, Vec<&Call>> = HashMap::new();
-    for call in &observation.calls {
-        calls.entry(call.tid).or_default().push(call);
-    }
-    let found: Vec<_> = observation
-        .realtime_threads()
-        .map(|thread| {
-            let calls = calls.get(&thread.tid).map(Vec::as_slice).unwrap_or_default();
-            let descriptor = |call: &Call| observation.descriptor(call.tid, call.fd(), call.start).cloned();
-            (thread.tid, path::of(thread, calls.iter().copied(), descriptor))
-        })
-        .collect();
-    for (tid, path) in found {
-        if let Some(thread) = observation.threads.get_mut(&tid) {
-            thread.path = path;
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::doctor::facts::{Descriptor, ProcessFacts};
     use crate::doctor::made_up::task;
     use whylate_base::Cpu;
     use whylate_events::{Context, TaskState, TraceInfo, VecSource};
@@ -422,6 +381,47 @@ mod tests {
         let thread = &observation.threads[&Tid(10)];
         assert_eq!((thread.requests.len(), thread.policy), (1, Policy::Fifo));
         assert_eq!(thread.realtime_since, Some(Ns(3)));
+    }
+
+    #[test]
+    fn a_thread_that_only_tries_a_priority_is_not_real_time() {
+        use SystemCall::{Nanosleep as Sleep, SchedSetScheduler as Set};
+        let sleeps = |at: i64| {
+            (0..4)
+                .flat_map(move |n| [enter(at + 10 * n, 10, Sleep, &[]), exit(at + 10 * n + 5, 10, Sleep, 0)])
+        };
+        let set = |at, policy| [enter(at, 10, Set, &[0, policy]), exit(at + 1, 10, Set, 0)];
+        let tried = gathered(set(1, 1).into_iter().chain(set(3, 0)).chain(sleeps(100)).collect());
+        let thread = &tried.threads[&Tid(10)];
+        assert_eq!((thread.policy, thread.path), (Policy::Other, None));
+        let worked = gathered(
+            set(1, 1).into_iter().chain(sleeps(100)).chain(set(200, 0)).chain(sleeps(300)).collect(),
+        );
+        let thread = &worked.threads[&Tid(10)];
+        assert_eq!((thread.policy, thread.path.map(|path| path.end)), (Policy::Fifo, Some(Ns(135))));
+        let raised = gathered(set(1, 0).into_iter().chain(set(3, 1)).chain(sleeps(100)).collect());
+        assert_eq!(raised.threads[&Tid(10)].policy, Policy::Fifo);
+    }
+
+    #[test]
+    fn a_descriptor_that_was_closed_since_is_not_what_a_look_saw() {
+        let mut observation = gathered(vec![
+            enter(1, 10, SystemCall::Read, &[3]),
+            exit(2, 10, SystemCall::Read, 8),
+            enter(3, 10, SystemCall::Close, &[3]),
+            exit(4, 10, SystemCall::Close, 0),
+            enter(5, 10, SystemCall::Dup2, &[1, 7]),
+            exit(6, 10, SystemCall::Dup2, 7),
+        ]);
+        let table = [3, 4, 7].map(|fd| (fd, Descriptor::Pipe)).into_iter().collect();
+        let process = ProcessFacts { descriptors: vec![(Ns(100), table)], ..ProcessFacts::default() };
+        observation.processes.insert(Tid(10), process);
+        for (fd, at, is_known) in
+            [(3, 1, false), (3, 4, true), (3, 200, true), (4, 1, true), (7, 1, false), (7, 6, true)]
+        {
+            let found = observation.descriptor(Tid(10), fd, Ns(at));
+            assert_eq!(found.is_some(), is_known, "{fd} at {at}");
+        }
     }
 
     #[test]

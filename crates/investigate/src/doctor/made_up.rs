@@ -17,7 +17,7 @@ pub(super) const END: i64 = 1_000_000;
 
 /// A program with these threads: id, policy and priority. Real-time ones have a path.
 pub(super) fn program(threads: &[(i32, Policy, u32)]) -> Observation {
-    let mut observation = Observation { sees_calls: true, ..Observation::default() };
+    let mut observation = Observation { sees_calls: true, sees_all_calls: true, ..Observation::default() };
     for &(tid, policy, priority) in threads {
         let mut thread = ThreadFacts::new(Tid(tid), PID);
         (thread.policy, thread.priority, thread.comm) = (policy, priority, format!("t{tid}").as_str().into());
@@ -66,6 +66,7 @@ pub(super) fn call(tid: i32, call: SystemCall, args: &[u64], line: u32) -> Call 
         ret: Some(0),
         slept: false,
         woken_by: None,
+        due: None,
         stack: Some(StackId(line)),
     }
 }

@@ -11,6 +11,7 @@
 
 mod call_flags;
 mod calls;
+mod conclude;
 mod error;
 mod examine;
 mod facts;
@@ -18,6 +19,7 @@ mod finding;
 mod futex;
 mod futex_words;
 mod gather;
+mod interpreter;
 mod inversions;
 #[cfg(test)]
 mod made_up;
@@ -30,6 +32,7 @@ mod report;
 mod resident;
 mod rules;
 mod run;
+mod scratch;
 mod untraced;
 mod watch;
 

@@ -5,6 +5,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 use whylate_base::{Ns, Tid};
 
+/// What is not seen where call stacks cannot be sampled.
+pub(super) const NO_STACKS: &str = "page faults and the program's lines were not seen";
+
 /// What to examine, and for how long.
 #[derive(Clone, Debug)]
 pub struct DoctorOptions {

@@ -23,7 +23,8 @@ pub(super) fn of<'a>(
 ) -> Option<RealTimePath> {
     let since = thread.realtime_since.or_else(|| thread.refused().map(|_| Ns(i64::MIN)))?;
     let mut waits: HashMap<WaitPoint, Vec<&Call>> = HashMap::new();
-    for call in calls.filter(|call| call.start >= since) {
+    let until = thread.realtime_until.unwrap_or(Ns(i64::MAX));
+    for call in calls.filter(|call| call.start >= since && call.start <= until) {
         if let Some(point) = wait_point(call, thread.policy, &descriptor) {
             waits.entry(point).or_default().push(call);
         }

@@ -61,6 +61,7 @@ mod tests {
             ret: Some(1),
             slept: false,
             woken_by: None,
+            due: None,
             stack: None,
         };
         let sample = |time, tid, call, stack| StackSample {

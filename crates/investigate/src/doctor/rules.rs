@@ -73,7 +73,9 @@ use std::cmp::Reverse;
 
 /// All findings, gravest first.
 pub(super) fn findings(observation: &Observation) -> Vec<DoctorFinding> {
-    let mut findings: Vec<DoctorFinding> = RULES.iter().flat_map(|rule| (rule.find)(observation)).collect();
+    let can_tell = |rule: &&&rule::DoctorRule| rule.needs != Needs::AllCalls || observation.sees_all_calls;
+    let mut findings: Vec<DoctorFinding> =
+        RULES.iter().filter(can_tell).flat_map(|rule| (rule.find)(observation)).collect();
     effects::remove(&mut findings);
     findings.sort_by_key(|finding| Reverse(finding.severity));
     findings
@@ -90,8 +92,10 @@ pub(super) fn blind(observation: &Observation) -> Vec<String> {
     if !observation.sees_calls {
         blind.push(format!(
             "cannot tell without system calls, which need root and tracefs: {}",
-            of(Needs::Calls)
+            [of(Needs::Calls), of(Needs::AllCalls)].join(", ")
         ));
+    } else if !observation.sees_all_calls {
+        blind.push(format!("cannot tell where events were lost: {}", of(Needs::AllCalls)));
     }
     if observation.stacks.samples.is_empty() && !observation.threads.is_empty() {
         blind.push(format!("cannot tell without call stacks: {}", of(Needs::Faults)));

@@ -5,9 +5,10 @@ use super::error::DoctorError;
 use super::examine;
 use super::gather;
 use super::inversions;
-use super::options::{CLOCK_PERIOD, DoctorOptions, DoctorTarget, LOST_STACKS};
+use super::options::{CLOCK_PERIOD, DoctorOptions, DoctorTarget, LOST_STACKS, NO_STACKS};
 use super::process_files as files;
 use super::report::DoctorReport;
+use super::scratch;
 use super::untraced;
 use super::watch::Watch;
 use crate::in_full;
@@ -69,8 +70,7 @@ impl Target {
 }
 
 fn traced(options: &DoctorOptions, target: &Target, stop: &Stop) -> Result<DoctorReport, DoctorError> {
-    let directory =
-        tempfile::Builder::new().prefix("whylate-doctor-").tempdir().map_err(DoctorError::Directory)?;
+    let directory = scratch::directory()?;
     let mut recording = RecordOptions {
         output: directory.path().join("doctor.dat"),
         duration: options.duration,
@@ -87,7 +87,7 @@ fn traced(options: &DoctorOptions, target: &Target, stop: &Stop) -> Result<Docto
     let mut unseen = Vec::new();
     let (recorded, watched) = match recorded(&recording, target, stop) {
         Err(RecordError::Stacks(error)) => {
-            unseen.push(format!("page faults and the program's lines were not seen: {}", in_full(&error)));
+            unseen.push(format!("{NO_STACKS}: {error}"));
             recording.stacks = None;
             recorded(&recording, target, stop)?
         }

@@ -3,7 +3,7 @@
 use super::error::DoctorError;
 use super::examine;
 use super::gather;
-use super::options::{CLOCK_PERIOD, DoctorOptions, DoctorTarget, LOST_STACKS};
+use super::options::{CLOCK_PERIOD, DoctorOptions, DoctorTarget, LOST_STACKS, NO_STACKS};
 use super::report::DoctorReport;
 use super::watch::Watch;
 use crate::record::{Stop, Workload, stack_notes, threads_of};
@@ -24,13 +24,22 @@ pub(super) fn observe(
     processes: &[Tid],
     stop: &Stop,
 ) -> Result<DoctorReport, DoctorError> {
-    let sampler = sampler(options)?;
+    let mut unseen = Vec::new();
+    let sampler = match sampler(options) {
+        Ok(sampler) => Some(sampler),
+        Err(error) => {
+            unseen.push(format!("{NO_STACKS}: {error}"));
+            None
+        }
+    };
     for tid in threads_of(processes) {
-        sampler.follow(tid).map_err(|error| DoctorError::Refused { pid: tid, error })?;
+        let followed = sampler.as_ref().map_or(Ok(()), |sampler| sampler.follow(tid));
+        followed.map_err(|error| DoctorError::Refused { pid: tid, error })?;
     }
     let mut workload = match &options.target {
         DoctorTarget::Command(command) => Some(Workload::start(command, None, |own| {
-            Ok(sampler.follow(own).map_err(SamplerError::from)?)
+            let followed = sampler.as_ref().map_or(Ok(()), |sampler| sampler.follow(own));
+            Ok(followed.map_err(SamplerError::from)?)
         })?),
         DoctorTarget::Process(_) => None,
     };
@@ -52,8 +61,8 @@ pub(super) fn observe(
     if let Some(workload) = workload.as_mut().filter(|_| !stop.command_knows()) {
         workload.terminate();
     }
-    let stacks = sampler.finish();
-    let mut unseen = stack_notes(&stacks, LOST_STACKS);
+    let stacks = sampler.map(StackSampler::finish).unwrap_or_default();
+    unseen.extend(stack_notes(&stacks, LOST_STACKS));
     let child = match workload.map(Workload::finish) {
         Some(Err(note)) => {
             unseen.push(note);

@@ -1,6 +1,7 @@
 //! Looks at a program's files in `/proc` while it runs: soon after it starts, and then at most once a second.
 
 use super::facts::ProcessFacts;
+use super::interpreter;
 use super::process_files::{self as files, TaskFiles};
 use super::resident;
 use std::collections::{BTreeMap, BTreeSet};
@@ -123,6 +124,9 @@ impl Watch {
         let process = self.watched.processes.entry(pid).or_default();
         process.locked_bytes = Some(locked);
         process.most_locked_bytes = process.most_locked_bytes.max(Some(locked));
+        if process.script.is_none() {
+            process.script = interpreter::script_of(pid);
+        }
         process.capabilities =
             files::value(&status, "CapEff").and_then(|mask| u64::from_str_radix(mask, 16).ok());
         process.has_seccomp_filter = files::value(&status, "Seccomp").map(|mode| mode == "2");

@@ -41,12 +41,15 @@ pub(super) fn observed(report: &DoctorReport) -> [String; 3] {
     ]
 }
 
-/// The line of a finding and the longest occurrence, as far as they are known.
-pub(super) fn place(finding: &DoctorFinding) -> Option<String> {
+/// The line of a finding and the longest occurrence, as far as they are known, with a label.
+pub(super) fn place(finding: &DoctorFinding) -> Option<(&'static str, String)> {
     let place = finding.location.as_ref().map(|location| words::clean(&location.to_string()));
-    let parts: Vec<String> =
-        place.into_iter().chain(finding.worst.map(|worst| format!("worst {worst}"))).collect();
-    (!parts.is_empty()).then(|| parts.join(", "))
+    match (place, finding.worst) {
+        (Some(place), Some(worst)) => Some(("at", format!("{place}, worst {worst}"))),
+        (Some(place), None) => Some(("at", place)),
+        (None, Some(worst)) => Some(("worst", worst.to_string())),
+        (None, None) => None,
+    }
 }
 
 /// The other party of a finding with its line, where there is one.

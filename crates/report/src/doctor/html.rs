@@ -49,8 +49,8 @@ fn finding(finding: &DoctorFinding) -> Markup {
                 (words::clean(&finding.title))
                 code { (finding.code) }
             }
-            @if let Some(place) = facts::place(finding) {
-                p { b { "at " (place) } @if let Some(path) = path(finding) { " " small { (path) } } }
+            @if let Some((label, place)) = facts::place(finding) {
+                p { b { (label) " " (place) } @if let Some(path) = path(finding) { " " small { (path) } } }
             }
             @if let Some(other) = facts::other(finding) { p { "other: " (other) } }
             p { (words::clean(&finding.why)) }

@@ -34,11 +34,11 @@ pub fn render(report: &DoctorReport) -> String {
 
 fn one(finding: &DoctorFinding) -> String {
     let mut text = format!("\n### {}: {}\n\n", finding.severity, escape(&finding.title));
-    if let Some(place) = facts::place(finding) {
-        text += &format!("At {}\n\n", code(&place.replace('`', "")));
+    if let Some((label, place)) = facts::place(finding) {
+        text += &format!("{label}: {}\n\n", code(&place.replace('`', "")));
     }
     if let Some(other) = facts::other(finding) {
-        text += &format!("Other: {}\n\n", code(&other.replace('`', "")));
+        text += &format!("other: {}\n\n", code(&other.replace('`', "")));
     }
     text += &format!("{} ({})\n", escape(&finding.why), code(finding.code));
     if !finding.fix.is_empty() {

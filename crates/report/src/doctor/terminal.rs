@@ -45,8 +45,8 @@ fn write_finding(page: &mut Page, finding: &DoctorFinding) {
     page.gap();
     let label = format!("{}[{}]: ", finding.severity, finding.code);
     page.led(0, (&label, ink), &words::clean(&finding.title), Ink::Strong);
-    if let Some(place) = facts::place(finding) {
-        page.labelled(2, ("at    ", Ink::Faint), &place, Ink::Plain);
+    if let Some((label, place)) = facts::place(finding) {
+        page.labelled(2, (&format!("{label:<6}"), Ink::Faint), &place, Ink::Plain);
     }
     if let Some(other) = facts::other(finding) {
         page.labelled(2, ("other ", Ink::Faint), &other, Ink::Plain);

@@ -212,7 +212,7 @@ fn names_cannot_become_markup_or_escape_sequences() {
         "{sarif}"
     );
     // A place is code, where it is shown as it is.
-    for line in markdown.lines().filter(|line| !line.starts_with("At `") && !line.starts_with("Other: `")) {
+    for line in markdown.lines().filter(|line| !line.starts_with("at: `") && !line.starts_with("other: `")) {
         assert!(!line.contains("<b>") && !line.contains("<script") && !line.contains("@a"), "{line}");
     }
     for row in markdown.lines().filter(|line| line.starts_with("| ")) {

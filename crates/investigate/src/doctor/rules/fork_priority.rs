@@ -7,7 +7,7 @@ use crate::doctor::finding::{DoctorFinding, FoundThread};
 use whylate_base::{Ns, Severity, Tid};
 
 pub(super) const RULE: DoctorRule =
-    DoctorRule { code: "fork-priority", page: page!("fork-priority"), needs: Needs::Calls, find };
+    DoctorRule { code: "fork-priority", page: page!("fork-priority"), needs: Needs::AllCalls, find };
 
 fn find(observation: &Observation) -> Vec<DoctorFinding> {
     let children = observation.threads.values();

@@ -13,11 +13,16 @@ pub(super) const RULE: DoctorRule =
 
 /// Fewer sleeps are no period.
 const ENOUGH: usize = 5;
+/// So many show how regular they are.
+const ENOUGH_ABSOLUTE: usize = 20;
 
 fn find(observation: &Observation) -> Vec<DoctorFinding> {
-    let calls = observation.path_calls().filter(|(_, call)| is_relative_sleep(call));
-    let lines = by_line(observation, calls);
-    let periods = lines.iter().filter(|line| line.items.len() >= ENOUGH && !makes_up(&line.items));
+    let relative = observation.path_calls().filter(|(_, call)| is_sleep(call) && !is_absolute(call));
+    let absolute = observation.path_calls().filter(|(_, call)| is_sleep(call) && is_absolute(call));
+    let relative = by_line(observation, relative).into_iter();
+    let relative = relative.filter(|line| line.items.len() >= ENOUGH && !makes_up(&line.items));
+    let absolute = by_line(observation, absolute).into_iter().filter(|line| is_from_now(&line.items));
+    let periods = relative.chain(absolute);
     periods
         .map(|line| {
             let title =
@@ -30,17 +35,47 @@ fn find(observation: &Observation) -> Vec<DoctorFinding> {
         .collect()
 }
 
-fn is_relative_sleep(call: &Call) -> bool {
-    match call.call {
-        SystemCall::Nanosleep => true,
-        SystemCall::ClockNanosleep => call.args[1] & TIMER_ABSTIME == 0,
-        _ => false,
-    }
+fn is_sleep(call: &Call) -> bool {
+    matches!(call.call, SystemCall::Nanosleep | SystemCall::ClockNanosleep)
+}
+
+fn is_absolute(call: &Call) -> bool {
+    call.call == SystemCall::ClockNanosleep && call.args[1] & TIMER_ABSTIME != 0
+}
+
+/// The deviations of two series: how long sleeps were to last, and the periods in which they were to end; `None` where
+/// their timers were not seen.
+fn deviations(sleeps: &[&Call]) -> Option<(f64, f64)> {
+    let timers: Vec<(Ns, Ns)> = sleeps.iter().filter_map(|call| Some((call.start, call.due?))).collect();
+    let lengths = timers.iter().map(|(start, due)| due.since(*start).0 as f64).collect();
+    let periods = timers.windows(2).map(|pair| pair[1].1.since(pair[0].1).0 as f64).collect();
+    let is_known = timers.len() >= ENOUGH && timers.len() * 10 >= sleeps.len() * 9;
+    is_known.then(|| (deviation(lengths), deviation(periods)))
+}
+
+/// The median of the deviations from the median: single delays do not move it.
+fn deviation(mut values: Vec<f64>) -> f64 {
+    let median = |values: &mut Vec<f64>| {
+        values.sort_by(f64::total_cmp);
+        values.get(values.len() / 2).copied().unwrap_or(0.0)
+    };
+    let middle = median(&mut values);
+    median(&mut values.iter().map(|value| (value - middle).abs()).collect())
+}
+
+/// True where a program sleeps until instants that it computes from now, as `time.sleep()` of Python 3.11 does: the
+/// sleeps are far more regular than the periods. Instants of a grid have periods without any deviation.
+fn is_from_now(sleeps: &[&Call]) -> bool {
+    sleeps.len() >= ENOUGH_ABSOLUTE
+        && deviations(sleeps).is_some_and(|(lengths, periods)| 3.0 * lengths < periods)
 }
 
 /// True where the periods are far more regular than the sleeps: the program computes each sleep from the time that is
 /// left.
 fn makes_up(sleeps: &[&Call]) -> bool {
+    if let Some((lengths, periods)) = deviations(sleeps) {
+        return 2.0 * periods < lengths;
+    }
     let pairs = sleeps.windows(2).filter_map(|pair| {
         let [one, next] = pair else { return None };
         Some((next.end?.since(one.end?).0 as f64, next.duration()?.0 as f64))
@@ -77,3 +112,52 @@ const FIX: &[&str] = &[
     "sleep until an instant: next += period; clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &next, NULL)",
     "or a periodic timer: timerfd_settime() with it_interval",
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::doctor::made_up::{call, found, program};
+    use whylate_base::Policy;
+
+    /// Sleeps whose work takes `works`, with the instants until which each is to last.
+    fn sleeps(flags: u64, due: impl Fn(i64, i64) -> i64) -> Vec<Call> {
+        let works = [100, 400, 200, 500, 150, 300, 250];
+        let mut at = 5_000;
+        (0..28)
+            .map(|n| {
+                let start = at + works[n as usize % works.len()];
+                let due = due(n, start);
+                at = due + 20 + n % 9;
+                Call {
+                    start: Ns(start),
+                    end: Some(Ns(at)),
+                    due: Some(Ns(due)),
+                    ..call(11, SystemCall::ClockNanosleep, &[1, flags], 7)
+                }
+            })
+            .collect()
+    }
+
+    #[test]
+    fn timers_show_whether_a_sleep_begins_now() {
+        let grid = |n: i64, _: i64| 6_000 + 1_000 * n;
+        let from_now = |n: i64, start: i64| start + 600 + n % 3;
+        for (what, calls, expected) in [
+            ("a relative sleep", sleeps(0, from_now), true),
+            ("the time that is left", sleeps(0, grid), false),
+            ("until an instant", sleeps(TIMER_ABSTIME, grid), false),
+            ("until an instant from now", sleeps(TIMER_ABSTIME, from_now), true),
+            ("a few of these", sleeps(TIMER_ABSTIME, from_now)[..19].to_vec(), false),
+        ] {
+            let mut observation = program(&[(11, Policy::Fifo, 50)]);
+            observation.calls = calls.clone();
+            let expected: &[_] = if expected { &[("relative-sleep", Some(7))] } else { &[] };
+            assert_eq!(found(&observation), expected, "{what}");
+            // Without the timers an absolute sleep is what it seems to be.
+            if what.starts_with("until") {
+                observation.calls.iter_mut().for_each(|call| call.due = None);
+                assert_eq!(found(&observation), [], "{what}");
+            }
+        }
+    }
+}

@@ -20,6 +20,8 @@ pub(super) struct DoctorRule {
 pub(super) enum Needs {
     /// System calls, which a trace shows.
     Calls,
+    /// Every one of them: that a call is missing is part of the evidence.
+    AllCalls,
     /// Page faults with their call stacks.
     Faults,
     /// `/proc` alone.

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use whylate_base::{Ns, Severity, Tid};
 
 pub(super) const RULE: DoctorRule =
-    DoctorRule { code: "tcp-small-writes", page: page!("tcp-small-writes"), needs: Needs::Calls, find };
+    DoctorRule { code: "tcp-small-writes", page: page!("tcp-small-writes"), needs: Needs::AllCalls, find };
 
 /// Fewer pairs are no habit.
 const ENOUGH: usize = 5;

@@ -7,7 +7,7 @@ use crate::doctor::finding::DoctorFinding;
 use whylate_base::{Severity, Tid};
 
 pub(super) const RULE: DoctorRule =
-    DoctorRule { code: "unbalanced-lock", page: page!("unbalanced-lock"), needs: Needs::Calls, find };
+    DoctorRule { code: "unbalanced-lock", page: page!("unbalanced-lock"), needs: Needs::AllCalls, find };
 
 const PAGE: u64 = 4096;
 
