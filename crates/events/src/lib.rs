@@ -17,6 +17,7 @@ mod info;
 mod kinds;
 mod latency;
 mod merge;
+mod mutexes;
 mod names;
 mod source;
 mod stacks;
@@ -32,6 +33,7 @@ pub use info::{Damage, Effect, Quality, TraceInfo};
 pub use kinds::{Kind, KindSet};
 pub use latency::{Breakdown, BreakdownPart, LatencyTask, LatencyTrace, LatencyTracer, PartKind, Tool};
 pub use merge::Merge;
+pub use mutexes::{MutexProtocol, MutexReading};
 pub use names::{Marker, Name, Symbol};
 pub use source::{EventSource, VecSource, drain};
 pub use stacks::{

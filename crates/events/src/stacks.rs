@@ -8,6 +8,7 @@
 //! Addresses and stacks are stored once. An address has several locations where functions were inlined: the innermost
 //! first. It has none while it is not resolved, which another machine can do later by the module's build id.
 
+use crate::mutexes::MutexReading;
 use std::fmt;
 use whylate_base::{Cpu, Ns, SourceLocation, Tid};
 
@@ -40,6 +41,8 @@ pub struct Stacks {
     pub lost: u64,
     /// Threads whose context switches or wake-ups came too fast to sample each of them, by id.
     pub thinned: Vec<ThinnedThread>,
+    /// The mutexes that threads waited for, in time order.
+    pub mutexes: Vec<MutexReading>,
     /// Kernel time that the sampled threads spent in taking the samples, as far as it is known: an estimate.
     pub cost: Option<Ns>,
     /// What is missing and why, in sentences.

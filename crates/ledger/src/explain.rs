@@ -6,6 +6,7 @@ use crate::causes::Cause;
 use crate::findings::{self, Subject};
 use crate::identities::Identity;
 use crate::model::{Activation, Explanation, Missing, TaskSummary, Trigger, by_thread};
+use crate::mutexes;
 use crate::options::{Options, Select};
 use crate::places::Samples;
 use crate::profiles;
@@ -99,6 +100,8 @@ pub fn explain(mut source: impl EventSource, options: &Options) -> Explanation {
     for activation in activations.iter_mut() {
         let Some(samples) = &samples else { break };
         activation.places = samples.places(activation);
+        let comm = |tid| timeline.threads.get(tid).map(Thread::comm).unwrap_or_default();
+        mutexes::add_to_verdict(&samples.stacks().mutexes, activation, comm);
         samples.add_to_verdict(activation);
     }
     let by_thread = by_thread(&activations);

@@ -20,6 +20,7 @@ mod findings;
 mod gaps;
 mod identities;
 mod model;
+mod mutexes;
 mod options;
 mod places;
 mod profiles;

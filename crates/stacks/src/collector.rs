@@ -1,5 +1,6 @@
 //! Takes records out of the rings of all CPUs, in time order, and turns samples into stacks.
 
+use crate::lock_reader::LockReader;
 use crate::record::{Body, CodeMapping, Record, Sample};
 use crate::shared::Shared;
 use crate::source::SampleSource;
@@ -14,11 +15,12 @@ use std::sync::Arc;
 use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
 use whylate_base::{Ns, Tid};
-use whylate_events::{AddressId, StackSample, Stacks};
+use whylate_events::{AddressId, SampleKind, StackSample, Stacks};
 use whylate_sys::PerfRing;
 
-/// How long records may wait for company: each look at the rings disturbs a CPU.
-const PAUSE: rustix::time::Timespec = rustix::time::Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
+/// How long records may wait for company: each look at the rings disturbs a CPU. A wait for a lock that takes longer is seen
+/// while it lasts.
+const PAUSE: rustix::time::Timespec = rustix::time::Timespec { tv_sec: 0, tv_nsec: 10_000_000 };
 
 /// The rings, and what was made of their records so far.
 pub(crate) struct Collector {
@@ -26,6 +28,7 @@ pub(crate) struct Collector {
     shared: Arc<Shared>,
     unwinder: Unwinder,
     table: StackTable,
+    locks: LockReader,
     /// Processes whose mappings are known: from `/proc` or from their exec.
     known: HashSet<Tid>,
     /// One round's records, one behind the other, and where each begins with its time.
@@ -41,6 +44,7 @@ impl Collector {
             shared,
             unwinder: Unwinder::new(),
             table: StackTable::default(),
+            locks: LockReader::default(),
             known: HashSet::new(),
             bytes: Vec::new(),
             order: Vec::new(),
@@ -64,6 +68,7 @@ impl Collector {
     pub(crate) fn finish(self) -> (Stacks, ModuleFiles) {
         let files = self.unwinder.into_files();
         let mut stacks = self.table.finish();
+        stacks.mutexes = self.locks.finish();
         stacks.modules = files.modules();
         (stacks, files)
     }
@@ -89,6 +94,7 @@ impl Collector {
             }
         }
         (self.bytes, self.order) = (bytes, order);
+        self.locks.look();
     }
 
     fn apply(&mut self, record: &Record<'_>) {
@@ -136,6 +142,7 @@ impl Collector {
         if is_thinned && sample.counts > 1 {
             self.table.left_out(sample.tid, sample.counts - 1);
         }
+        self.locks.sampled(sample.pid, sample.tid, kind == SampleKind::SwitchOut);
         self.know(sample.pid);
         self.stack.clear();
         let user = sample.user.map(|(registers, stack)| self.unwinder.unwind(sample.pid, &registers, &stack));

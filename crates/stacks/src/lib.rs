@@ -7,21 +7,26 @@
 //! events::Stacks <── symbols.rs: functions and lines <── table.rs: every stack once
 //! ```
 //!
+//! A thread that was switched out last may wait for a mutex: `lock_reader.rs` reads it from the program's memory.
+//!
 //! The kernel copies a thread's registers and the top of its stack; this process unwinds them with the call frame
 //! information of `.eh_frame`, which every x86_64 and arm64 program has, or by frame pointers where there is none.
 
 mod cfi;
 mod collector;
 mod cost;
+mod data_symbols;
 mod debug_files;
 mod demangle;
 mod elf;
 mod files;
 mod image;
 mod kind;
+mod lock_reader;
 mod maps;
 mod mini_debug_info;
 mod missing;
+mod mutex;
 mod names;
 mod native;
 mod plain_file;

@@ -19,8 +19,8 @@ use std::collections::HashMap;
 use std::io;
 use whylate_base::{Cpu, Ns, Tid};
 use whylate_events::{
-    AddressId, CodeAddress, CodeLocation, CodeModule, ModuleId, ModuleKind, SampleKind, StackId, StackSample,
-    Stacks, ThinnedThread,
+    AddressId, CodeAddress, CodeLocation, CodeModule, ModuleId, ModuleKind, MutexProtocol, MutexReading,
+    SampleKind, StackId, StackSample, Stacks, ThinnedThread,
 };
 
 /// The section's number: no number of trace-cmd's is near it.
@@ -38,6 +38,8 @@ struct Document {
     /// Tid, left out. Earlier versions wrote none.
     #[serde(default)]
     thinned: Vec<(i32, u64)>,
+    #[serde(default)]
+    mutexes: Vec<MutexRow>,
     strings: Vec<String>,
     /// Path, build id, kind.
     modules: Vec<(u32, u32, u8)>,
@@ -52,6 +54,10 @@ type LocationRow = (u32, u32, u32);
 /// Nanoseconds since the sample before, tid, pid, CPU, kind, the kind's value, stack.
 type SampleRow = (i64, i32, i32, u32, u8, u64, u32);
 
+/// From, to, waiter, pid, address, protocol, owner, symbol.
+type MutexRow = (i64, i64, i32, i32, u64, u8, i32, u32);
+
+const PROTOCOLS: [MutexProtocol; 3] = [MutexProtocol::None, MutexProtocol::Inherit, MutexProtocol::Protect];
 const MODULE_KINDS: [ModuleKind; 4] =
     [ModuleKind::Program, ModuleKind::System, ModuleKind::Kernel, ModuleKind::Jit];
 
@@ -70,6 +76,12 @@ pub(super) fn encode(stacks: &Stacks) -> io::Result<Vec<u8>> {
         let locations = address.locations.iter().map(location).collect();
         (address.module.map_or(0, |id| id.0 + 1), address.offset, locations)
     };
+    let mutex = |strings: &mut Strings, mutex: &MutexReading| {
+        let protocol = PROTOCOLS.iter().position(|&protocol| protocol == mutex.protocol).unwrap_or(0) as u8;
+        let (from, to, waiter, pid) = (mutex.from.0, mutex.to.0, mutex.waiter.0, mutex.pid.0);
+        let symbol = strings.number(mutex.symbol.as_deref());
+        (from, to, waiter, pid, mutex.address, protocol, mutex.owner.0, symbol)
+    };
     let mut before = Ns::ZERO;
     let sample = |sample: &StackSample| {
         let (kind, value) = number_of(sample.kind);
@@ -83,6 +95,7 @@ pub(super) fn encode(stacks: &Stacks) -> io::Result<Vec<u8>> {
         cost_ns: stacks.cost.map(|cost| cost.0),
         notes: stacks.notes.clone(),
         thinned: stacks.thinned.iter().map(|thread| (thread.tid.0, thread.left_out)).collect(),
+        mutexes: stacks.mutexes.iter().map(|one| mutex(&mut strings, one)).collect(),
         modules: stacks.modules.iter().map(|one| module(&mut strings, one)).collect(),
         addresses: stacks.addresses.iter().map(|one| address(&mut strings, one)).collect(),
         stacks: stacks.stacks.iter().map(|stack| stack.iter().map(|id| id.0).collect()).collect(),
@@ -158,6 +171,19 @@ fn decode(text: &[u8]) -> Result<Stacks, String> {
             return Err(wrong("an address"));
         }
         stacks.stacks.push(stack.into_iter().map(AddressId).collect());
+    }
+    for (from, to, waiter, pid, address, protocol, owner, symbol) in document.mutexes {
+        let protocol = PROTOCOLS.get(usize::from(protocol)).copied();
+        stacks.mutexes.push(MutexReading {
+            from: Ns(from),
+            to: Ns(to),
+            waiter: Tid(waiter),
+            pid: Tid(pid),
+            address,
+            protocol: protocol.ok_or_else(|| wrong("a protocol of mutexes"))?,
+            owner: Tid(owner),
+            symbol: string(symbol),
+        });
     }
     let mut time = Ns::ZERO;
     for (gone, tid, pid, cpu, kind, value, stack) in document.samples {
@@ -263,6 +289,16 @@ pub(super) mod tests {
             period: Ns::from_ms(1),
             lost: 3,
             cost: Some(Ns(5)),
+            mutexes: vec![MutexReading {
+                from: Ns(5),
+                to: Ns(6),
+                waiter: Tid(11),
+                pid: Tid(10),
+                address: 0x4060,
+                protocol: MutexProtocol::Inherit,
+                owner: Tid(12),
+                symbol: Some("queue_lock".to_owned()),
+            }],
             thinned: vec![ThinnedThread { tid: Tid(12), left_out: 90_000 }],
             notes: vec!["a note".to_owned()],
         }
@@ -278,10 +314,12 @@ pub(super) mod tests {
     #[test]
     fn a_file_of_an_earlier_version_is_read() {
         let text = String::from_utf8(encode(&sample_stacks()).expect("encoded")).expect("JSON");
-        let earlier = text.replace("\"thinned\":[[12,90000]],", "");
+        let start = text.find("\"thinned\"").expect("a member");
+        let end = text.find("\"strings\"").expect("the next");
+        let earlier = format!("{}{}", &text[..start], &text[end..]);
         assert_ne!(earlier, text);
         let stacks = decode(earlier.as_bytes()).expect("decoded");
-        assert_eq!(stacks, Stacks { thinned: Vec::new(), ..sample_stacks() });
+        assert_eq!(stacks, Stacks { thinned: Vec::new(), mutexes: Vec::new(), ..sample_stacks() });
     }
 
     #[test]
@@ -292,6 +330,7 @@ pub(super) mod tests {
             ("[4,7,", "[5,7,", "a module"),
             (",1,0,0,0]", ",1,0,0,2]", "a stack"),
             (",1,0,0,0]", ",1,9,0,0]", "a kind"),
+            (",16480,1,12,", ",16480,3,12,", "a protocol"),
         ] {
             assert!(text.contains(right), "{right} in {text}");
             let error = decode(text.replace(right, wrong).as_bytes()).expect_err(what);

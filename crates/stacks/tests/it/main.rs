@@ -4,6 +4,7 @@ mod any_input;
 mod debug_files;
 #[cfg(target_arch = "x86_64")]
 mod generated;
+mod locks;
 mod program;
 mod sampled;
 mod shapes;
