@@ -38,6 +38,6 @@ pub use names::{Marker, Name, Symbol};
 pub use source::{EventSource, VecSource, drain};
 pub use stacks::{
     AddressId, CodeAddress, CodeLocation, CodeModule, Frame, ModuleId, ModuleKind, SampleKind, StackId,
-    StackSample, Stacks, ThinnedThread,
+    StackSample, Stacks,
 };
 pub use tracers::{Noise, NoiseSource, OsnoiseSample, Preemptirq, Timerlat, TimerlatContext};

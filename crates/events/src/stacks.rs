@@ -39,8 +39,6 @@ pub struct Stacks {
     pub period: Ns,
     /// Samples that the kernel had no room for.
     pub lost: u64,
-    /// Threads whose context switches or wake-ups came too fast to sample each of them, by id.
-    pub thinned: Vec<ThinnedThread>,
     /// The mutexes that threads waited for, in time order.
     pub mutexes: Vec<MutexReading>,
     /// Kernel time that the sampled threads spent in taking the samples, as far as it is known: an estimate.
@@ -49,40 +47,7 @@ pub struct Stacks {
     pub notes: Vec<String>,
 }
 
-/// A thread of which not each context switch and each wake-up of another thread was sampled.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ThinnedThread {
-    /// The thread.
-    pub tid: Tid,
-    /// About how many were not.
-    pub left_out: u64,
-}
-
 impl Stacks {
-    /// Whether switches of the thread were left out: its last switch before an instant may be another than the last that
-    /// was sampled.
-    pub fn is_thinned(&self, tid: Tid) -> bool {
-        self.thinned.iter().any(|thread| thread.tid == tid)
-    }
-
-    /// How much was left out of which threads, in a sentence; `None` where nothing was.
-    pub fn thinned_note(&self) -> Option<String> {
-        const NAMED: usize = 3;
-        let left_out: u64 = self.thinned.iter().map(|thread| thread.left_out).sum();
-        let mut tids: Vec<String> =
-            self.thinned.iter().take(NAMED).map(|thread| thread.tid.to_string()).collect();
-        match self.thinned.len() {
-            0 => return None,
-            n if n > NAMED => tids.push(format!("{} more", n - NAMED)),
-            _ => {}
-        }
-        Some(format!(
-            "about {left_out} context switches and wake-ups were not sampled, because they came too fast (threads {}): some \
-             places where these threads blocked are missing",
-            tids.join(", ")
-        ))
-    }
-
     /// The locations of a stack, innermost first, with inlined functions expanded; an unresolved address is one location
     /// with module and offset alone.
     pub fn frames(&self, stack: StackId) -> impl Iterator<Item = Frame<'_>> {

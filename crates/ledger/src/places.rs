@@ -136,9 +136,6 @@ impl<'a> Samples<'a> {
         let held = |sample: &StackSample| sample.time <= end;
         // Without a CPU all the time, it is where it was switched out before, if that was sampled.
         let off_cpu = || {
-            if self.stacks.is_thinned(owner) {
-                return None;
-            }
             let before = self.between(owner, Ns::ZERO, from);
             before.iter().rfind(|sample| sample.kind == SampleKind::SwitchOut).map(|sample| (sample.stack, 1))
         };
@@ -231,7 +228,7 @@ fn is_fault(sample: &StackSample) -> bool {
 mod tests {
     use super::*;
     use whylate_base::{Comm, Confidence, Cpu, Priority};
-    use whylate_events::{AddressId, CodeAddress, CodeLocation, CodeModule, ModuleId, ThinnedThread};
+    use whylate_events::{AddressId, CodeAddress, CodeLocation, CodeModule, ModuleId};
 
     const LATE: Tid = Tid(10);
     const OWNER: Tid = Tid(20);
@@ -388,20 +385,6 @@ mod tests {
         assert_eq!(blocked_at(&activation, &[switch]), None);
         let last = (101, LATE, SampleKind::SwitchOut, 4);
         assert_eq!(blocked_at(&activation, &[switch, last]), Some(StackId(4)));
-    }
-
-    #[test]
-    fn where_an_owner_was_is_unknown_if_its_switches_are_left_out() {
-        let samples = [(50, OWNER, SampleKind::SwitchOut, 4), (101, LATE, SampleKind::SwitchOut, 1)];
-        let mut stacks = stacks(&samples);
-        let roles = |stacks: &Stacks| {
-            let samples = Samples::new(stacks);
-            let places = samples.places(&late(Cause::LockWait, Some(OWNER)));
-            places.into_iter().map(|place| place.role).collect::<Vec<_>>()
-        };
-        assert_eq!(roles(&stacks), [PlaceRole::Blocked, PlaceRole::OwnerWas]);
-        stacks.thinned.push(ThinnedThread { tid: OWNER, left_out: 5 });
-        assert_eq!(roles(&stacks), [PlaceRole::Blocked]);
     }
 
     #[test]

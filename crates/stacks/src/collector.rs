@@ -3,7 +3,6 @@
 use crate::lock_reader::LockReader;
 use crate::record::{Body, CodeMapping, Record, Sample};
 use crate::shared::Shared;
-use crate::source::SampleSource;
 use crate::table::StackTable;
 use crate::{Mapping, ModuleFiles, Unwinder};
 use rustix::event::{PollFd, PollFlags, poll};
@@ -137,11 +136,7 @@ impl Collector {
         let sources = self.shared.source_of.lock().unwrap_or_else(PoisonError::into_inner);
         let source = sources.get(&sample.event).and_then(|&index| self.shared.sources.get(index));
         let Some(kind) = source.and_then(|source| source.kind(sample)) else { return };
-        let is_thinned = source.is_some_and(SampleSource::is_thinned);
         drop(sources);
-        if is_thinned && sample.counts > 1 {
-            self.table.left_out(sample.tid, sample.counts - 1);
-        }
         self.locks.sampled(sample.pid, sample.tid, kind == SampleKind::SwitchOut);
         self.know(sample.pid);
         self.stack.clear();

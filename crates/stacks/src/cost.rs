@@ -2,7 +2,7 @@
 
 use whylate_base::{Ns, Tid};
 use whylate_sys::{
-    Clock, PerfCounter, PerfEvent, PerfOptions, PerfRing, SampleRate, SysError, current_cpu, now, setaffinity,
+    Clock, PerfCounter, PerfEvent, PerfOptions, PerfRing, SysError, current_cpu, now, setaffinity,
 };
 
 /// Page faults of one round. Their samples fit the ring: one that is full takes no time.
@@ -24,7 +24,7 @@ fn measure(stack_bytes: u32) -> Result<Ns, SysError> {
     setaffinity(Tid(0), &[cpu].into_iter().collect())?;
     let options = PerfOptions {
         counter: PerfCounter::MinorFaults,
-        rate: SampleRate::Every(1),
+        period: 1,
         inherit: false,
         kernel: true,
         kernel_stack: true,

@@ -11,7 +11,7 @@ use std::sync::{Arc, PoisonError};
 use std::thread::{self, JoinHandle};
 use whylate_base::{Cpu, CpuSet, Ns, Tid};
 use whylate_events::Stacks;
-use whylate_sys::{PerfCounter, PerfEvent, PerfOptions, PerfRing, SampleRate, SysError, raise_open_files};
+use whylate_sys::{PerfCounter, PerfEvent, PerfOptions, PerfRing, SysError, raise_open_files};
 
 /// What to sample.
 #[derive(Clone, Debug)]
@@ -91,8 +91,6 @@ pub struct StackSampler {
     period: Ns,
     stack_bytes: u32,
     kernel: bool,
-    /// The kernel refuses a higher rate.
-    most_per_second: u64,
     notes: Vec<String>,
     thread: Option<JoinHandle<Stacks>>,
 }
@@ -140,18 +138,8 @@ impl StackSampler {
         };
         let thread =
             thread::Builder::new().name("stacks".to_owned()).spawn(collect).map_err(SamplerError::Thread)?;
-        let most_per_second = most_per_second();
         let thread = Some(thread);
-        Ok(StackSampler {
-            shared,
-            rings: owners,
-            period,
-            stack_bytes,
-            kernel,
-            most_per_second,
-            notes,
-            thread,
-        })
+        Ok(StackSampler { shared, rings: owners, period, stack_bytes, kernel, notes, thread })
     }
 
     /// Samples a thread from now on, and all threads and processes that it starts. Of a thread that has ended there is
@@ -174,7 +162,7 @@ impl StackSampler {
         for &(cpu, ref ring) in &self.rings {
             for (index, source) in self.shared.sources.iter().enumerate() {
                 let options = PerfOptions {
-                    rate: source.rate(self.most_per_second),
+                    period: source.period(),
                     inherit: true,
                     kernel: self.kernel,
                     kernel_stack: self.kernel,
@@ -229,13 +217,6 @@ impl Drop for StackSampler {
     }
 }
 
-/// `kernel.perf_event_max_sample_rate`, which the kernel lowers by itself when samples take long; its default where it cannot
-/// be read.
-fn most_per_second() -> u64 {
-    let text = std::fs::read_to_string("/proc/sys/kernel/perf_event_max_sample_rate").unwrap_or_default();
-    text.trim().parse().unwrap_or(100_000).max(1)
-}
-
 /// What is sampled. What happens in the kernel, as all switches do, needs privileges.
 fn sources(options: &SamplerOptions, kernel: bool) -> Vec<SampleSource> {
     let mut sources =
@@ -251,7 +232,7 @@ fn sources(options: &SamplerOptions, kernel: bool) -> Vec<SampleSource> {
 fn counter(counter: PerfCounter) -> PerfOptions {
     PerfOptions {
         counter,
-        rate: SampleRate::Every(1),
+        period: 1,
         inherit: false,
         kernel: false,
         kernel_stack: false,

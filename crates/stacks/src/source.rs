@@ -3,11 +3,7 @@
 use crate::record::Sample;
 use whylate_base::{Ns, Tid};
 use whylate_events::SampleKind;
-use whylate_sys::{PerfCounter, SampleRate};
-
-/// Samples of one thread on one CPU in a second, of each source that is thinned: with some microseconds a sample, two such
-/// sources take less than 2 % of the thread's time.
-const MOST_PER_SECOND: u64 = 2_000;
+use whylate_sys::PerfCounter;
 
 /// A tracepoint, and the one of its members that a sample keeps.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,19 +53,14 @@ impl SampleSource {
         }
     }
 
-    /// How often it is sampled; `most` is the kernel's bound on samples a second.
-    pub(crate) fn rate(&self, most: u64) -> SampleRate {
+    /// How many counts a sample stands for. The kernel's frequency mode would bound the samples of a thread that switches
+    /// very often; but two quick switches of a slow thread make it leave out the next ones as well
+    /// (`perf_adjust_period()`, kernel/events/core.c), and those are the places where that thread blocks.
+    pub(crate) fn period(&self) -> u64 {
         match self {
-            SampleSource::CpuClock(period) => SampleRate::Every(u64::try_from(period.0).unwrap_or(1).max(1)),
-            _ if self.is_thinned() => SampleRate::PerSecond(MOST_PER_SECOND.min(most)),
-            _ => SampleRate::Every(1),
+            SampleSource::CpuClock(period) => u64::try_from(period.0).unwrap_or(1).max(1),
+            _ => 1,
         }
-    }
-
-    /// Whether samples are left out where they would come too fast: a thread may well switch 100,000 times a second, and
-    /// nearly all of its stacks are the same.
-    pub(crate) fn is_thinned(&self) -> bool {
-        matches!(self, SampleSource::SwitchOut | SampleSource::Wake(_))
     }
 
     pub(crate) fn filter(&self) -> Option<&str> {

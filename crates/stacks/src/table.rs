@@ -1,8 +1,7 @@
 //! Every address and every stack once, as samples arrive.
 
-use std::collections::{BTreeMap, HashMap};
-use whylate_base::Tid;
-use whylate_events::{AddressId, CodeAddress, ModuleId, StackId, StackSample, Stacks, ThinnedThread};
+use std::collections::HashMap;
+use whylate_events::{AddressId, CodeAddress, ModuleId, StackId, StackSample, Stacks};
 
 /// A recording holds no more samples: a bound on memory and file, some 80 MB of memory. Later ones are counted as lost.
 const MOST_SAMPLES: usize = 1 << 20;
@@ -15,8 +14,6 @@ pub(crate) struct StackTable {
     stack_ids: HashMap<Vec<AddressId>, StackId>,
     /// Samples beyond [`MOST_SAMPLES`].
     beyond: u64,
-    /// What was not sampled of each thread, because it came too fast.
-    thinned: BTreeMap<Tid, u64>,
 }
 
 impl StackTable {
@@ -55,17 +52,9 @@ impl StackTable {
         self.stacks.lost = self.stacks.lost.saturating_add(count);
     }
 
-    /// Counts what was not sampled, because it came too fast.
-    pub(crate) fn left_out(&mut self, tid: Tid, count: u64) {
-        let left_out = self.thinned.entry(tid).or_default();
-        *left_out = left_out.saturating_add(count);
-    }
-
     /// Everything, with the samples in time order.
     pub(crate) fn finish(self) -> Stacks {
         let mut stacks = self.stacks;
-        stacks.thinned =
-            self.thinned.into_iter().map(|(tid, left_out)| ThinnedThread { tid, left_out }).collect();
         // Each CPU's are in order, and they are taken out in rounds: nearly sorted.
         stacks.samples.sort_by_key(|sample| sample.time);
         stacks.lost = stacks.lost.saturating_add(self.beyond);
@@ -82,7 +71,7 @@ impl StackTable {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use whylate_base::{Cpu, Ns};
+    use whylate_base::{Cpu, Ns, Tid};
     use whylate_events::SampleKind;
 
     #[test]
@@ -99,12 +88,9 @@ mod tests {
             table.sample(StackSample { time: Ns(time), tid, pid: tid, cpu, kind, stack });
         }
         table.lost(2);
-        table.left_out(Tid(7), 49);
-        table.left_out(Tid(7), 50);
         let stacks = table.finish();
         assert_eq!(stacks.samples.iter().map(|sample| sample.time.0).collect::<Vec<_>>(), [3, 4, 5]);
         assert_eq!((stacks.addresses.len(), stacks.stacks.len()), (3, 2));
         assert_eq!(stacks.lost, 2);
-        assert_eq!(stacks.thinned, [ThinnedThread { tid: Tid(7), left_out: 99 }]);
     }
 }

@@ -49,7 +49,7 @@ pub use loopback::loopback_up;
 pub use memory::{Lock, mlockall, munlockall};
 pub use memory_nodes::bind_memory;
 pub use output_file::{OutputError, OutputFile, OutputPart, OutputPlace};
-pub use perf::{PERF_REGISTERS, PerfCounter, PerfEvent, PerfOptions, PerfRegister, PerfRing, SampleRate};
+pub use perf::{PERF_REGISTERS, PerfCounter, PerfEvent, PerfOptions, PerfRegister, PerfRing};
 pub use queue::MessageQueue;
 pub use sched::{DeadlineParams, SchedParams, getattr, is_setattr_filtered, setattr};
 pub use signal::QueuedSignal;

@@ -30,23 +30,13 @@ pub enum PerfCounter {
     Nothing,
 }
 
-/// How often a sample is taken.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SampleRate {
-    /// For so many counts; nanoseconds of [`PerfCounter::CpuClock`].
-    Every(u64),
-    /// For each count, but no more than about so many a second: where they come faster, the kernel raises the number of
-    /// counts between two samples. No more than `kernel.perf_event_max_sample_rate`.
-    PerSecond(u64),
-}
-
 /// How an event is sampled.
 #[derive(Clone, Copy, Debug)]
 pub struct PerfOptions {
     /// What is counted.
     pub counter: PerfCounter,
-    /// How often.
-    pub rate: SampleRate,
+    /// A sample is taken for each this many counts; nanoseconds of [`PerfCounter::CpuClock`].
+    pub period: u64,
     /// Whether threads that the thread starts are sampled as well.
     pub inherit: bool,
     /// Whether what happens inside the kernel counts. Without privileges it must not, where
@@ -214,13 +204,7 @@ fn attributes(options: &PerfOptions) -> bindings::perf_event_attr {
         PerfCounter::Nothing => software(bindings::PERF_COUNT_SW_DUMMY),
         PerfCounter::Tracepoint(id) => (bindings::PERF_TYPE_TRACEPOINT, id),
     };
-    match options.rate {
-        SampleRate::Every(period) => attr.__bindgen_anon_1.sample_period = period,
-        SampleRate::PerSecond(rate) => {
-            attr.set_freq(1);
-            attr.__bindgen_anon_1.sample_freq = rate;
-        }
-    }
+    attr.__bindgen_anon_1.sample_period = options.period;
     attr.sample_type = PerfEvent::SAMPLE;
     attr.sample_regs_user = match options.user_stack {
         0 => 0,

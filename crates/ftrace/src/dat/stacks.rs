@@ -20,7 +20,7 @@ use std::io;
 use whylate_base::{Cpu, Ns, Tid};
 use whylate_events::{
     AddressId, CodeAddress, CodeLocation, CodeModule, ModuleId, ModuleKind, MutexProtocol, MutexReading,
-    SampleKind, StackId, StackSample, Stacks, ThinnedThread,
+    SampleKind, StackId, StackSample, Stacks,
 };
 
 /// The section's number: no number of trace-cmd's is near it.
@@ -35,9 +35,7 @@ struct Document {
     lost: u64,
     cost_ns: Option<i64>,
     notes: Vec<String>,
-    /// Tid, left out. Earlier versions wrote none.
-    #[serde(default)]
-    thinned: Vec<(i32, u64)>,
+    /// Earlier versions wrote none.
     #[serde(default)]
     mutexes: Vec<MutexRow>,
     strings: Vec<String>,
@@ -94,7 +92,6 @@ pub(super) fn encode(stacks: &Stacks) -> io::Result<Vec<u8>> {
         lost: stacks.lost,
         cost_ns: stacks.cost.map(|cost| cost.0),
         notes: stacks.notes.clone(),
-        thinned: stacks.thinned.iter().map(|thread| (thread.tid.0, thread.left_out)).collect(),
         mutexes: stacks.mutexes.iter().map(|one| mutex(&mut strings, one)).collect(),
         modules: stacks.modules.iter().map(|one| module(&mut strings, one)).collect(),
         addresses: stacks.addresses.iter().map(|one| address(&mut strings, one)).collect(),
@@ -140,9 +137,6 @@ fn decode(text: &[u8]) -> Result<Stacks, String> {
         lost: document.lost,
         cost: document.cost_ns.map(Ns),
         notes: document.notes,
-        thinned: (document.thinned.into_iter())
-            .map(|(tid, left_out)| ThinnedThread { tid: Tid(tid), left_out })
-            .collect(),
         ..Stacks::default()
     };
     for &(path, build_id, kind) in &document.modules {
@@ -299,7 +293,6 @@ pub(super) mod tests {
                 owner: Tid(12),
                 symbol: Some("queue_lock".to_owned()),
             }],
-            thinned: vec![ThinnedThread { tid: Tid(12), left_out: 90_000 }],
             notes: vec!["a note".to_owned()],
         }
     }
@@ -314,12 +307,12 @@ pub(super) mod tests {
     #[test]
     fn a_file_of_an_earlier_version_is_read() {
         let text = String::from_utf8(encode(&sample_stacks()).expect("encoded")).expect("JSON");
-        let start = text.find("\"thinned\"").expect("a member");
+        let start = text.find("\"mutexes\"").expect("a member");
         let end = text.find("\"strings\"").expect("the next");
         let earlier = format!("{}{}", &text[..start], &text[end..]);
         assert_ne!(earlier, text);
         let stacks = decode(earlier.as_bytes()).expect("decoded");
-        assert_eq!(stacks, Stacks { thinned: Vec::new(), mutexes: Vec::new(), ..sample_stacks() });
+        assert_eq!(stacks, Stacks { mutexes: Vec::new(), ..sample_stacks() });
     }
 
     #[test]

@@ -97,5 +97,5 @@ fn tracepoint(tracefs: &Tracefs, group: &str, name: &str, member: &str) -> Optio
 /// What the call stacks do not show, in sentences; `consequence` is what a lost one means.
 pub(crate) fn notes(stacks: &Stacks, consequence: &str) -> Vec<String> {
     let lost = (stacks.lost > 0).then(|| format!("{} call stacks were lost: {consequence}", stacks.lost));
-    stacks.notes.iter().cloned().chain(lost).chain(stacks.thinned_note()).collect()
+    stacks.notes.iter().cloned().chain(lost).collect()
 }

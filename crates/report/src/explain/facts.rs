@@ -58,10 +58,7 @@ pub(crate) fn stacks(trace: &TraceInfo) -> Vec<String> {
     let lost = (stacks.lost > 0).then(|| {
         format!("{} were lost: lines may be missing", words::plural(stacks.lost, "sampled call stack"))
     });
-    lost.into_iter()
-        .chain(stacks.thinned_note())
-        .chain(stacks.notes.iter().map(|note| words::clean(note)))
-        .collect()
+    lost.into_iter().chain(stacks.notes.iter().map(|note| words::clean(note))).collect()
 }
 
 /// What the flame graph of a thread compares.

@@ -57,32 +57,6 @@ fn faults_work_and_sleeps_have_their_lines() {
     assert!(switches.contains(&expected("rest")), "{switches:?}");
 }
 
-/// Not all switches of a thread that switches all the time are sampled, and those that are not are counted.
-#[test]
-fn very_frequent_switches_are_thinned_and_counted() {
-    let directory = tempfile::tempdir().expect("a directory");
-    let program = directory.path().join("switches");
-    let name = directory.path().join("counted");
-    let define = format!("-DCOUNTED=\"{}\"", name.display());
-    let made = compile("switches.c", &["-lpthread", &define], &program);
-    let Some((stacks, _)) = made.and_then(|()| sample(&program, &[])) else { return };
-    let text = std::fs::read_to_string(name).expect("a count");
-    let switches: u64 = text.parse().expect("a number");
-    let sampled = stacks.samples.iter().filter(|sample| sample.kind == SampleKind::SwitchOut).count() as u64;
-    if sampled == 0 {
-        return skip(Need::Root, "switches are in the kernel, which needs privileges");
-    }
-    let left_out: u64 = stacks.thinned.iter().map(|thread| thread.left_out).sum();
-    // Wake-ups were not asked for. The kernel's counts are of the interval before, so they are not exact.
-    let counted = sampled + left_out + stacks.lost;
-    assert!(
-        counted * 4 >= switches * 3 && counted * 3 <= switches * 4,
-        "{sampled} + {left_out} of {switches}"
-    );
-    assert_eq!(stacks.thinned.is_empty(), left_out == 0);
-    assert!(stacks.thinned_note().is_none_or(|note| note.contains(&left_out.to_string())));
-}
-
 #[test]
 fn the_vdso_is_unwound_and_named() {
     let directory = tempfile::tempdir().expect("a directory");

@@ -129,7 +129,7 @@ impl Drop for PerfRing {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{PerfCounter, PerfOptions, SampleRate, gettid};
+    use crate::{PerfCounter, PerfOptions, gettid};
     use whylate_testing::{Need, skip};
 
     #[test]
@@ -138,7 +138,7 @@ mod tests {
         crate::setaffinity(whylate_base::Tid(0), &[cpu].into_iter().collect()).expect("one of its CPUs");
         let options = PerfOptions {
             counter: PerfCounter::MinorFaults,
-            rate: SampleRate::Every(1),
+            period: 1,
             inherit: false,
             kernel: false,
             kernel_stack: false,

@@ -56,7 +56,6 @@ fn trace(info: &TraceInfo) -> Trace {
         stacks: info.stacks.as_ref().map(|stacks| StackFacts {
             samples: stacks.samples.len() as u64,
             lost: stacks.lost,
-            left_out: stacks.thinned.iter().map(|thread| thread.left_out).sum(),
             period_ns: stacks.period.0,
             cost_ns: stacks.cost.map(|cost| cost.0),
             notes: stacks.notes.clone(),

@@ -40,9 +40,6 @@ pub struct StackFacts {
     pub samples: u64,
     /// How many the kernel had no room for.
     pub lost: u64,
-    /// About how many context switches and wake-ups were not sampled, because they came too fast.
-    #[serde(default)]
-    pub left_out: u64,
     /// The interval of each thread's CPU clock.
     pub period_ns: i64,
     /// What they took of the sampled threads' time, as an estimate; null where it is not known.
