@@ -1,5 +1,6 @@
 //! The command line.
 
+mod bench;
 mod compare;
 mod convert;
 mod doctor;
@@ -15,6 +16,7 @@ mod selection;
 mod tuning;
 mod values;
 
+pub(crate) use bench::BenchArgs;
 pub(crate) use compare::{CompareArgs, FailOnWorse, PlotArgs, PlotKind};
 pub(crate) use convert::{ConvertArgs, ConvertFormat};
 pub(crate) use doctor::DoctorArgs;
@@ -125,10 +127,20 @@ pub(crate) enum Verb {
     Measure(Box<MeasureArgs>),
     /// Compare measurements: which is better or worse by more than chance, and what changed
     ///
-    /// Reads documents of `measure --json` and the files of other tools.
+    /// Reads documents of `measure --json` and the files of other tools; or two documents of `bench --json`, whose rows it
+    /// compares.
     ///
     /// Exit codes: 0 same or better, and every gate is met; 1 worse, or a gate is missed; 2 could not do it; 3 cannot tell.
     Compare(CompareArgs),
+    /// Measure what clocks, sockets, memory or threads cost on this machine
+    ///
+    /// Reports the distribution of the time per operation, and what it means. Works without root; what needs root is skipped
+    /// and reported. As root, `bench clock` makes each clock source the current one for a time, and restores the one
+    /// before; after kill -9 the next bench restores it.
+    ///
+    /// Exit codes: 0 done; 1 the machine has a fault (a clock that went backwards); 2 could not do it; 3 cannot tell: nothing
+    /// was measured.
+    Bench(BenchArgs),
     /// Plot measurements as SVG
     ///
     /// Latency histograms, latency CCDFs (with the fitted tail, or the reason why there is none), the maximum over time,

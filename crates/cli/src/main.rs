@@ -34,6 +34,7 @@ fn main() -> ExitCode {
         Verb::Record(args) => verbs::record::run(args),
         Verb::Measure(args) => verbs::measure::run(args),
         Verb::Compare(args) => verbs::compare::run(args),
+        Verb::Bench(args) => verbs::bench::run(args),
         Verb::Plot(args) => verbs::plot::run(args),
         Verb::Lab(verb) => verbs::lab::run(verb),
         Verb::Check(args) => verbs::check::run(args),

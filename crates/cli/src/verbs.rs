@@ -1,6 +1,7 @@
 //! One module for each verb.
 
 pub(crate) mod apply;
+pub(crate) mod bench;
 pub(crate) mod check;
 pub(crate) mod compare;
 pub(crate) mod confirm;

@@ -12,12 +12,14 @@
 //! thread reads at its leisure. What it was refused (priority, locked memory) does not stop
 //! a measurement: it becomes a [`Degraded`] entry with the way to get it.
 
+pub mod bench;
 mod block;
 mod check;
 mod degraded;
 mod error;
 mod histogram;
 mod job;
+mod journal;
 mod kind;
 pub mod load;
 mod meter;

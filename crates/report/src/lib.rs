@@ -6,6 +6,8 @@
 //! run       RunReport       terminal  json
 //! measure   MeasureReport   terminal  json  html  svg  markdown
 //! compare   Compared        terminal  json  html  svg  markdown
+//! bench     BenchReport     terminal  json  html       markdown
+//!           BenchComparison terminal  json             markdown
 //! check     checks::CheckReport  terminal  json  html  markdown  sarif  junit
 //! plan      Plan            terminal  json             markdown
 //! apply     [JournalEntry]  terminal  json
@@ -19,6 +21,8 @@
 //! It knows no terminal and writes no file; the caller chooses whether colours are used.
 
 pub mod apply;
+pub mod bench;
+pub mod bench_compare;
 mod bins;
 pub mod check;
 mod claims;

@@ -1,5 +1,6 @@
 //! `whylate compare`
 
+mod benches;
 mod sides;
 
 use super::runs;
@@ -18,6 +19,9 @@ pub(crate) fn run(args: &CompareArgs) -> Result<ExitStatus> {
         bail!(
             "one measurement alone cannot be compared: name another one, or ask something with --gate or --claim"
         );
+    }
+    if let Some(status) = benches::compare(args, &files)? {
+        return Ok(status);
     }
     let destination = Destination::of::<Compared>(&args.output, &files)?;
     let compared = asked(compare_pairs(runs::read(&files)?, &pairs), args);

@@ -1,6 +1,7 @@
 //! Runs the program as a user does: one binary, since every test needs the same helpers, and
 //! since what records on this machine must take turns (`support::tracefs`).
 
+mod bench;
 mod check;
 mod compare;
 mod convert;

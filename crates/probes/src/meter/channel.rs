@@ -11,7 +11,7 @@ use std::sync::atomic::{
 use whylate_sys::{Condition, EventFd, MessageQueue, PiLock, SysError, ThreadSignal, futex_wait, futex_wake};
 
 /// Two threads' means: one is woken, the other wakes it. Both count the turns, from 0.
-pub(super) enum Channel {
+pub(crate) enum Channel {
     Pipe(io::PipeReader, io::PipeWriter),
     Eventfd(EventFd),
     /// How many turns there were.
@@ -44,7 +44,7 @@ impl Channel {
     }
 
     /// The waker's part before all turns.
-    pub(super) fn prepare_waker(&self) -> Result<(), SysError> {
+    pub(crate) fn prepare_waker(&self) -> Result<(), SysError> {
         match self {
             Channel::PiMutex([first, _]) => first.lock(),
             _ => Ok(()),
@@ -52,7 +52,7 @@ impl Channel {
     }
 
     /// The woken thread's part before all turns.
-    pub(super) fn prepare_woken(&self) -> Result<(), SysError> {
+    pub(crate) fn prepare_woken(&self) -> Result<(), SysError> {
         if let Channel::Signal(signal) = self {
             let own = ThreadSignal::block()?;
             signal.get_or_init(|| own);
@@ -62,7 +62,7 @@ impl Channel {
 
     /// What the waker does before its call, and what does not wake.
     #[inline]
-    pub(super) fn before_wake(&self, turn: u32) -> Result<(), SysError> {
+    pub(crate) fn before_wake(&self, turn: u32) -> Result<(), SysError> {
         match self {
             Channel::PiMutex(locks) => of_turn(locks, turn.wrapping_add(1)).lock(),
             Channel::Condvar(condition) => condition.advance(),
@@ -72,7 +72,7 @@ impl Channel {
 
     /// The call that wakes.
     #[inline]
-    pub(super) fn wake(&self, turn: u32) -> Result<(), SysError> {
+    pub(crate) fn wake(&self, turn: u32) -> Result<(), SysError> {
         match self {
             Channel::Pipe(_, writer) => write(&mut { writer }),
             Channel::Eventfd(event) => event.raise(),
@@ -91,7 +91,7 @@ impl Channel {
 
     /// Sleeps until it is woken.
     #[inline]
-    pub(super) fn wait(&self, turn: u32) -> Result<(), SysError> {
+    pub(crate) fn wait(&self, turn: u32) -> Result<(), SysError> {
         match self {
             Channel::Pipe(reader, _) => read(&mut { reader }),
             Channel::Eventfd(event) => event.wait().map(drop),
@@ -111,7 +111,7 @@ impl Channel {
 
     /// What the woken thread does when it has been.
     #[inline]
-    pub(super) fn after_wait(&self, turn: u32) -> Result<(), SysError> {
+    pub(crate) fn after_wait(&self, turn: u32) -> Result<(), SysError> {
         match self {
             Channel::PiMutex(locks) => of_turn(locks, turn).unlock(),
             _ => Ok(()),

@@ -1,7 +1,7 @@
 //! The loops of the probes: one file for each kind.
 
 mod busy;
-mod channel;
+pub(crate) mod channel;
 mod deadline;
 mod hwlat;
 mod interrupts;

@@ -15,7 +15,6 @@
 
 mod cpu_track;
 mod interface;
-mod journal;
 mod settings;
 
 pub(crate) use interface::{Interface, Waiting};

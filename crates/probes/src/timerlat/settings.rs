@@ -1,12 +1,13 @@
 //! The settings that all users of timerlat and osnoise share: changed for the time of a measurement, and put back.
 
-use super::journal::{self, Entry, Journal};
+use crate::journal::{Entry, Journal};
 use crate::{ProbeError, Workload};
 use std::io;
 use std::path::Path;
 use whylate_base::{CpuSet, Ns};
 use whylate_ftrace::tracefs::{Tracefs, TracefsError};
 
+const JOURNAL: &str = "/run/whylate-timerlat";
 /// Since Linux 6.3; before, all workloads are the kernel's.
 const OPTIONS: &str = "osnoise/options";
 const KERNEL_WORKLOAD: &str = "OSNOISE_WORKLOAD";
@@ -56,7 +57,7 @@ impl Settings {
         cpus: &CpuSet,
         period: Ns,
     ) -> Result<Settings, ProbeError> {
-        Settings::with_journal(Path::new(journal::PATH), tracefs, workload, cpus, period)
+        Settings::with_journal(Path::new(JOURNAL), tracefs, workload, cpus, period)
     }
 
     fn with_journal(

@@ -4,7 +4,7 @@
 
 use crate::fixture;
 use serde::de::DeserializeOwned;
-use whylate_report::{apply, check, compare, doctor, explain, history, measure, ps, run, verify};
+use whylate_report::{apply, bench, check, compare, doctor, explain, history, measure, ps, run, verify};
 use whylate_tuning::PlanDocument;
 
 #[track_caller]
@@ -48,6 +48,11 @@ fn the_first_document_of_each_schema_stays_readable() {
     );
     let listed: ps::json::Document = read("ps");
     assert_eq!((listed.schema.as_str(), listed.threads.is_empty()), ("whylate.ps/1", false));
+    let benched: bench::json::document::Document = read("bench");
+    assert_eq!((benched.schema.as_str(), benched.kind.as_str()), ("whylate.bench/1", "clock"));
+    assert!(benched.rows[0].ns_per_op.p50 > 0.0);
+    let compared: whylate_report::bench_compare::json::Document = read("bench-compare");
+    assert_eq!((compared.schema.as_str(), compared.rows.is_empty()), ("whylate.bench-compare/1", false));
     let history: history::json::Document = read("history");
     assert_eq!((history.schema.as_str(), history.applies.is_empty()), ("whylate.history/1", false));
 }

@@ -7,7 +7,9 @@ use std::path::Path;
 use whylate_base::Ns;
 use whylate_ledger::finding_page;
 use whylate_report::explain::json::document::Document;
-use whylate_report::{apply, check, compare, doctor, explain, history, measure, plan, ps, run, verify};
+use whylate_report::{
+    apply, bench, check, compare, doctor, explain, history, measure, plan, ps, run, verify,
+};
 
 fn pretty(value: &Value) -> String {
     format!("{value:#}\n")
@@ -18,6 +20,9 @@ fn schemas_are_current() {
     let schemas = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/schema");
     assert_current(&schemas.join("whylate.explain-1.json"), &pretty(&explain::json::schema()));
     assert_current(&schemas.join("whylate.measure-1.json"), &pretty(&measure::json::schema()));
+    assert_current(&schemas.join("whylate.bench-1.json"), &pretty(&bench::json::schema()));
+    let comparison = schemas.join("whylate.bench-compare-1.json");
+    assert_current(&comparison, &pretty(&whylate_report::bench_compare::json::schema()));
     assert_current(&schemas.join("whylate.compare-1.json"), &pretty(&compare::json::schema()));
     assert_current(&schemas.join("whylate.check-1.json"), &pretty(&check::json::schema()));
     assert_current(&schemas.join("whylate.doctor-1.json"), &pretty(&doctor::json::schema()));

@@ -2,6 +2,7 @@
 //!
 //! `WHYLATE_BLESS=1 cargo test -p whylate-report` writes the fixtures anew.
 
+mod bench;
 mod check;
 mod compare;
 mod doctor;

@@ -23,16 +23,36 @@ const FITS: usize = 6;
 /// Each run, or each thread, with its fit or why there is none. `None` without samples.
 pub(crate) fn ccdf(runs: &[Prepared], by_thread: bool, threshold: Option<Ns>) -> Option<Plot> {
     let all = Series::of(runs, by_thread);
-    let (from, mut to) = series::span(&all)?;
     let mut notes = Vec::new();
     let fits: Vec<Option<&Tail>> = match all.len() {
         0..=FITS => all.iter().map(|series| fit(series, &mut notes)).collect(),
         _ => vec![None; all.len()],
     };
+    let is_crowded = all.len() > FITS;
+    let mut plot = plotted(&all, &fits, threshold, notes)?;
+    if is_crowded {
+        plot.notes.push("No tail is fitted: there are too many lines.".to_owned());
+    }
+    Some(plot)
+}
+
+/// Each thread without a fit: of samples for which none would mean anything. `None` without samples.
+pub(crate) fn ccdf_without_fit(runs: &[Prepared]) -> Option<Plot> {
+    let all = Series::of(runs, true);
+    plotted(&all, &vec![None; all.len()], None, Vec::new())
+}
+
+fn plotted(
+    all: &[Series<'_>],
+    fits: &[Option<&Tail>],
+    threshold: Option<Ns>,
+    mut notes: Vec<String>,
+) -> Option<Plot> {
+    let (from, mut to) = series::span(all)?;
     let most = all.iter().map(|series| series.histogram().count()).max().unwrap_or(1) as f64;
     let is_fitted = fits.iter().any(Option::is_some);
     let lowest = if is_fitted { BEYOND / most } else { 0.6 / most };
-    for (series, tail) in all.iter().zip(&fits) {
+    for (series, tail) in all.iter().zip(fits) {
         if let Some(level) = tail.and_then(|tail| tail.level(lowest)) {
             to = to.max((level.estimate.0 as f64 * 1.1).min(series.max() * FARTHEST));
         }
@@ -61,8 +81,6 @@ pub(crate) fn ccdf(runs: &[Prepared], by_thread: bool, threshold: Option<Ns>) ->
         let note = "Dashed: the fitted tail, where independent samples of one cause would go on; what no sample has \
                     shown is not shown by a line either.";
         notes.insert(0, note.to_owned());
-    } else if all.len() > FITS {
-        notes.push("No tail is fitted: there are too many lines.".to_owned());
     }
     Some(Plot {
         drawing,

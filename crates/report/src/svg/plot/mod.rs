@@ -20,7 +20,7 @@ mod shift;
 mod time;
 
 use crate::svg::file::{LINE, RULES, TITLE, style};
-pub(crate) use ccdf::ccdf;
+pub(crate) use ccdf::{ccdf, ccdf_without_fit};
 pub(crate) use histogram::histogram;
 use maud::{Markup, PreEscaped, html};
 pub(crate) use multiples::multiples;

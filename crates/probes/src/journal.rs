@@ -1,4 +1,6 @@
-//! What was changed, on record for as long as it is: after a kill the next probe puts it back.
+//! What was changed, on record for as long as it is: after a kill the next run puts it back.
+//!
+//! A journal lies in `/run`, in memory, so that it goes with the settings when the machine is switched off.
 
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
@@ -7,24 +9,21 @@ use std::io::{self, Read, Write};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-/// In memory, so that it goes with the settings when the machine is switched off.
-pub(super) const PATH: &str = "/run/whylate-timerlat";
-
 /// A file that is locked while its process lives, with a line for each change: the setting, a blank, what it was.
-pub(super) struct Journal {
+pub(crate) struct Journal {
     path: PathBuf,
     file: File,
 }
 
 /// A setting and what it was.
-pub(super) type Entry = (String, String);
+pub(crate) type Entry = (String, String);
 
 impl Journal {
-    /// Opens it, and gives what a probe that was killed has left in it. `None`: a living one uses it.
+    /// Opens it, and gives what a run that was killed has left in it. `None`: a living one uses it.
     ///
     /// # Errors
     /// When it cannot be made, locked or read.
-    pub(super) fn open(path: &Path) -> io::Result<Option<(Journal, Vec<Entry>)>> {
+    pub(crate) fn open(path: &Path) -> io::Result<Option<(Journal, Vec<Entry>)>> {
         if let Some(directory) = path.parent() {
             std::fs::create_dir_all(directory)?;
         }
@@ -46,16 +45,16 @@ impl Journal {
     }
 
     /// Notes what a setting is, before it is changed.
-    pub(super) fn note(&mut self, setting: &str, value: &str) -> io::Result<()> {
+    pub(crate) fn note(&mut self, setting: &str, value: &str) -> io::Result<()> {
         self.file.write_all(format!("{setting} {value}\n").as_bytes())
     }
 
-    pub(super) fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
     /// All is as it was.
-    pub(super) fn close(self) {
+    pub(crate) fn close(self) {
         // One that stays has entries that name what is so already.
         let _ = std::fs::remove_file(&self.path);
     }

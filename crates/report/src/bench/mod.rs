@@ -1,0 +1,26 @@
+//! `whylate bench`: what clocks, sockets, memory and threads cost.
+
+mod facts;
+pub mod html;
+pub mod json;
+pub mod markdown;
+pub mod terminal;
+
+use crate::format::Format;
+use crate::render::{Render, Rendered};
+use crate::terminal::Style;
+use whylate_probes::bench::BenchReport;
+
+impl Render for BenchReport {
+    const FORMATS: &'static [Format] = &[Format::Text, Format::Json, Format::Html, Format::Markdown];
+
+    fn render(&self, format: Format, style: &Style) -> Option<Rendered> {
+        Some(match format {
+            Format::Text => Rendered::Text(terminal::render(self, style)),
+            Format::Json => Rendered::Document(json::render(self)),
+            Format::Html => Rendered::Text(html::render(self)),
+            Format::Markdown => Rendered::Text(markdown::render(self)),
+            Format::Svg | Format::Sarif | Format::Junit => return None,
+        })
+    }
+}
