@@ -1,7 +1,7 @@
 //! Starts a program with its policy, CPUs and memory, in the order that cannot hang, and explains what the kernel refuses.
 //!
-//! * [`RunRequest`]: what is asked for. [`check`] examines it and changes nothing; [`start`] becomes the program, or its
-//!   parent where something is held for it. [`change`] changes threads that run already.
+//! * [`RunRequest`]: what is asked for. [`check()`] examines it and changes nothing; [`start()`] becomes the program, or its
+//!   parent where something is held for it. [`change()`] changes threads that run already.
 //! * Priority comes before affinity: a thread of SCHED_OTHER that is pinned to a CPU on which a SCHED_FIFO thread never
 //!   sleeps does not run again, and so never gets to the call that would raise its priority.
 
