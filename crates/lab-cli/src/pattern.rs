@@ -1,24 +1,13 @@
-//! Patterns of names: of kernels (`6.12*`, `*-rt`), of threads (`migration/*`), of files (`/proc/sys/fs/inode-*`).
+//! Patterns of the names of kernels (`6.12*`, `*-rt`), and their families.
 
-/// True when `text` is `pattern`, in which a `*` stands for any characters, or none.
-pub fn matches(pattern: &str, text: &str) -> bool {
-    let mut parts = pattern.split('*');
-    let first = parts.next().unwrap_or_default();
-    let Some(mut rest) = text.strip_prefix(first) else { return false };
-    let Some(last) = parts.next_back() else { return rest.is_empty() };
-    for part in parts {
-        let Some(at) = rest.find(part) else { return false };
-        rest = rest.get(at + part.len()..).unwrap_or_default();
-    }
-    rest.ends_with(last)
-}
+use whylate_base::glob;
 
 /// True when one of `patterns` matches the kernel's name, or the family it belongs to.
 pub fn one_matches(patterns: &[String], kernel: &str) -> bool {
     let family = family(kernel);
-    patterns.iter().any(|pattern| {
-        matches(pattern, kernel) || family.as_deref().is_some_and(|family| matches(pattern, family))
-    })
+    patterns
+        .iter()
+        .any(|pattern| glob(pattern, kernel) || family.as_deref().is_some_and(|family| glob(pattern, family)))
 }
 
 /// The family of kernels that a name or release belongs to, as scenarios call it: `6.1-rt` for
@@ -63,7 +52,7 @@ mod tests {
             ("/a*mem", "/a/tcp_rmem", true),
             ("", "x", false),
         ] {
-            assert_eq!(matches(pattern, text), fits, "{pattern} on {text}");
+            assert_eq!(glob(pattern, text), fits, "{pattern} on {text}");
         }
     }
 
@@ -95,8 +84,8 @@ mod tests {
                 }
                 text.push_str(part);
             }
-            prop_assert!(matches(&parts.join("*"), &text));
-            prop_assert_eq!(matches(&text, &parts.concat()), text == parts.concat());
+            prop_assert!(glob(&parts.join("*"), &text));
+            prop_assert_eq!(glob(&text, &parts.concat()), text == parts.concat());
         }
     }
 }

@@ -1,8 +1,8 @@
 //! The culprit of a verdict, compared with the expected ones.
 
 use crate::label::Label;
-use crate::pattern::matches;
 use crate::scenario::ExpectedCulprit;
+use whylate_base::glob;
 use whylate_ledger::{Activation, Culprit, softirq_name};
 
 /// Whether a verdict names the right culprit.
@@ -40,9 +40,9 @@ fn is(label: &Label, by: &Culprit, expected: ExpectedCulprit<'_>) -> bool {
         (Culprit::Task { tid, .. }, ExpectedCulprit::Part(part)) => {
             label.of_part(part).any(|member| member.tid == *tid)
         }
-        (Culprit::Task { comm, .. }, ExpectedCulprit::Thread(pattern)) => matches(pattern, comm.as_str()),
-        (Culprit::Irq { name, .. }, ExpectedCulprit::Irq(pattern)) => matches(pattern, name.as_str()),
-        (Culprit::Softirq { vec }, ExpectedCulprit::Softirq(pattern)) => matches(pattern, softirq_name(*vec)),
+        (Culprit::Task { comm, .. }, ExpectedCulprit::Thread(pattern)) => glob(pattern, comm.as_str()),
+        (Culprit::Irq { name, .. }, ExpectedCulprit::Irq(pattern)) => glob(pattern, name.as_str()),
+        (Culprit::Softirq { vec }, ExpectedCulprit::Softirq(pattern)) => glob(pattern, softirq_name(*vec)),
         _ => false,
     }
 }

@@ -1,11 +1,11 @@
 //! Which threads had the CPU while a victim waited for it, as `trace-cmd report` shows the recording: a second reading
 //! that shares no code with the analysis.
 
-use crate::pattern::matches;
 use std::collections::HashMap;
 use std::path::Path;
 use std::process::Command;
 use whylate_base::Ns;
+use whylate_base::glob;
 
 /// A victim that was runnable, and not running.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,7 +19,7 @@ pub(super) struct Delay {
 impl Delay {
     /// True when threads of these names had the CPU for more than half of it.
     pub(super) fn is_by(&self, patterns: &[String]) -> bool {
-        let one = |name: &str| patterns.iter().any(|pattern| matches(pattern, name));
+        let one = |name: &str| patterns.iter().any(|pattern| glob(pattern, name));
         let held: Ns = self.holders.iter().filter(|(name, _)| one(name)).map(|(_, held)| *held).sum();
         held.0 * 2 > self.length.0
     }
@@ -77,7 +77,7 @@ struct Reading {
 impl Reading {
     /// One line: `  comm-12  [000]  5.000000001: sched_switch:  comm:12 [120] R ==> other:13 [49]`.
     fn line(&mut self, line: &str, victims: &[String]) {
-        let is_victim = |name: &str| victims.iter().any(|victim| matches(victim, name));
+        let is_victim = |name: &str| victims.iter().any(|victim| glob(victim, name));
         let Some((head, event, body)) = parts(line) else { return };
         let Some((cpu, at)) = place(head) else { return };
         self.last = at;

@@ -2,7 +2,7 @@
 //! values are not compared.
 
 use super::MachineState;
-use crate::pattern::matches;
+use whylate_base::glob;
 
 /// Names that are not compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,7 +78,7 @@ pub(super) fn why(group: &str, name: &str, states: [&MachineState; 2]) -> Option
     };
     let known = VOLATILE
         .iter()
-        .find(|known| known.group == group && matches(known.names, name) && known.by.is_none_or(runs));
+        .find(|known| known.group == group && glob(known.names, name) && known.by.is_none_or(runs));
     known.map(|known| known.why)
 }
 

@@ -71,8 +71,7 @@ const DELIBERATE: &[Deliberate] = &[
 
 /// The reason why that setting differs from TuneD's; `read`: with `--tuned`, which reads TuneD's profile.
 pub(super) fn why(name: &str, read: bool) -> Option<&'static str> {
-    let known =
-        DELIBERATE.iter().find(|known| known.read >= read && crate::pattern::matches(known.names, name));
+    let known = DELIBERATE.iter().find(|known| known.read >= read && whylate_base::glob(known.names, name));
     known.map(|known| known.why)
 }
 
