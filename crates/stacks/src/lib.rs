@@ -43,6 +43,7 @@ mod unwind;
 
 pub use files::ModuleFiles;
 pub use maps::{Mapping, MapsLine, parse_maps};
+pub use mutex::{HeldMutex, MUTEX_BYTES, held_mutex};
 pub use sample::{UserRegisters, UserStack};
 pub use sampler::{DEFAULT_PERIOD, SamplerError, SamplerOptions, StackSampler};
 pub use source::SampledTracepoint;

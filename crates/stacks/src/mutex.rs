@@ -6,8 +6,8 @@
 use whylate_base::Tid;
 use whylate_events::MutexProtocol;
 
-/// Bytes up to the end of `__kind`.
-pub(crate) const MUTEX_BYTES: usize = 20;
+/// Bytes from the beginning of a mutex up to the end of `__kind`.
+pub const MUTEX_BYTES: usize = 20;
 
 /// `__lock` of a mutex without priority inheritance that is held and has waiters.
 const LOCKED_WITH_WAITERS: u32 = 2;
@@ -24,13 +24,15 @@ const CEILING: u32 = 0xfff8_0000;
 
 /// A mutex that is held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct HeldMutex {
-    pub(crate) protocol: MutexProtocol,
-    pub(crate) owner: Tid,
+pub struct HeldMutex {
+    /// Whether its owner inherits priorities.
+    pub protocol: MutexProtocol,
+    /// The thread that holds it, by the id in its own PID namespace.
+    pub owner: Tid,
 }
 
 /// The mutex in these bytes; `None` where they are no mutex that one thread holds while others wait.
-pub(crate) fn held_mutex(bytes: &[u8; MUTEX_BYTES]) -> Option<HeldMutex> {
+pub fn held_mutex(bytes: &[u8; MUTEX_BYTES]) -> Option<HeldMutex> {
     let word = |at: usize| bytes.get(at..at + 4)?.try_into().ok().map(u32::from_ne_bytes);
     let (lock, owner, users, kind) = (word(0)?, word(8)?, word(12)?, word(16)?);
     let protocol = match (kind & INHERIT != 0, kind & PROTECT != 0) {

@@ -4,6 +4,7 @@ use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use whylate_base::Tid;
+use whylate_stacks::{MUTEX_BYTES, held_mutex};
 
 /// Operations without their flags (`include/uapi/linux/futex.h`).
 const WAIT: u64 = 0;
@@ -49,36 +50,25 @@ impl Wait {
     }
 }
 
-/// Bits of a mutex's kind without priority inheritance or ceiling: type, robust, elision, shared by processes
-/// (sysdeps/nptl/internaltypes.h of glibc).
-const PLAIN_KINDS: u32 = 3 | 16 | 128 | 256 | 512;
-
-/// The first fields of `pthread_mutex_t` in 64-bit glibc (sysdeps/nptl/bits/struct_mutex.h): `__lock`, `__count`, `__owner`,
-/// `__nusers`, `__kind`.
-type MutexWords = [u32; 5];
-
 /// The thread that holds the lock, by the memory of the waiting process.
 pub(super) fn owner(pid: i32, wait: &Wait) -> Option<Tid> {
-    let mut bytes = [0; size_of::<MutexWords>()];
+    let mut bytes = [0; MUTEX_BYTES];
     let memory = File::open(format!("/proc/{pid}/mem")).ok()?;
     // A lock at the very end of what is mapped is no mutex of glibc.
     memory.read_exact_at(&mut bytes, wait.address).ok()?;
-    let mut words = MutexWords::default();
-    for (word, bytes) in words.iter_mut().zip(bytes.chunks_exact(4)) {
-        *word = u32::from_ne_bytes(*bytes.first_chunk()?);
-    }
-    named(wait.lock, words).filter(|owner| is_thread_of(pid, *owner))
+    named(wait.lock, &bytes).filter(|owner| is_thread_of(pid, *owner))
 }
 
 /// The owner that the words name.
-fn named(lock: Lock, [word, _, owner, users, kind]: MutexWords) -> Option<Tid> {
-    let is_mutex = word == CONTENDED && users > 0 && kind & !PLAIN_KINDS == 0;
-    let tid = match lock {
-        Lock::Inheriting => word & OWNER,
-        Lock::Plain if is_mutex => owner,
-        _ => 0,
-    };
-    i32::try_from(tid).ok().filter(|&tid| tid > 0).map(Tid)
+fn named(lock: Lock, bytes: &[u8; MUTEX_BYTES]) -> Option<Tid> {
+    match lock {
+        Lock::Inheriting => {
+            let word = u32::from_ne_bytes(*bytes.first_chunk()?);
+            i32::try_from(word & OWNER).ok().filter(|&tid| tid > 0).map(Tid)
+        }
+        Lock::Plain => held_mutex(bytes).map(|mutex| mutex.owner),
+        Lock::None => None,
+    }
 }
 
 /// A number that is no thread of the process was something else: the word is of another library's lock.
@@ -91,6 +81,12 @@ mod tests {
     use super::*;
     use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 
+    fn bytes(words: [u32; 5]) -> [u8; MUTEX_BYTES] {
+        let mut bytes = [0; MUTEX_BYTES];
+        bytes.chunks_exact_mut(4).zip(words).for_each(|(to, word)| to.copy_from_slice(&word.to_ne_bytes()));
+        bytes
+    }
+
     #[test]
     fn only_locks_have_owners() {
         let lock = |operation, value| Wait::of(0x1000, operation, value).map(|wait| wait.lock);
@@ -98,11 +94,11 @@ mod tests {
         assert_eq!(lock(128 | 9 | 256, 0), Some(Lock::None), "a condition variable");
         assert_eq!(lock(128 | 6, 0), Some(Lock::Inheriting));
         assert_eq!(lock(128 | 1, 1), None, "a wake-up");
-        assert_eq!(named(Lock::Inheriting, [0x8000_0000 | 77, 0, 5, 0, 0]), Some(Tid(77)));
-        assert_eq!(named(Lock::Plain, [2, 0, 78, 1, 0]), Some(Tid(78)));
-        assert_eq!(named(Lock::Plain, [1, 0, 78, 1, 0]), None, "nothing waits any more");
-        assert_eq!(named(Lock::Plain, [2, 0, 78, 1, 0x7f00_1234]), None, "no kind of mutex");
-        assert_eq!(named(Lock::None, [2, 0, 78, 1, 0]), None);
+        assert_eq!(named(Lock::Inheriting, &bytes([0x8000_0000 | 77, 0, 5, 0, 0])), Some(Tid(77)));
+        assert_eq!(named(Lock::Plain, &bytes([2, 0, 78, 1, 0])), Some(Tid(78)));
+        assert_eq!(named(Lock::Plain, &bytes([1, 0, 78, 1, 0])), None, "nothing waits any more");
+        assert_eq!(named(Lock::Plain, &bytes([2, 0, 78, 1, 0x7f00_1234])), None, "no kind of mutex");
+        assert_eq!(named(Lock::None, &bytes([2, 0, 78, 1, 0])), None);
     }
 
     #[test]
