@@ -12,7 +12,7 @@ use whylate_base::Tid;
 
 const OWN: Tid = Tid(0);
 
-/// Finds the program, and makes every change; `notify` is told what this thread became.
+/// Finds the program, and makes every change; `notify` gets what this thread became.
 pub(super) fn prepare(
     request: &RunRequest,
     command: &[OsString],

@@ -44,7 +44,7 @@ impl<'a> ThreadWatch<'a> {
         }
     }
 
-    /// Looks at the threads of a process and of those that it has started; `notify` is told of each that a rule meets.
+    /// Looks at the threads of a process and of those that it has started; `notify` gets each that a rule meets.
     pub(super) fn look(&mut self, root: Tid, notify: &mut dyn FnMut(&str)) {
         let now = Instant::now();
         let is_full = now.duration_since(self.last_full) >= OLD_PACE;

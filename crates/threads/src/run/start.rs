@@ -6,7 +6,7 @@ use super::hold;
 use super::request::RunRequest;
 use std::ffi::OsString;
 
-/// Starts the program with what is asked for. `notify` is told what it became, read back from the kernel.
+/// Starts the program with what is asked for. `notify` gets what it became, read back from the kernel.
 ///
 /// Returns the program's exit code (128 + n for signal n) where something is held for it; otherwise this process becomes the
 /// program.
