@@ -34,6 +34,7 @@ mod systemd;
 mod table;
 mod text;
 mod thread_stat;
+mod thread_status;
 mod threads;
 mod tracing;
 
@@ -61,5 +62,6 @@ pub use snapshot::Snapshot;
 pub use systemd::{Systemd, Unit};
 pub use text::{BracketedChoice, FromText, Mask, Words};
 pub use thread_stat::ThreadStat;
+pub use thread_status::status_value;
 pub use threads::{Thread, ThreadUsage, Threads};
 pub use tracing::{TraceInstance, Tracing};

@@ -1,6 +1,6 @@
 //! Every thread: its policy, its priority and its allowed CPUs. Never its command line or environment.
 
-use crate::{FsRoot, Reading, ThreadStat, Why};
+use crate::{FsRoot, Reading, ThreadStat, Why, status_value};
 use std::collections::BTreeMap;
 use whylate_base::{Cpu, CpuSet, Policy, Tid};
 
@@ -151,7 +151,7 @@ fn kept_lines(status: &str) -> String {
 fn parse(pid: i32, tid: Tid, stat: &str, status: &Reading<String>) -> Option<Thread> {
     let stat = ThreadStat::parse(stat.as_bytes())?;
     let affinity = status.and_then(|status| {
-        let list = value(status, "Cpus_allowed_list");
+        let list = status_value(status, "Cpus_allowed_list");
         list.and_then(|list| list.parse().ok())
             .ok_or_else(|| Why::Malformed { expected: "Cpus_allowed_list".to_owned() })
     });
@@ -174,10 +174,10 @@ fn parse(pid: i32, tid: Tid, stat: &str, status: &Reading<String>) -> Option<Thr
 
 /// An archive without the lines of switches is of a version that wrote 0 for the page faults.
 fn usage(stat: &ThreadStat<'_>, status: &str) -> ThreadUsage {
-    let count = |name| value(status, name).and_then(|count| count.parse().ok());
+    let count = |name| status_value(status, name).and_then(|count| count.parse().ok());
     let voluntary_switches = count("voluntary_ctxt_switches");
     let kilobytes =
-        value(status, "VmLck").and_then(|size| size.strip_suffix("kB")?.trim().parse::<u64>().ok());
+        status_value(status, "VmLck").and_then(|size| size.strip_suffix("kB")?.trim().parse::<u64>().ok());
     ThreadUsage {
         minor_faults: voluntary_switches.and_then(|_| stat.minor_faults()),
         major_faults: voluntary_switches.and_then(|_| stat.major_faults()),
@@ -185,11 +185,6 @@ fn usage(stat: &ThreadStat<'_>, status: &str) -> ThreadUsage {
         involuntary_switches: count("nonvoluntary_ctxt_switches"),
         locked_bytes: kilobytes.and_then(|size| size.checked_mul(1024)),
     }
-}
-
-/// The value of a line `NAME:\tVALUE`.
-fn value<'a>(status: &'a str, name: &str) -> Option<&'a str> {
-    status.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':')).map(str::trim)
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use std::fs;
 use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 use whylate_base::{Comm, CpuSet, Ns, Policy, Tid};
-use whylate_host::ThreadStat;
+use whylate_host::{ThreadStat, status_value};
 use whylate_stacks::{MapsLine, parse_maps};
 
 /// What `stat`, `status` and `schedstat` show of a thread.
@@ -58,21 +58,16 @@ fn parse_task(stat: &[u8], status: &str, schedstat: Option<&str>) -> Option<Task
         priority: stat.priority()?,
         minor_faults: stat.minor_faults()?,
         major_faults: stat.major_faults()?,
-        cpus: value(status, "Cpus_allowed_list").and_then(|list| list.parse().ok()),
-        voluntary_switches: value(status, "voluntary_ctxt_switches")
+        cpus: status_value(status, "Cpus_allowed_list").and_then(|list| list.parse().ok()),
+        voluntary_switches: status_value(status, "voluntary_ctxt_switches")
             .and_then(|n| n.parse().ok())
             .unwrap_or(0),
-        involuntary_switches: value(status, "nonvoluntary_ctxt_switches")
+        involuntary_switches: status_value(status, "nonvoluntary_ctxt_switches")
             .and_then(|n| n.parse().ok())
             .unwrap_or(0),
         // Time on the CPU, time on the runqueue, slices (`Documentation/scheduler/sched-stats.rst`).
         run_delay: schedstat.and_then(|text| text.split_ascii_whitespace().nth(1)?.parse().ok()).map(Ns),
     })
-}
-
-/// The value of a line `NAME:\tVALUE`.
-pub(super) fn value<'a>(status: &'a str, name: &str) -> Option<&'a str> {
-    status.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':')).map(str::trim)
 }
 
 /// The soft limit in a line of `/proc/PID/limits`; `None` where it is not there or unlimited.
@@ -164,8 +159,8 @@ mod tests {
                       Max realtime timeout      unlimited            unlimited            us\n";
         assert_eq!(soft_limit(limits, "Max realtime priority"), Some(40));
         assert_eq!(soft_limit(limits, "Max realtime timeout"), None);
-        assert_eq!(value(STATUS, "VmLck"), Some("12 kB"));
-        assert_eq!(value(STATUS, "VmLc"), None);
+        assert_eq!(status_value(STATUS, "VmLck"), Some("12 kB"));
+        assert_eq!(status_value(STATUS, "VmLc"), None);
     }
 
     #[test]

@@ -2,10 +2,11 @@
 //! proc_pid_syscall(5)).
 
 use super::facts::MemoryRange;
-use super::process_files::{numbers, value};
+use super::process_files::numbers;
 use std::fs;
 use std::path::Path;
 use whylate_base::Tid;
+use whylate_host::status_value;
 use whylate_stacks::parse_maps;
 
 /// The kernel walks the page tables for this file, and meanwhile the process cannot change its mappings: where more is
@@ -14,7 +15,7 @@ const MOST_RESIDENT_KIB: u64 = 1 << 20;
 
 /// The memory of a process; `None` where it is not read, or may not be.
 pub(super) fn memory(pid: Tid, status: &str) -> Option<Vec<MemoryRange>> {
-    let resident: u64 = value(status, "VmRSS")?.split_ascii_whitespace().next()?.parse().ok()?;
+    let resident: u64 = status_value(status, "VmRSS")?.split_ascii_whitespace().next()?.parse().ok()?;
     if resident > MOST_RESIDENT_KIB {
         return None;
     }

@@ -6,7 +6,6 @@ use super::examine;
 use super::gather;
 use super::inversions;
 use super::options::{CLOCK_PERIOD, DoctorOptions, DoctorTarget, LOST_STACKS, NO_STACKS};
-use super::process_files as files;
 use super::report::DoctorReport;
 use super::scratch;
 use super::untraced;
@@ -18,6 +17,7 @@ use crate::record::{
 use std::fs;
 use whylate_base::Tid;
 use whylate_ftrace::tracefs::Tracefs;
+use whylate_host::status_value;
 use whylate_ledger::WANTED;
 
 /// Observes a program until it ends, the duration is over or it is stopped, and examines what was seen.
@@ -57,12 +57,12 @@ impl Target {
             &DoctorTarget::Process(pid) => {
                 let gone = DoctorError::NoSuchProcess { pid };
                 let Ok(status) = fs::read_to_string(format!("/proc/{pid}/status")) else { return Err(gone) };
-                if files::value(&status, "VmSize").is_none() {
+                if status_value(&status, "VmSize").is_none() {
                     let is_zombie =
-                        files::value(&status, "State").is_some_and(|state| state.starts_with('Z'));
+                        status_value(&status, "State").is_some_and(|state| state.starts_with('Z'));
                     return Err(if is_zombie { gone } else { DoctorError::KernelThread { pid } });
                 }
-                let leader = files::value(&status, "Tgid").and_then(|leader| leader.parse().ok()).map(Tid);
+                let leader = status_value(&status, "Tgid").and_then(|leader| leader.parse().ok()).map(Tid);
                 Ok(Target { processes: vec![leader.unwrap_or(pid)], command: None })
             }
         }

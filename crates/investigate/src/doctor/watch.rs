@@ -9,6 +9,7 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 use whylate_base::{Ns, Policy, Tid};
+use whylate_host::status_value;
 use whylate_sys::{Clock, now};
 
 /// Programs set themselves up early: the first looks are soon, and each later one twice as late.
@@ -128,8 +129,8 @@ impl Watch {
             process.script = interpreter::script_of(pid);
         }
         process.capabilities =
-            files::value(&status, "CapEff").and_then(|mask| u64::from_str_radix(mask, 16).ok());
-        process.has_seccomp_filter = files::value(&status, "Seccomp").map(|mode| mode == "2");
+            status_value(&status, "CapEff").and_then(|mask| u64::from_str_radix(mask, 16).ok());
+        process.has_seccomp_filter = status_value(&status, "Seccomp").map(|mode| mode == "2");
         process.in_user_namespace = user_namespace(&directory);
         if let Ok(limits) = fs::read_to_string(directory.join("limits")) {
             process.rtprio_limit = files::soft_limit(&limits, "Max realtime priority");
@@ -175,7 +176,7 @@ fn keep<T: PartialEq>(tables: &mut Vec<(Ns, T)>, at: Ns, table: T) -> bool {
 }
 
 fn kib(status: &str, name: &str) -> Option<u64> {
-    files::value(status, name)?.split_ascii_whitespace().next()?.parse::<u64>().ok()?.checked_mul(1024)
+    status_value(status, name)?.split_ascii_whitespace().next()?.parse::<u64>().ok()?.checked_mul(1024)
 }
 
 /// The first user namespace maps all user ids to themselves (user_namespaces(7)).
