@@ -19,6 +19,8 @@ use std::time::Duration;
 pub const PROGRAM_PATH: &str = "/whylate";
 /// The modules that the results need; built in where the tree does not have them.
 const NEEDED_MODULES: [&str; 2] = ["virtio_pci", "virtio_blk"];
+/// Memory of a guest for its kernel and what its programs use, beside the files it begins with.
+const BESIDE_FILES_MIB: u32 = 256;
 
 /// A machine to boot.
 #[derive(Clone, Debug)]
@@ -31,7 +33,7 @@ pub struct Machine {
     pub time: TimeSource,
     /// More kernel parameters.
     pub append: Vec<String>,
-    /// Its memory, in MiB, which also holds the resulting files.
+    /// Its memory, in MiB, which also holds its files and the resulting ones; it gets more where its files need it.
     pub memory_mib: u32,
     /// Host time after which it is ended.
     pub limit: Duration,
@@ -66,13 +68,16 @@ impl Machine {
     /// When the guest could not be made, died, or took too long, or when `stop` became true. A
     /// step that failed is no error: see [`Visited::report`].
     pub fn run(&self, visit: &Visit, out: &Path, stop: &AtomicBool) -> Result<Visited, LabError> {
-        let (time, notes) = self.time_there();
+        let (time, mut notes) = self.time_there();
         let session = Session::new()?;
         let initramfs = session.path("initramfs");
         self.initramfs(visit)?.write(&initramfs)?;
+        let size = std::fs::metadata(&initramfs).map_err(LabError::file("read", &initramfs))?.len();
+        let (memory_mib, note) = self.memory_there(size);
+        notes.extend(note);
         let kernel = self.kernel.boot();
         let boot = BootSource::Kernel { kernel: &kernel, initramfs: &initramfs, append: &self.append };
-        let setup = QemuSetup { boot, drives: &[], cpus: self.cpus, memory_mib: self.memory_mib, time };
+        let setup = QemuSetup { boot, drives: &[], cpus: self.cpus, memory_mib, time };
         match session.run(
             &setup,
             &Watch { limit: self.limit, interrupt: self.interrupt, freeze: self.stop, stop },
@@ -96,6 +101,22 @@ impl Machine {
             return (TimeSource::Free, vec![note]);
         }
         (self.time, Vec::new())
+    }
+
+    /// Its memory in MiB with an initramfs of `bytes`, and a note where that is more than was asked for. The kernel
+    /// unpacks the archive, which it frees only then, into a tmpfs that takes half of what is left. Without room
+    /// beside the files nothing that a program writes can be kept.
+    fn memory_there(&self, bytes: u64) -> (u32, Option<String>) {
+        let files_mib = u32::try_from(bytes >> 20).unwrap_or(u32::MAX);
+        let needed = files_mib.saturating_mul(4).saturating_add(BESIDE_FILES_MIB);
+        if needed <= self.memory_mib {
+            return (self.memory_mib, None);
+        }
+        let asked = self.memory_mib;
+        let note = format!(
+            "the guest has {needed} MiB of memory, not {asked}: its files alone take {files_mib} MiB, twice while it boots"
+        );
+        (needed, Some(note))
     }
 
     fn initramfs(&self, visit: &Visit) -> Result<Initramfs, LabError> {
@@ -176,6 +197,16 @@ mod tests {
             modules: None,
         };
         Machine { cpus, ..Machine::new(kernel, &std::env::current_exe().expect("own program")) }
+    }
+
+    #[test]
+    fn large_files_get_the_memory_that_they_need() {
+        let machine = Machine { memory_mib: 768, ..machine("6.12.1", 1) };
+        assert_eq!(machine.memory_there(120 << 20), (768, None));
+        let (memory, note) = machine.memory_there(240 << 20);
+        assert_eq!(memory, 4 * 240 + BESIDE_FILES_MIB);
+        let note = note.expect("more than was asked for");
+        assert!(note.contains("1216 MiB of memory, not 768") && note.contains("240 MiB"), "{note}");
     }
 
     #[test]

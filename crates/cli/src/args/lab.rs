@@ -60,7 +60,7 @@ pub(crate) struct GuestArgs {
     /// Kernel parameters, such as "isolcpus=1 nohz_full=1" (repeatable)
     #[arg(long, value_name = "PARAMETERS", allow_hyphen_values = true)]
     pub(crate) append: Vec<String>,
-    /// The guest's memory, in MiB
+    /// The guest's memory, in MiB; where its files need more, it has more, and a note says so
     #[arg(long, value_name = "MIB", default_value_t = 768, value_parser = clap::value_parser!(u32).range(256..=65_536))]
     pub(crate) memory: u32,
     /// Interrupt the programs after this time on this machine (SIGINT), and end the guest 30 s later

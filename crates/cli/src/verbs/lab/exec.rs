@@ -248,6 +248,10 @@ fn report_run(args: &ExecArgs, notes: &[String], visited: &Visited) -> Result<bo
         (None, Some(_)) => message!("the program was not run to its end; see {see}"),
         (None, None) => {}
     }
+    // The recorder's own code: that of the program is in its file.
+    if !args.no_record && code.is_some() && step.is_some_and(|step| step.code != Some(0)) {
+        message!("the recording is not whole; see {see}");
+    }
     let ended = code == Some(0) && !visited.interrupted;
     let errors = std::fs::read_to_string(stderr_path(args)).unwrap_or_default();
     if let Some(line) = errors.lines().find(|line| !ended && is_of_missing_file(line)) {
