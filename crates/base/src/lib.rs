@@ -3,6 +3,8 @@
 //! This crate does no I/O. Units are newtypes, so that a CPU is never
 //! confused with a thread id, or microseconds with nanoseconds.
 
+pub mod bundle;
+
 mod cpu;
 mod finding;
 mod glob;

@@ -1,6 +1,7 @@
 //! The command line.
 
 mod bench;
+mod bundle;
 mod compare;
 mod convert;
 mod doctor;
@@ -17,6 +18,7 @@ mod tuning;
 mod values;
 
 pub(crate) use bench::BenchArgs;
+pub(crate) use bundle::BundleArgs;
 pub(crate) use compare::{CompareArgs, FailOnWorse, PlotArgs, PlotKind};
 pub(crate) use convert::{ConvertArgs, ConvertFormat};
 pub(crate) use doctor::DoctorArgs;
@@ -162,6 +164,14 @@ pub(crate) enum Verb {
     /// The file has no command line or environment of a process, no password, and no serial number; --list shows every
     /// path.
     Snapshot(SnapshotArgs),
+    /// Write one file for a report of a latency problem: machine, check, recording, measurements
+    ///
+    /// Takes a snapshot of this machine, checks it, records it (or COMMAND) and explains the recording, measures it, and writes
+    /// all of that into one archive, without the host's name and addresses. `explain`, `check --root` and `compare` open the
+    /// archive; so does tar. What could not be done, such as recording without root, is listed with the reason.
+    ///
+    /// Exit codes: 0 done; 2 could not do it; 3 a part is missing.
+    Bundle(BundleArgs),
     /// Hold a request in /dev/cpu_dma_latency until a signal ends it
     #[command(hide = true)]
     HoldLatency(HoldArgs),

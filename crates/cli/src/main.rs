@@ -39,6 +39,7 @@ fn main() -> ExitCode {
         Verb::Lab(verb) => verbs::lab::run(verb),
         Verb::Check(args) => verbs::check::run(args),
         Verb::Snapshot(args) => verbs::snapshot::run(args),
+        Verb::Bundle(args) => verbs::bundle::run(args),
         Verb::HoldLatency(args) => verbs::hold::run(args),
         Verb::LoadWorker(args) => verbs::load_worker::run(args),
         Verb::Plan(args) => verbs::plan::run(args),

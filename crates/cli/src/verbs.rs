@@ -2,6 +2,7 @@
 
 pub(crate) mod apply;
 pub(crate) mod bench;
+pub(crate) mod bundle;
 pub(crate) mod check;
 pub(crate) mod compare;
 pub(crate) mod confirm;

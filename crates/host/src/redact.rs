@@ -22,7 +22,8 @@ impl Redaction {
         capture.changed(|text| self.text(text))
     }
 
-    fn text(&self, text: &str) -> String {
+    /// The text without it.
+    pub fn text(&self, text: &str) -> String {
         let text = match &self.host {
             Some(host) => text.replace(host.as_str(), "(host)"),
             None => text.to_owned(),

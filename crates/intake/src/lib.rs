@@ -2,6 +2,7 @@
 //!
 //! ```text
 //!                 ┌─ gzip, zstd ──> unpack: recognized again by its content
+//!                 ├─ a tar ──> unpack: the trace.dat in it, as in a bundle
 //!                 ├─ 17 08 44 "tracing" ──> whylate_ftrace (trace.dat)
 //! first bytes ────┼─ "PERFILE2" ──> perf (perf.data)
 //!                 ├─ TracePacket after TracePacket ──> perfetto
@@ -12,6 +13,7 @@
 //!
 //! The name of a file is never used: traces are renamed, pasted into mails and piped.
 
+pub mod bundle;
 pub mod latencies;
 
 mod clock_jumps;

@@ -1,8 +1,9 @@
-//! gzip and zstd around any trace, also several times around.
+//! gzip, zstd and tar around any trace, also several times around.
 //!
 //! Text is read as it is unpacked. Formats that need random access go into an unlinked temporary file
 //! ([`spool`]). A stream that ends early, or is damaged, gives what comes before.
 
+pub(crate) mod archive;
 pub(crate) mod spool;
 
 use crate::with_info::WithInfo;
@@ -15,18 +16,19 @@ use whylate_events::{Damage, EventSource, TraceInfo};
 pub(crate) enum Packing {
     Gzip,
     Zstd,
+    Tar,
 }
 
 /// More layers than any file has.
 pub(crate) const MOST_LAYERS: usize = 4;
 
 impl Packing {
-    /// By the first bytes (RFC 1952, RFC 8878).
+    /// By the first bytes (RFC 1952, RFC 8878, tar(5)).
     pub(crate) fn of(start: &[u8]) -> Option<Packing> {
         match start {
             [0x1f, 0x8b, ..] => Some(Packing::Gzip),
             [0x28, 0xb5, 0x2f, 0xfd, ..] => Some(Packing::Zstd),
-            _ => None,
+            _ => archive::begins(start).then_some(Packing::Tar),
         }
     }
 
@@ -34,6 +36,7 @@ impl Packing {
         match self {
             Packing::Gzip => "gzip",
             Packing::Zstd => "zstd",
+            Packing::Tar => "tar",
         }
     }
 }
@@ -75,6 +78,7 @@ pub(crate) fn unpack(packing: Packing, packed: Box<dyn Read>, notes: &Notes) -> 
             let decoder = zstd::stream::read::Decoder::with_buffer(packed)?;
             Box::new(Unpacked { decoder, packing, notes, bytes, broken })
         }
+        Packing::Tar => Box::new(archive::trace(packed)?),
     })
 }
 
@@ -112,7 +116,7 @@ pub(crate) fn packed<S: EventSource>(
     layers: &[Packing],
     notes: Notes,
 ) -> impl EventSource + use<S> {
-    let layers = layers.iter().map(|layer| layer.name()).collect::<Vec<_>>().join(" in ");
+    let layers = layers.iter().rev().map(|layer| layer.name()).collect::<Vec<_>>().join(" in ");
     WithInfo::new(source, move |info: &mut TraceInfo| {
         info.format = format!("{} in {layers}", info.format);
         info.damage.extend(notes.all());

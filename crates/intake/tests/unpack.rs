@@ -26,7 +26,7 @@ fn whatever_is_inside_is_read_as_if_it_were_not_packed() {
     for plain in [text, perfetto, unpacked("perf_pipe_zstd.data.gz")] {
         let (events, info) = read_bytes(plain.clone());
         for (packed, how) in
-            [(gzip(&plain), "gzip"), (zstd(&plain), "zstd"), (zstd(&gzip(&plain)), "zstd in gzip")]
+            [(gzip(&plain), "gzip"), (zstd(&plain), "zstd"), (zstd(&gzip(&plain)), "gzip in zstd")]
         {
             let (again, packed_info) = read_bytes(packed);
             assert_eq!(again, events);

@@ -14,7 +14,7 @@ use whylate_investigate::measure::{Claimed, Wanted};
 use whylate_report::compare::{Claiming, Compared, Gated};
 
 pub(crate) fn run(args: &CompareArgs) -> Result<ExitStatus> {
-    let Sides { files, pairs } = sides::of(&args.files, args.baseline.as_deref())?;
+    let Sides { files, pairs } = sides::of(&runs::expanded(args.files.clone())?, args.baseline.as_deref())?;
     if files.len() == 1 && args.gate.is_empty() && args.claims.is_empty() {
         bail!(
             "one measurement alone cannot be compared: name another one, or ask something with --gate or --claim"

@@ -41,9 +41,9 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<ExitStatus> {
 }
 
 /// Explains the recording in a file that whylate has just made.
-pub(crate) fn explain_recording(recording: &Path, selection: &Selection) -> Result<Explanation> {
+pub(crate) fn explain_recording(recording: &Path, options: &Options) -> Result<Explanation> {
     let source = || whylate_intake::open(recording, WANTED);
-    Ok(explain_any(source()?, &selection.options(), || source().map(Some))?)
+    Ok(explain_any(source()?, options, || source().map(Some))?)
 }
 
 /// What can be read only once, with its name: standard input, a pipe.

@@ -20,7 +20,7 @@ enum Format {
 pub(crate) fn run(args: &PlotArgs) -> Result<ExitStatus> {
     let format = format(&args.output)?;
     args.files.iter().try_for_each(|file| output::spare(file, &args.output))?;
-    let runs = runs::read(&args.files)?;
+    let runs = runs::read(&runs::expanded(args.files.clone())?)?;
     let (drawing, nothing) = match args.kind {
         PlotKind::Histogram => (plot::plotted(&runs, Kind::Histogram, args.per_cpu), "there are no samples"),
         PlotKind::Ccdf => (plot::plotted(&runs, Kind::Ccdf, args.per_cpu), "there are no samples"),

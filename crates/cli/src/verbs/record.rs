@@ -57,7 +57,7 @@ pub(crate) fn run(args: &RecordArgs) -> Result<ExitStatus> {
         errors.into_result()?;
         return Ok(if is_whole { ExitStatus::Done } else { ExitStatus::Failed });
     }
-    let explanation = verbs::explain::explain_recording(&report.path, &args.selection)
+    let explanation = verbs::explain::explain_recording(&report.path, &args.selection.options())
         .context("cannot read the recording back")?;
     let answer = verbs::explain::answer(&explanation, &args.selection, &destination)?;
     errors.into_result()?;
@@ -65,7 +65,7 @@ pub(crate) fn run(args: &RecordArgs) -> Result<ExitStatus> {
 }
 
 /// What was recorded, on standard error: standard output is for answers.
-fn report_recording(report: &RecordReport) {
+pub(super) fn report_recording(report: &RecordReport) {
     let events: u64 = report.cpus.iter().map(|cpu| cpu.events).sum();
     let lost: u64 = report.cpus.iter().map(|cpu| cpu.lost).sum();
     message!(

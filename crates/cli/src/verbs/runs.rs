@@ -3,6 +3,7 @@
 use anyhow::{Context, Result, anyhow, bail};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use whylate_intake::bundle;
 use whylate_intake::latencies::{self, LatenciesError};
 use whylate_investigate::compare::Prepared;
 use whylate_report::measure;
@@ -26,8 +27,32 @@ pub(crate) fn read(files: &[PathBuf]) -> Result<Vec<Prepared>> {
     Ok(runs)
 }
 
+/// The files with the bundles among them replaced by their measurements: of one bundle alone all of them, of several files
+/// each bundle's own.
+pub(super) fn expanded(files: Vec<PathBuf>) -> Result<Vec<PathBuf>> {
+    let is_alone = files.len() == 1;
+    let mut expanded = Vec::new();
+    for file in files {
+        let inside =
+            bundle::measurements(&file).with_context(|| format!("cannot read {}", file.display()))?;
+        match inside {
+            None => expanded.push(file),
+            Some(measurements) if is_alone && !measurements.is_empty() => expanded.extend(measurements),
+            Some(mut measurements) => match measurements.pop() {
+                Some(own) => expanded.push(own),
+                None => bail!("{}: there is no measurement in this bundle", file.display()),
+            },
+        }
+    }
+    Ok(expanded)
+}
+
 fn one(path: &Path) -> Result<Run> {
-    let bytes = latencies::contents(path)?;
+    let inside = bundle::measurement(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let bytes = match inside {
+        Some(bytes) => bytes,
+        None => latencies::contents(path)?,
+    };
     let is_object = bytes.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'{');
     // No document of ours is longer; other tools' text may be.
     if is_object && bytes.len() as u64 <= MOST_BYTES {

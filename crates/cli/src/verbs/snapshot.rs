@@ -6,21 +6,13 @@ use crate::exit_status::ExitStatus;
 use crate::output;
 use crate::output::message;
 use anyhow::Result;
+use std::path::Path;
 use whylate_base::printable;
 use whylate_host::{Capture, FsRoot, Redaction, Snapshot};
 use whylate_threads::ps::PsSample;
 
 pub(crate) fn run(args: &SnapshotArgs) -> Result<ExitStatus> {
-    let tree = FsRoot::open(&args.root)?.noting();
-    // What is read is what is taken: nothing more, and nothing less.
-    let host = Snapshot::read(&tree);
-    whylate_tuning::look(&tree, &host);
-    PsSample::complete(&tree, host.threads.each.clone(), host.irqs.clone());
-    let redaction = args.redact.then(|| Redaction::of(&tree));
-    let mut capture = tree.into_notes();
-    if let Some(redaction) = redaction {
-        capture = redaction.apply(capture);
-    }
+    let capture = taken(&args.root, args.redact)?;
     if args.list {
         output::print(&list(&capture))?;
     }
@@ -31,6 +23,21 @@ pub(crate) fn run(args: &SnapshotArgs) -> Result<ExitStatus> {
         message!("snapshot: {}: {taken} of {all} paths could be read", path.display());
     }
     Ok(ExitStatus::Done)
+}
+
+/// All that the verbs read of a machine.
+pub(super) fn taken(root: &Path, redact: bool) -> Result<Capture> {
+    let tree = FsRoot::open(root)?.noting();
+    // What is read is what is taken: nothing more, and nothing less.
+    let host = Snapshot::read(&tree);
+    whylate_tuning::look(&tree, &host);
+    PsSample::complete(&tree, host.threads.each.clone(), host.irqs.clone());
+    let redaction = redact.then(|| Redaction::of(&tree));
+    let capture = tree.into_notes();
+    Ok(match redaction {
+        Some(redaction) => redaction.apply(capture),
+        None => capture,
+    })
 }
 
 fn list(capture: &Capture) -> String {

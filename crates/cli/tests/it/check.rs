@@ -1,6 +1,7 @@
 //! `whylate check` and `whylate snapshot`: of captured machines, whose answers are known, and of this one.
 
 use crate::support::run::whylate;
+use crate::support::tracefs::one_at_a_time;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -95,6 +96,8 @@ fn exit_codes_tell_found_from_cannot_tell() {
 
 #[test]
 fn a_snapshot_is_answered_like_the_machine() {
+    // The threads and the trace of a measurement are findings.
+    let _turn = one_at_a_time();
     let dir = tempfile::tempdir().expect("a directory");
     let file = dir.path().join("here");
     let path = file.to_str().expect("UTF-8");

@@ -2,6 +2,7 @@
 //! since what records on this machine must take turns (`support::tracefs`).
 
 mod bench;
+mod bundle;
 mod check;
 mod compare;
 mod convert;

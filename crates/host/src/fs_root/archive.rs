@@ -6,6 +6,8 @@
 //! ```
 //! `tar -xf` unpacks it; `check --root` reads the unpacked directory like the archive.
 //!
+//! A bundle of `whylate bundle` has such an archive among its files.
+//!
 //! Others' archives are read as well: what one takes in memory has a bound, whatever its few bytes unpack to.
 
 use super::bounded::Lines;
@@ -18,6 +20,7 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::Path;
+use whylate_base::bundle;
 
 const SCHEMA: &str = "whylate.snapshot/1";
 const MANIFEST: &str = "manifest.json";
@@ -109,6 +112,9 @@ pub(super) fn read(path: &Path) -> Result<Capture, HostError> {
     let file = File::open(path).map_err(|error| HostError::Open { path: path.to_owned(), error })?;
     let foreign = |reason: String| HostError::Foreign { path: path.to_owned(), reason };
     let mut files = unpack(file, &LIMITS).map_err(|error| foreign(error.to_string()))?;
+    if let Some(snapshot) = files.remove(bundle::SNAPSHOT) {
+        files = unpack(&snapshot[..], &LIMITS).map_err(|error| foreign(error.to_string()))?;
+    }
     let manifest = files.remove(MANIFEST).ok_or_else(|| foreign(format!("it has no {MANIFEST}")))?;
     let manifest = parse(&manifest).map_err(foreign)?;
     Ok(capture(manifest, |path| files.remove(&format!("root{path}")).ok_or(Why::NotCollected)))
@@ -150,6 +156,10 @@ fn unpack(file: impl Read, limits: &Limits) -> io::Result<HashMap<String, Vec<u8
             let name = long_name.take().unwrap_or_else(|| entry.path_bytes().into_owned());
             let end = name.iter().position(|&byte| byte == 0).unwrap_or(name.len()).min(LONGEST_NAME);
             let name = String::from_utf8_lossy(&name[..end]).trim_start_matches("./").to_owned();
+            if name == bundle::TRACE {
+                // What comes last in a bundle is no part of the machine, and may be large.
+                break;
+            }
             total += name.len() + PER_FILE;
             let mut bytes = Vec::new();
             entry.take(limits.files.saturating_sub(total) as u64 + 1).read_to_end(&mut bytes)?;

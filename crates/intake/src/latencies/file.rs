@@ -25,7 +25,8 @@ pub fn contents(path: &Path) -> Result<Vec<u8>, LatenciesError> {
     let most = if metadata.is_file() { MOST_BYTES } else { MOST_UNPACKED };
     let mut bytes = whole(path, &mut opened, most)?;
     for _ in 0..MOST_LAYERS {
-        let Some(packing) = Packing::of(&bytes) else { return Ok(bytes) };
+        let packing = Packing::of(&bytes).filter(|packing| *packing != Packing::Tar);
+        let Some(packing) = packing else { return Ok(bytes) };
         let notes = Notes::default();
         let mut unpacked = unpack(packing, Box::new(Cursor::new(bytes)), &notes).map_err(file)?;
         bytes = whole(path, &mut unpacked, MOST_UNPACKED)?;

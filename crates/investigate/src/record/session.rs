@@ -24,6 +24,8 @@ pub struct SessionOptions {
     pub thread_events: bool,
     /// Whether the file has the names and addresses of the kernel's functions.
     pub symbols: bool,
+    /// Whether the file has this machine's name.
+    pub host_name: bool,
 }
 
 impl Default for SessionOptions {
@@ -36,6 +38,7 @@ impl Default for SessionOptions {
             extra_events: Vec::new(),
             thread_events: true,
             symbols: true,
+            host_name: true,
         }
     }
 }
@@ -55,6 +58,7 @@ pub struct Session {
     facts: Vec<Fact>,
     notes: Vec<String>,
     symbols: bool,
+    host_name: bool,
 }
 
 impl Session {
@@ -84,6 +88,7 @@ impl Session {
             facts: Vec::new(),
             notes,
             symbols: options.symbols,
+            host_name: options.host_name,
         };
         session.enable_main(&options.extra_events)?;
 
@@ -230,7 +235,11 @@ impl Session {
 
     /// What a file with these buffers reports about the kernel.
     pub fn describe(&self) -> Result<Description, TracefsError> {
-        self.main.describe(&self.events, self.symbols)
+        let mut description = self.main.describe(&self.events, self.symbols)?;
+        if !self.host_name {
+            description.uname = without_host(&description.uname);
+        }
+        Ok(description)
     }
 
     /// Adds a sentence for the user.
@@ -242,6 +251,12 @@ impl Session {
     pub fn take_notes(&mut self) -> Vec<String> {
         std::mem::take(&mut self.notes)
     }
+}
+
+/// System, host, release and machine without the host.
+fn without_host(uname: &str) -> String {
+    let words = uname.split(' ').enumerate().map(|(at, word)| if at == 1 { "(host)" } else { word });
+    words.collect::<Vec<_>>().join(" ")
 }
 
 fn prepare(instance: &Instance, clock: &str, buffer_kib: u64) -> Result<(), TracefsError> {
@@ -272,5 +287,15 @@ fn choose_clock(
             notes.push(format!("this kernel has no trace clock mono: {current} was used, so timer expiries cannot be compared with event times"));
             Ok(current)
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_host_is_left_out_of_uname() {
+        assert_eq!(without_host("Linux controller7 6.12.0-rt x86_64"), "Linux (host) 6.12.0-rt x86_64");
     }
 }

@@ -47,9 +47,10 @@ pub(crate) fn run(args: &ExecArgs) -> Result<ExitStatus> {
         return Ok(if ended { ExitStatus::Done } else { ExitStatus::Failed });
     }
     let trace = args.output.join(TRACE);
-    let explanation = verbs::explain::explain_recording(&trace, &args.selection).with_context(|| {
-        format!("the guest made no recording that can be read; see {}", stderr_path(args).display())
-    })?;
+    let explanation =
+        verbs::explain::explain_recording(&trace, &args.selection.options()).with_context(|| {
+            format!("the guest made no recording that can be read; see {}", stderr_path(args).display())
+        })?;
     let answer = verbs::explain::answer(&explanation, &args.selection, &destination)?;
     Ok(if visited.interrupted { ExitStatus::Failed } else { answer })
 }
