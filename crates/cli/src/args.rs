@@ -247,6 +247,12 @@ pub(crate) struct RecordArgs {
     /// Ring buffer per CPU, in KiB; larger loses fewer events
     #[arg(long, value_name = "KIB", default_value_t = whylate_investigate::record::SessionOptions::default().buffer_kib, value_parser = clap::value_parser!(u64).range(64..=4_194_304))]
     pub(crate) buffer: u64,
+    /// Record the events of these CPUs only, such as 2-3; wake-ups by other CPUs are not recorded then
+    ///
+    /// Other CPUs write no events, except the facts about the machine. Call stacks (--stacks) are still those of all CPUs. What
+    /// a report cannot show then is in `whylate explain --code cpus-not-recorded`.
+    #[arg(long, value_name = "LIST", value_parser = some_cpus)]
+    pub(crate) cpus: Option<CpuSet>,
     /// Record this event as well (repeatable), such as net:netif_rx or workqueue
     #[arg(short, long = "event", value_name = "GROUP:EVENT")]
     pub(crate) events: Vec<String>,

@@ -52,6 +52,8 @@ pub enum Fact {
     },
     /// The CPUs among which the scheduler does not balance (`/sys/devices/system/cpu/isolated`).
     Isolated(CpuSet),
+    /// CPUs whose events were recorded; the union of all such lines is all of them. Without a line all CPUs were recorded.
+    RecordedCpus(CpuSet),
 }
 
 impl Fact {
@@ -80,12 +82,29 @@ impl Fact {
                 Fact::Affinity { tid, cpus: words.next()?.parse().ok()? }
             }
             "isolated" => Fact::Isolated(words.next()?.parse().ok()?),
+            "recorded_cpus" => Fact::RecordedCpus(words.next()?.parse().ok()?),
             _ => return None,
         })
     }
 }
 
 impl Fact {
+    /// The lines that name all recorded CPUs, each of which fits a marker.
+    pub fn recorded_cpus(cpus: &CpuSet) -> Vec<Fact> {
+        let mut lines = Vec::new();
+        let mut line = CpuSet::new();
+        for cpu in cpus.iter() {
+            let before = line.clone();
+            line.insert(cpu);
+            if !Fact::RecordedCpus(line.clone()).fits() {
+                lines.push(Fact::RecordedCpus(before));
+                line = [cpu].into_iter().collect();
+            }
+        }
+        lines.push(Fact::RecordedCpus(line));
+        lines
+    }
+
     /// True when its line fits a marker: a list of CPUs may not.
     pub fn fits(&self) -> bool {
         let line = self.to_string();
@@ -110,6 +129,7 @@ impl fmt::Display for Fact {
             Fact::Workload { tid } => write!(f, "workload {tid}"),
             Fact::Affinity { tid, cpus } => write!(f, "affinity {tid} {cpus}"),
             Fact::Isolated(cpus) => write!(f, "isolated {cpus}"),
+            Fact::RecordedCpus(cpus) => write!(f, "recorded_cpus {cpus}"),
         }
     }
 }
@@ -137,13 +157,21 @@ mod tests {
             Fact::Workload { tid: Tid(7) },
             Fact::Affinity { tid: Tid(4194304), cpus: "1,3-63".parse().expect("a list") },
             Fact::Isolated("2-3".parse().expect("a list")),
+            Fact::RecordedCpus("0,2-3".parse().expect("a list")),
         ] {
             assert!(fact.fits(), "{fact}");
             let line = Marker::from(fact.to_string().as_str());
             assert_eq!(Fact::parse(line.as_str()), Some(fact));
         }
-        let odd = (0..40).map(|n| Cpu(2 * n)).collect();
-        assert!(!Fact::Affinity { tid: Tid(1), cpus: odd }.fits());
+        let odd: CpuSet = (0..40).map(|n| Cpu(2 * n)).collect();
+        assert!(!Fact::Affinity { tid: Tid(1), cpus: odd.clone() }.fits());
+        let lines = Fact::recorded_cpus(&odd);
+        assert!(lines.len() > 1 && lines.iter().all(Fact::fits), "{lines:?}");
+        let named = lines.iter().flat_map(|line| match line {
+            Fact::RecordedCpus(cpus) => cpus.iter().collect::<Vec<_>>(),
+            _ => Vec::new(),
+        });
+        assert_eq!(named.collect::<CpuSet>(), odd);
         assert_eq!(Fact::parse("hello"), None);
         assert_eq!(Fact::parse("whylate: from_the_future 1"), None);
         assert_eq!(Fact::parse("whylate: sched_rt_runtime_us"), None);

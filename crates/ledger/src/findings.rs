@@ -15,6 +15,7 @@ mod os_noise;
 mod pinned;
 mod placement;
 mod quota;
+mod recorded_cpus;
 mod refused;
 mod relative_sleep;
 mod rhythm;
@@ -33,7 +34,7 @@ use info::FindingInfo;
 use whylate_base::Finding;
 
 /// The codes that are no cause's.
-const CODES: [FindingInfo; 7] = [
+const CODES: [FindingInfo; 8] = [
     deadline::INFO,
     refused::INFO,
     rttime::INFO,
@@ -41,6 +42,7 @@ const CODES: [FindingInfo; 7] = [
     hardware_noise::INFO,
     longest_call::INFO,
     unseen::INFO,
+    recorded_cpus::INFO,
 ];
 
 /// Findings that are measurements, an answer by themselves.
@@ -48,7 +50,7 @@ const MEASURED: [&str; 4] =
     [os_noise::INFO.code, hardware_noise::INFO.code, longest_call::INFO.code, "stolen"];
 
 /// What each file finds. The order is that of findings of the same severity.
-const FINDERS: [fn(&Subject<'_>) -> Vec<Finding>; 18] = [
+const FINDERS: [fn(&Subject<'_>) -> Vec<Finding>; 19] = [
     deadline::findings,
     bandwidth::findings,
     refused::findings,
@@ -63,6 +65,7 @@ const FINDERS: [fn(&Subject<'_>) -> Vec<Finding>; 18] = [
     relative_sleep::findings,
     losses::findings,
     unseen::findings,
+    recorded_cpus::findings,
     os_noise::findings,
     hardware_noise::findings,
     hwlat::findings,

@@ -46,9 +46,10 @@ use lengths::Lengths;
 use losses::Losses;
 use quota::QuotaTimers;
 use settings::RtOverrun;
+use thread::Thread;
 use threads::Threads;
 use timers::ArmedTimers;
-use whylate_base::{Comm, Cpu, Ns, Tid};
+use whylate_base::{Comm, Cpu, CpuSet, Ns, Tid};
 use whylate_events::KindSet;
 use windows::Windows;
 
@@ -69,6 +70,10 @@ pub(crate) struct Timeline {
     pub(crate) rt_overruns: Vec<RtOverrun>,
     pub(crate) hypervisor: Option<bool>,
     pub(crate) losses: Losses,
+    /// The CPUs that were recorded; `None` where all were.
+    pub(crate) recorded_cpus: Option<CpuSet>,
+    /// How many threads began to run without a recorded wake-up.
+    pub(crate) unseen_wakeups: u64,
     /// How often a CPU was shown to stand still for long.
     pub(crate) standstills: u32,
     pub(crate) seen: KindSet,
@@ -95,6 +100,8 @@ impl Timeline {
             rt_overruns: Vec::new(),
             hypervisor: None,
             losses: Losses::default(),
+            recorded_cpus: None,
+            unseen_wakeups: 0,
             standstills: 0,
             seen: KindSet::NONE,
             softirqs: [Lengths::default(); SOFTIRQS],
@@ -125,6 +132,17 @@ impl Timeline {
         {
             timeline.passed_over_until = timeline.passed_over_until.max(Some(end));
         }
+    }
+
+    /// True where a CPU's events were recorded, or where it is not known of which CPUs they were.
+    pub(crate) fn is_recorded(&self, cpu: Cpu) -> bool {
+        self.recorded_cpus.as_ref().is_none_or(|recorded| recorded.contains(cpu))
+    }
+
+    /// True where a thread may have been on a CPU in `from..to` that was not recorded.
+    pub(crate) fn may_be_out_of_sight(&self, thread: &Thread, from: Ns, to: Ns) -> bool {
+        let within = |recorded: &CpuSet| thread.affinity.stays_within(from, to, recorded);
+        !self.recorded_cpus.as_ref().is_none_or(within)
     }
 
     /// How much of the past it holds.

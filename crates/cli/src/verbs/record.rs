@@ -35,6 +35,7 @@ pub(crate) fn run(args: &RecordArgs) -> Result<ExitStatus> {
         session: SessionOptions {
             clock: args.clock.clone(),
             buffer_kib: args.buffer,
+            cpus: args.cpus.clone(),
             extra_events: args.events.clone(),
             symbols: !args.no_symbols,
             ..SessionOptions::default()
@@ -68,10 +69,13 @@ pub(crate) fn run(args: &RecordArgs) -> Result<ExitStatus> {
 pub(super) fn report_recording(report: &RecordReport) {
     let events: u64 = report.cpus.iter().map(|cpu| cpu.events).sum();
     let lost: u64 = report.cpus.iter().map(|cpu| cpu.lost).sum();
+    let cpus = report
+        .only
+        .as_ref()
+        .map_or_else(|| format!("{} CPUs", report.cpus.len()), |only| format!("CPUs {only}"));
     message!(
-        "{}: {events} events of {} CPUs in {}, {:.1} MB, clock {}",
+        "{}: {events} events of {cpus} in {}, {:.1} MB, clock {}",
         report.path.display(),
-        report.cpus.len(),
         report.duration,
         report.bytes as f64 / 1e6,
         report.clock
@@ -91,6 +95,12 @@ pub(super) fn report_recording(report: &RecordReport) {
     if let Some(stacks) = &report.stacks {
         let cost = stacks.cost.map(|cost| format!(", which took about {cost} of the sampled threads' time"));
         message!("{} call stacks{}", stacks.samples.len(), cost.unwrap_or_default());
+    }
+    if report.only.is_some() {
+        message!(
+            "note: wake-ups by other CPUs are not recorded, nor is what threads do there: `whylate explain --code \
+             cpus-not-recorded` lists what a report cannot show then"
+        );
     }
     if let Some(why) = &report.ended_early {
         message!(

@@ -144,6 +144,57 @@ fn trace_cmd_reads_as_many_events() {
     assert!(text.contains(" timer_start:"), "the event that was asked for");
 }
 
+/// The CPUs with events, and those with markers, by `whylate convert`.
+fn cpus_with_events(file: &Path) -> (Vec<i64>, Vec<i64>) {
+    let lines = file.with_extension("jsonl");
+    let run = whylate([OsStr::new("convert"), file.as_os_str(), lines.as_os_str()]);
+    assert_eq!(run.code, Some(0), "{run:#?}");
+    let text = fs::read_to_string(&lines).expect("the events");
+    let (mut events, mut markers) = (Vec::new(), Vec::new());
+    for line in text.lines() {
+        let event: serde_json::Value = serde_json::from_str(line).expect("a line of JSON");
+        let cpus = if event["event"] == "print" { &mut markers } else { &mut events };
+        cpus.extend(event["cpu"].as_i64());
+    }
+    for cpus in [&mut events, &mut markers] {
+        cpus.sort_unstable();
+        cpus.dedup();
+    }
+    (events, markers)
+}
+
+#[test]
+fn only_the_cpus_that_were_asked_for_are_recorded() {
+    let Some(tracefs) = Tracefs::open() else { return };
+    let before = tracefs.settings();
+    let online = fs::read_to_string("/sys/devices/system/cpu/online").expect("a list");
+    let online: whylate_base::CpuSet = online.trim().parse().expect("a list");
+    let chosen = online.iter().last().expect("a CPU").to_string();
+    let (directory, file) = place();
+    let run = record(
+        &file,
+        &["--cpus", &chosen, "--", "taskset", "-c", &chosen, "sh", "-c", "sleep 0.2; sleep 0.2"],
+    );
+    assert_eq!(run.code, Some(0), "{run:#?}");
+    assert!(run.stderr.contains(&format!("events of CPUs {chosen} in")), "{run:#?}");
+    assert!(run.stderr.contains("cpus-not-recorded"), "{run:#?}");
+    assert_eq!(tracefs.settings(), before);
+    let answer = explained(&file);
+    assert_eq!(number(&answer["trace"]["events"]), events_reported(&run));
+    let findings = list(&answer["findings"]);
+    assert!(findings.iter().any(|finding| finding["code"] == "cpus-not-recorded"), "{findings:#?}");
+    let (events, markers) = cpus_with_events(&file);
+    assert_eq!(events, [chosen.parse::<i64>().expect("a number")]);
+    assert!(!markers.is_empty(), "the facts of the machine are in it");
+    // A CPU that no machine has.
+    fs::remove_file(&file).expect("removed");
+    fs::remove_file(file.with_extension("jsonl")).expect("removed");
+    let run = record(&file, &["--cpus", "0,8191", "-d", "1s"]);
+    assert!(run.code == Some(2) && run.stderr.contains("has no CPU 8191"), "{run:#?}");
+    assert!(run.stderr.contains(&format!("CPUs {online}, which are online")), "{run:#?}");
+    assert!(files(&directory).is_empty());
+}
+
 /// Starts a recording that something else must end, and waits until it traces.
 fn start(tracefs: &Tracefs, arguments: &[&OsStr]) -> Child {
     let mut command = command();

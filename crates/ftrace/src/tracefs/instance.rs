@@ -8,7 +8,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
-use whylate_base::{Cpu, Tid};
+use whylate_base::{Cpu, CpuSet, Tid};
 
 /// What a full buffer does with the next event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,6 +94,17 @@ impl Instance {
     /// Sets the size of every CPU's buffer, in KiB.
     pub fn set_buffer_kib(&self, per_cpu: u64) -> Result<(), TracefsError> {
         self.write("buffer_size_kb", &per_cpu.to_string())
+    }
+
+    /// Sets the size of one CPU's buffer, in KiB.
+    pub fn set_buffer_kib_of(&self, cpu: Cpu, kib: u64) -> Result<(), TracefsError> {
+        self.write(&format!("per_cpu/cpu{cpu}/buffer_size_kb"), &kib.to_string())
+    }
+
+    /// Records the events of these CPUs only, [markers](Self::mark) included (`tracing_cpumask`). The other CPUs' buffers
+    /// stay empty.
+    pub fn set_cpus(&self, cpus: &CpuSet) -> Result<(), TracefsError> {
+        self.write("tracing_cpumask", &mask(cpus))
     }
 
     /// How full a buffer must be, in percent, for [`wait_for_pages`](super::wait_for_pages)
@@ -244,6 +255,35 @@ impl Drop for Instance {
                 Err(e) if e.kind() == io::ErrorKind::ResourceBusy => thread::sleep(Duration::from_millis(10)),
                 _ => return,
             }
+        }
+    }
+}
+
+/// A set of CPUs as the kernel reads a mask: words of 32 bits in hexadecimal, the highest first (`bitmap_parse`,
+/// `lib/bitmap-str.c`).
+fn mask(cpus: &CpuSet) -> String {
+    let words = cpus.iter().map(|cpu| cpu.index() / 32 + 1).max().unwrap_or(1);
+    let bits = |word: usize| {
+        let of_word = cpus.iter().filter(|cpu| cpu.index() / 32 == word);
+        of_word.fold(0u32, |bits, cpu| bits | 1 << (cpu.index() % 32))
+    };
+    (0..words).rev().map(|word| format!("{:08x}", bits(word))).collect::<Vec<_>>().join(",")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn masks_are_as_the_kernel_reads_them() {
+        for (list, expected) in [
+            ("0", "00000001"),
+            ("0-1,31", "80000003"),
+            ("32", "00000001,00000000"),
+            ("2,33,64-65", "00000003,00000002,00000004"),
+            ("", "00000000"),
+        ] {
+            assert_eq!(mask(&list.parse().expect("a list")), expected, "{list}");
         }
     }
 }

@@ -54,6 +54,8 @@ struct Lane {
 
 /// One CPU's pages of one buffer.
 struct Store {
+    /// Its place among the session's buffers.
+    buffer: usize,
     file: File,
     bytes: u64,
 }
@@ -61,10 +63,15 @@ struct Store {
 impl Drain {
     pub(super) fn new(session: &Session, directory: PathBuf) -> Result<Drain, RecordError> {
         let mut lanes: BTreeMap<Cpu, Lane> = BTreeMap::new();
-        for (_, instance) in session.buffers() {
-            for cpu in instance.cpus()? {
-                let lane = lanes.entry(cpu).or_insert_with(|| Lane::new(directory.clone()));
-                lane.add(instance.open_pages(cpu)?)?;
+        for (buffer, (_, instance)) in session.buffers().enumerate() {
+            for cpu in session.cpus_of(instance)? {
+                // What there is of other CPUs than the recorded ones is little: no thread of its own.
+                let is_recorded = session.cpus().is_none_or(|recorded| recorded.contains(cpu));
+                let lane = match lanes.first_entry().filter(|_| !is_recorded) {
+                    Some(first) => first.into_mut(),
+                    None => lanes.entry(cpu).or_insert_with(|| Lane::new(directory.clone())),
+                };
+                lane.add(buffer, instance.open_pages(cpu)?)?;
             }
         }
         let reserve = tempfile::tempfile_in(&directory)
@@ -123,9 +130,10 @@ impl Drain {
     pub(super) fn stats(&self, session: &Session) -> Result<(Vec<Vec<String>>, Vec<CpuReport>), RecordError> {
         let mut texts = Vec::new();
         let mut reports: BTreeMap<Cpu, CpuReport> = BTreeMap::new();
-        for (_, instance) in session.buffers() {
+        for (buffer, (_, instance)) in session.buffers().enumerate() {
             let mut of_buffer = Vec::new();
-            for cpu in self.lanes.iter().filter_map(Lane::cpu) {
+            for (reader, _) in self.of_buffer(buffer) {
+                let cpu = reader.cpu();
                 let (stats, text) = instance.stats(cpu)?;
                 let report = reports.entry(cpu).or_insert(CpuReport { cpu, ..CpuReport::default() });
                 // What was not taken out is not in the file.
@@ -139,15 +147,24 @@ impl Drain {
         Ok((texts, reports.into_values().collect()))
     }
 
+    /// The readers of a buffer, by its place in the session, with what they took out, in the order of CPUs.
+    fn of_buffer(&self, buffer: usize) -> Vec<(&PageReader, &Store)> {
+        let lanes = self.lanes.iter();
+        let mut all: Vec<(&PageReader, &Store)> =
+            lanes.flat_map(|lane| lane.readers.iter().zip(&lane.stores)).collect();
+        all.retain(|(_, store)| store.buffer == buffer);
+        all.sort_by_key(|(reader, _)| reader.cpu());
+        all
+    }
+
     /// The pages as a file's buffers.
     pub(super) fn buffers<'a>(&'a self, session: &'a Session, stats: &'a [Vec<String>]) -> Vec<Buffer<'a>> {
         let pages = |index: usize, stats: &'a [String]| {
-            let of_cpu = |(lane, stats): (&'a Lane, &'a String)| {
-                let (reader, store) = (lane.readers.get(index)?, lane.stores.get(index)?);
+            let of_cpu = |((reader, store), stats): ((&'a PageReader, &'a Store), &'a String)| {
                 let pages = Pages::Spool { file: &store.file, bytes: store.bytes };
-                Some(CpuPages { cpu: reader.cpu(), pages, stats })
+                CpuPages { cpu: reader.cpu(), pages, stats }
             };
-            self.lanes.iter().zip(stats).filter_map(of_cpu).collect()
+            self.of_buffer(index).into_iter().zip(stats).map(of_cpu).collect()
         };
         let buffers = session.buffers().zip(stats).enumerate();
         buffers
@@ -166,15 +183,11 @@ impl Lane {
         Lane { readers: Vec::new(), stores: Vec::new(), batch, unwritten: None, directory }
     }
 
-    fn cpu(&self) -> Option<Cpu> {
-        self.readers.first().map(PageReader::cpu)
-    }
-
-    fn add(&mut self, reader: PageReader) -> Result<(), RecordError> {
+    fn add(&mut self, buffer: usize, reader: PageReader) -> Result<(), RecordError> {
         let file = tempfile::tempfile_in(&self.directory)
             .map_err(|source| RecordError::Store { directory: self.directory.clone(), source })?;
         self.readers.push(reader);
-        self.stores.push(Store { file, bytes: 0 });
+        self.stores.push(Store { buffer, file, bytes: 0 });
         Ok(())
     }
 

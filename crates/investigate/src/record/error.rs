@@ -2,6 +2,7 @@
 
 use std::io;
 use std::path::PathBuf;
+use whylate_base::CpuSet;
 use whylate_ftrace::tracefs::TracefsError;
 use whylate_sys::OutputError;
 
@@ -29,6 +30,16 @@ pub enum RecordError {
         event: String,
         /// What to ask for instead.
         advice: String,
+    },
+    /// The machine does not have the CPUs to record, or none of them is online.
+    #[error("cannot record CPUs {asked}: {why}; choose of CPUs {online}, which are online")]
+    Cpus {
+        /// As asked for.
+        asked: CpuSet,
+        /// In words.
+        why: String,
+        /// The CPUs that are online.
+        online: CpuSet,
     },
     /// The command cannot run as the user asked for.
     #[error("cannot run the command as {user}: {why}")]

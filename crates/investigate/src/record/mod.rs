@@ -4,6 +4,7 @@
 //! Session: two tracing instances of our own, one clock
 //!   main      every CPU: switches, wake-ups, interrupts, timers, locks   + facts as markers
 //!   threads   COMMAND's threads and all real-time ones: system calls and page faults
+//!   facts     the markers, of every CPU, where only some CPUs are recorded
 //!   stacks    perf software events of the same threads: call stacks, where they are asked for
 //!      │ raw pages, while it runs
 //!   Drain: one unnamed file per CPU next to the output
@@ -17,6 +18,7 @@
 mod affinity;
 mod affinity_watch;
 mod asked;
+mod chosen_cpus;
 mod command;
 mod drain;
 mod error;

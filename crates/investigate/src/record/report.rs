@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::process::ExitStatus;
 use std::sync::Arc;
-use whylate_base::{Cpu, Ns};
+use whylate_base::{Cpu, CpuSet, Ns};
 use whylate_events::Stacks;
 
 /// What was recorded.
@@ -17,8 +17,10 @@ pub struct RecordReport {
     pub duration: Ns,
     /// The clock its times are in.
     pub clock: String,
-    /// What each CPU recorded, over both buffers, in CPU order.
+    /// What each CPU recorded, over all buffers, in CPU order.
     pub cpus: Vec<CpuReport>,
+    /// The CPUs that were recorded; `None` where all were.
+    pub only: Option<CpuSet>,
     /// What was not recorded and why, and what was found on the way, in sentences.
     pub notes: Vec<String>,
     /// How the command ended; `None` without one, or when it still runs.

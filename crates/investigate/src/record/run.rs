@@ -121,8 +121,8 @@ pub(crate) fn record_watched(
         ended => ended.and_then(Result::ok),
     };
     let (clock, notes) = (session.clock().to_owned(), session.take_notes());
-    let path = options.output.clone();
-    Ok(RecordReport { path, bytes, duration, clock, cpus, notes, child, ended_early, stacks })
+    let (path, only) = (options.output.clone(), options.session.cpus.clone());
+    Ok(RecordReport { path, bytes, duration, clock, cpus, only, notes, child, ended_early, stacks })
 }
 
 /// Records the system calls, page faults and, with a sampler, the call stacks of a thread and of what it starts. A thread

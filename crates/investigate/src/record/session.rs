@@ -2,8 +2,8 @@
 
 use super::error::RecordError;
 use super::threads::{RtThread, real_time_threads};
-use super::{asked, events, facts};
-use whylate_base::Tid;
+use super::{asked, chosen_cpus, events, facts};
+use whylate_base::{Cpu, CpuSet, Tid};
 use whylate_events::Fact;
 use whylate_ftrace::dat::write::Description;
 use whylate_ftrace::tracefs::{Instance, OnFull, Tracefs, TracefsError, remove_stale};
@@ -17,6 +17,8 @@ pub struct SessionOptions {
     pub clock: Option<String>,
     /// Size of the main buffer of each CPU, in KiB. The threads' buffer has a quarter.
     pub buffer_kib: u64,
+    /// The CPUs whose events are recorded; `None` for all.
+    pub cpus: Option<CpuSet>,
     /// More events for the main buffer, as `group:name` or a whole `group`.
     pub extra_events: Vec<String>,
     /// Whether system calls and page faults of chosen threads are recorded too. While they
@@ -35,6 +37,7 @@ impl Default for SessionOptions {
         SessionOptions {
             clock: None,
             buffer_kib: 4096,
+            cpus: None,
             extra_events: Vec::new(),
             thread_events: true,
             symbols: true,
@@ -42,6 +45,9 @@ impl Default for SessionOptions {
         }
     }
 }
+
+/// Room for markers, of each CPU: some thousand lines.
+const FACTS_KIB: u64 = 256;
 
 /// Buffers are taken out when they are this full: seldom, and long before they overflow.
 const WAKE_PERCENT: u8 = 25;
@@ -53,6 +59,10 @@ pub struct Session {
     main: Instance,
     /// For system calls and faults of chosen threads; `None` when there are none to choose.
     threads: Option<Instance>,
+    /// For markers; `None` where all CPUs are recorded, and the main one has them. A marker belongs to the CPU that this
+    /// process runs on, which may not be one of the recorded ones.
+    facts_of_all_cpus: Option<Instance>,
+    cpus: Option<CpuSet>,
     clock: String,
     events: Vec<String>,
     facts: Vec<Fact>,
@@ -78,11 +88,28 @@ impl Session {
             notes.push(format!("removed {name}, a trace instance of a whylate that was killed"));
         }
         let main = Instance::create(&tracefs)?;
+        if let Some(cpus) = &options.cpus {
+            let possible = main.cpus()?.into_iter().collect();
+            let offline = chosen_cpus::offline(cpus, &possible, chosen_cpus::online(&possible))?;
+            if !offline.is_empty() {
+                notes.push(format!("CPU {offline} is offline: it has no events until it is online"));
+            }
+        }
         let clock = choose_clock(&main, options.clock.as_deref(), &mut notes)?;
-        prepare(&main, &clock, options.buffer_kib)?;
+        prepare(&main, &clock, options.buffer_kib, options.cpus.as_ref())?;
+        let facts_of_all_cpus = match &options.cpus {
+            Some(_) => {
+                let instance = Instance::create(&tracefs)?;
+                prepare(&instance, &clock, FACTS_KIB, None)?;
+                Some(instance)
+            }
+            None => None,
+        };
         let mut session = Session {
             main,
             threads: None,
+            facts_of_all_cpus,
+            cpus: options.cpus.clone(),
             clock,
             events: Vec::new(),
             facts: Vec::new(),
@@ -149,7 +176,7 @@ impl Session {
         buffer_kib: u64,
     ) -> Result<Option<Instance>, RecordError> {
         let instance = Instance::create(tracefs)?;
-        prepare(&instance, &self.clock, (buffer_kib / 4).max(1))?;
+        prepare(&instance, &self.clock, (buffer_kib / 4).max(1), self.cpus.as_ref())?;
         instance.set_threads(chosen, true)?;
         let mut missing = Vec::new();
         let mut enabled = 0;
@@ -175,15 +202,17 @@ impl Session {
     }
 
     fn begin(&mut self, real_time: &[RtThread], any_thread_chosen: bool) -> Result<(), RecordError> {
-        let facts = facts::gather(real_time);
+        let mut facts = self.cpus.as_ref().map(Fact::recorded_cpus).unwrap_or_default();
+        facts.extend(facts::gather(real_time));
+        if let Some(instance) = &self.facts_of_all_cpus {
+            instance.set_tracing(true)?;
+        }
         self.main.set_tracing(true)?;
         if let Some(threads) = &self.threads {
             // With an empty list it would record every thread.
             threads.set_tracing(any_thread_chosen)?;
         }
-        for fact in &facts {
-            self.main.mark(&fact.to_string())?;
-        }
+        facts.iter().try_for_each(|fact| self.fact(fact))?;
         self.facts = facts;
         Ok(())
     }
@@ -205,7 +234,7 @@ impl Session {
 
     /// Writes a fact into the recording.
     pub fn fact(&mut self, fact: &Fact) -> Result<(), TracefsError> {
-        self.main.mark(&fact.to_string())
+        self.facts_of_all_cpus.as_mut().unwrap_or(&mut self.main).mark(&fact.to_string())
     }
 
     /// The facts that were written when it began.
@@ -220,7 +249,25 @@ impl Session {
 
     /// The instances, each with the name of its buffer in a file: the main one has none.
     pub fn buffers(&self) -> impl Iterator<Item = (&'static str, &Instance)> {
-        std::iter::once(("", &self.main)).chain(self.threads.iter().map(|instance| ("threads", instance)))
+        let threads = self.threads.iter().map(|instance| ("threads", instance));
+        let facts = self.facts_of_all_cpus.iter().map(|instance| ("facts", instance));
+        std::iter::once(("", &self.main)).chain(threads).chain(facts)
+    }
+
+    /// The CPUs of which an instance of [`buffers`](Self::buffers) may have events, in order.
+    ///
+    /// # Errors
+    /// [`TracefsError`] when the kernel's list of buffers cannot be read.
+    pub fn cpus_of(&self, instance: &Instance) -> Result<Vec<Cpu>, TracefsError> {
+        let all = instance.cpus()?;
+        let of_facts = self.facts_of_all_cpus.as_ref().is_some_and(|facts| facts.path() == instance.path());
+        let chosen = self.cpus.as_ref().filter(|_| !of_facts);
+        Ok(all.into_iter().filter(|cpu| chosen.is_none_or(|chosen| chosen.contains(*cpu))).collect())
+    }
+
+    /// The CPUs whose events are recorded; `None` for all.
+    pub fn cpus(&self) -> Option<&CpuSet> {
+        self.cpus.as_ref()
     }
 
     /// The instance of the main buffer.
@@ -259,10 +306,23 @@ fn without_host(uname: &str) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-fn prepare(instance: &Instance, clock: &str, buffer_kib: u64) -> Result<(), TracefsError> {
+fn prepare(
+    instance: &Instance,
+    clock: &str,
+    buffer_kib: u64,
+    cpus: Option<&CpuSet>,
+) -> Result<(), TracefsError> {
     instance.set_clock(clock)?;
     instance.set_on_full(OnFull::Overwrite)?;
-    instance.set_buffer_kib(buffer_kib)?;
+    match cpus {
+        None => instance.set_buffer_kib(buffer_kib)?,
+        Some(cpus) => {
+            // The others' buffers stay empty: the smallest there is.
+            instance.set_buffer_kib(1)?;
+            cpus.iter().try_for_each(|cpu| instance.set_buffer_kib_of(cpu, buffer_kib))?;
+            instance.set_cpus(cpus)?;
+        }
+    }
     match instance.set_wake_percent(WAKE_PERCENT) {
         // Before Linux 5.0 there is none; the drain then paces itself.
         Err(TracefsError::Io { .. }) => Ok(()),

@@ -16,7 +16,7 @@ pub(super) enum Queued {
     /// Its wake-up has begun, and the CPU has yet to take it in by an interrupt (`ttwu_queue_wakelist`,
     /// `kernel/sched/core.c`).
     NotYet,
-    /// There, or on another one: it was moved, and that was not recorded.
+    /// There, or on another one: it was moved and that was not recorded, or it may have been.
     Somewhere,
 }
 

@@ -36,8 +36,13 @@ impl Charger<'_> {
     /// Charges up to `to` a time in which `waiter` was runnable, and `queued` on the runqueue of `cpu` or not.
     pub(super) fn waiting_as(&mut self, waiter: &Thread, cpu: Cpu, to: Ns, queued: Queued) {
         self.cpu = cpu;
-        let Some(timeline) = self.timeline.cpus.get(cpu) else { return self.unseen(to) };
+        let recorded = self.timeline.cpus.get(cpu).filter(|_| self.timeline.is_recorded(cpu));
+        let Some(timeline) = recorded else { return self.unseen(to) };
         let from = self.at;
+        let queued = match self.timeline.may_be_out_of_sight(waiter, from, to) {
+            true => Queued::Somewhere,
+            false => queued,
+        };
         let mut first_choice = to;
         let mut idles = false;
         let choices = timeline.between(from, to).filter(|_| queued == Queued::Here);

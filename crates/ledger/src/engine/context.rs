@@ -237,6 +237,10 @@ impl Engine<'_> {
             Some(Fact::Hypervisor(on)) => self.timeline.hypervisor = Some(on),
             Some(Fact::Affinity { tid, cpus }) => self.timeline.threads.get_mut(tid).affinity.recorded(cpus),
             Some(Fact::Workload { tid }) => self.timeline.threads.get_mut(tid).is_command = true,
+            Some(Fact::RecordedCpus(cpus)) => {
+                let recorded = self.timeline.recorded_cpus.get_or_insert_default();
+                cpus.iter().for_each(|cpu| recorded.insert(cpu));
+            }
             Some(Fact::Isolated(_) | Fact::RtPeriodUs(_) | Fact::PreemptRt(_)) | None => {}
         }
     }

@@ -11,7 +11,7 @@ use crate::timeline::sleeps::Wait;
 use crate::timeline::states::State;
 use crate::timeline::thread::Waking;
 use crate::timeline::timers::{ArmedTimer, Callback, Firing, LateTimer};
-use whylate_base::{Cpu, Ns, SchedClass, Tid};
+use whylate_base::{Cpu, CpuSet, Ns, SchedClass, Tid};
 use whylate_events::{Event, EventKind, HrtimerExpiry, HrtimerStart};
 
 /// A timer is late when its interrupt began this long after its expiry; hardware is never exact.
@@ -211,11 +211,18 @@ impl Engine<'_> {
         });
         // Where events were lost since, a timer that seems late may have been cancelled or have fired there, and have
         // been armed again; one that is on time is still the same.
-        let losses = &self.timeline.losses;
-        let armed = armed.filter(|armed| {
-            read - on_trace_clock(armed.expires).max(armed.armed) < LATE
-                || !losses.any_between(None, armed.armed, at)
-        });
+        // So it is with the timer of a thread that may have been on a CPU that was not recorded.
+        let (losses, threads) = (&self.timeline.losses, &self.timeline.threads);
+        let recorded_cpus = self.timeline.recorded_cpus.as_ref();
+        let lost = |armed: &ArmedTimer| {
+            let within = |recorded: &CpuSet| {
+                let owner = armed.by.and_then(|tid| threads.get(tid));
+                owner.is_none_or(|owner| owner.affinity.stays_within(armed.armed, at, recorded))
+            };
+            losses.any_between(None, armed.armed, at) || !recorded_cpus.is_none_or(within)
+        };
+        let armed = armed
+            .filter(|armed| read - on_trace_clock(armed.expires).max(armed.armed) < LATE || !lost(armed));
         let (due, hard_due) = match armed {
             Some(armed) => {
                 let (due, hard_due) = (on_trace_clock(armed.softexpires), on_trace_clock(armed.expires));

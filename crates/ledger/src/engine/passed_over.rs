@@ -36,7 +36,12 @@ impl Engine<'_> {
                 .and_then(Thread::since)
             {
                 // One that has just been preempted may be on its way to another CPU.
-                Some(since) => return Some(tid).filter(|_| at - since >= MOVED_AT_ONCE),
+                Some(since) => {
+                    let thread = self.timeline.threads.get(tid)?;
+                    let is_here =
+                        at - since >= MOVED_AT_ONCE && !self.timeline.may_be_out_of_sight(thread, since, at);
+                    return Some(tid).filter(|_| is_here);
+                }
                 None => timeline.preempted.pop(),
             };
         }

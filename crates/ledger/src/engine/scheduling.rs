@@ -63,6 +63,42 @@ impl Engine<'_> {
 
     /// A thread reached the runqueue of `cpu` at `at`.
     fn woken(&mut self, at: Ns, tid: Tid, cpu: Cpu, waking: &Waking) {
+        self.woken_on(at, tid, cpu, waking);
+        if !self.timeline.is_recorded(cpu) {
+            self.leave_sight(at, tid);
+        }
+    }
+
+    /// A thread is on a CPU that was not recorded: what it does from here on is not known, nor when it is done.
+    fn leave_sight(&mut self, at: Ns, tid: Tid) {
+        self.end(tid, None, at);
+        self.timeline.threads.get_mut(tid).enter(at, State::Unknown);
+    }
+
+    /// The scheduler chose the idle task or a thread that comes later by the rules: the threads that seem to wait on this CPU and may use
+    /// CPUs that were not recorded have been taken there.
+    #[cold]
+    fn drop_absent(&mut self, at: Ns, cpu: Cpu, switch: &Switch) {
+        let chosen = switch.next_prio;
+        let comes_first = |own: Priority| {
+            let is_ahead =
+                own.class() < chosen.class() || own.class() == SchedClass::Realtime && own.outranks(chosen);
+            switch.next_tid.is_idle() || is_ahead
+        };
+        let absent = |thread: &Thread| {
+            thread.state() == State::Queued(cpu)
+                && comes_first(thread.priority())
+                && thread
+                    .since()
+                    .is_some_and(|since| since < at && self.timeline.may_be_out_of_sight(thread, since, at))
+        };
+        for tid in self.timeline.threads.active_ids(absent) {
+            let since = self.timeline.threads.get(tid).and_then(Thread::since);
+            self.leave_sight(since.unwrap_or(at), tid);
+        }
+    }
+
+    fn woken_on(&mut self, at: Ns, tid: Tid, cpu: Cpu, waking: &Waking) {
         let thread = self.timeline.threads.get_mut(tid);
         match thread.state() {
             State::Blocked { wait, .. } => {
@@ -70,11 +106,15 @@ impl Engine<'_> {
                 let thread = self.timeline.threads.get_mut(tid);
                 let since = thread.since().unwrap_or(at);
                 thread.history.correct(State::Blocked { wait, waker: waking.cause.waker() });
-                if wait.continues() {
+                // It may have been woken for this wait on a CPU that was not recorded, and sleep for something else now.
+                let certain = |thread| !self.timeline.may_be_out_of_sight(thread, since, at);
+                let is_same = self.timeline.threads.get(tid).is_none_or(certain);
+                let thread = self.timeline.threads.get_mut(tid);
+                if wait.continues() && is_same {
                     thread.take_over(waking);
                     thread.enter(at, State::Queued(cpu));
                 } else {
-                    self.end(tid, Some(since), since);
+                    self.end(tid, Some(since).filter(|_| !wait.continues()), since);
                     self.begin(at, tid, cpu, waking, None).enter(at, State::Queued(cpu));
                 }
             }
@@ -170,7 +210,11 @@ impl Engine<'_> {
         let thread = self.timeline.threads.get_mut(tid);
         let (comm, prio) = (thread.comm(), thread.priority());
         let unseen = Waking { at, due: at, cause: WakeCause::Unseen, comm, prio };
-        let waking = thread.waking.take().unwrap_or(unseen);
+        let noted = thread.waking.take();
+        if noted.is_none() {
+            self.timeline.unseen_wakeups += 1;
+        }
+        let waking = noted.unwrap_or(unseen);
         self.woken(waking.at, tid, cpu, &waking);
     }
 
@@ -204,6 +248,9 @@ impl Engine<'_> {
             self.leave(at, cpu, switch);
         }
         self.watch_bandwidth(at, cpu, switch);
+        if self.timeline.recorded_cpus.is_some() {
+            self.drop_absent(at, cpu, switch);
+        }
         if let Some(timeline) = self.timeline.cpus.get_mut(cpu) {
             timeline.switch(at, switch.next_tid, switch.next_prio);
             timeline.leaving = Some(Leaving {
@@ -295,6 +342,9 @@ impl Engine<'_> {
         let moved = |window: &&mut Window| window.passed_over == tid && at - window.start < MOVED_AT_ONCE;
         if let Some(start) = self.timeline.windows.open_on(from).filter(moved).map(|window| window.start) {
             self.timeline.close_window(from, start);
+        }
+        if !self.timeline.is_recorded(to) {
+            self.leave_sight(at, tid);
         }
     }
 

@@ -86,6 +86,22 @@ impl Affinity {
         first.into_iter().flat_map(Allowed::cpus).filter(move |&(cpu, _)| throughout(cpu))
     }
 
+    /// True when a fact of the recording shows that the thread could use no other CPU than these through all of
+    /// `from..to`.
+    pub(crate) fn stays_within(&self, from: Ns, to: Ns, cpus: &CpuSet) -> bool {
+        let latest = (self.since.unwrap_or(Ns(i64::MIN)), &self.latest);
+        let mut periods =
+            self.earlier.iter().map(|(since, allowed)| (*since, allowed)).chain([latest]).peekable();
+        while let Some((since, allowed)) = periods.next() {
+            let until = periods.peek().map_or(Ns::MAX, |next| next.0);
+            let within = || allowed.recorded.as_ref().is_some_and(|all| all.without(cpus).is_empty());
+            if since < to && until > from && !within() {
+                return false;
+            }
+        }
+        true
+    }
+
     /// True when a fact of the recording has it.
     pub(crate) fn is_recorded(&self) -> bool {
         self.latest.recorded.is_some()
@@ -127,6 +143,23 @@ mod tests {
         assert_eq!(known(&affinity, 10, 19), [(3, false)]);
         affinity.recorded("2-3".parse().expect("a list"));
         assert_eq!(known(&affinity, 10, 19), [(2, true), (3, true)]);
+    }
+
+    #[test]
+    fn only_a_recorded_list_shows_where_a_thread_cannot_be() {
+        let cpus = |list: &str| list.parse::<CpuSet>().expect("a list");
+        let mut affinity = Affinity::default();
+        affinity.used(Cpu(2));
+        assert!(!affinity.stays_within(Ns(0), Ns(9), &cpus("2")), "it may use others");
+        affinity.recorded(cpus("2-3"));
+        assert!(affinity.stays_within(Ns(0), Ns(9), &cpus("1-3")));
+        assert!(!affinity.stays_within(Ns(0), Ns(9), &cpus("2")));
+        affinity.change(Ns(10));
+        assert!(affinity.stays_within(Ns(0), Ns(10), &cpus("2-3")));
+        assert!(!affinity.stays_within(Ns(0), Ns(11), &cpus("2-3")));
+        affinity.recorded(cpus("3"));
+        assert!(affinity.stays_within(Ns(0), Ns(11), &cpus("2-3")));
+        assert!(affinity.stays_within(Ns(10), Ns(11), &cpus("3")));
     }
 
     #[test]

@@ -12,6 +12,7 @@ mod losses;
 mod nmi;
 mod placement;
 mod quota;
+mod recorded_cpus;
 mod scheduling;
 mod scope;
 mod settings;
