@@ -14,6 +14,7 @@ pub(crate) mod hold;
 pub(crate) mod lab;
 pub(crate) mod load_worker;
 pub(crate) mod measure;
+mod parts;
 pub(crate) mod plan;
 pub(crate) mod plot;
 pub(crate) mod ps;

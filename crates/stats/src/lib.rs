@@ -18,6 +18,7 @@ mod histogram;
 mod layout;
 mod maxima;
 mod normal;
+mod of_cpus;
 mod rhythm;
 mod run;
 #[cfg(test)]
@@ -30,6 +31,7 @@ pub use extremes::{Blocks, FitRefusal, Gev, Level, Pareto, Tail};
 pub use histogram::{Bounds, Bucket, Exact, Histogram};
 pub use layout::{Layout, MeasuredLayout};
 pub use maxima::Maxima;
+pub use of_cpus::NotOfCpus;
 pub use rhythm::{Rhythm, rhythm};
 pub use run::{Late, Measured, Run};
 pub use trend::{Trend, trend};

@@ -1,10 +1,11 @@
 //! `whylate compare` and `whylate plot`.
 
 use super::output::{OutputArgs, file_of, format_of};
-use super::values::file_to_write;
+use super::values::{file_to_write, some_cpus};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
-use whylate_investigate::compare::Gate;
+use whylate_base::CpuSet;
+use whylate_investigate::compare::{Gate, GateError};
 use whylate_investigate::measure::Wanted;
 use whylate_report::compare::Compared;
 
@@ -22,9 +23,13 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) baseline: Option<PathBuf>,
     /// Conditions for each thread, such as p99.99<50us,max<=100us; of several runs, the baseline is exempt, of each pair
-    /// the one before
-    #[arg(long, value_name = "CONDITIONS", value_delimiter = ',')]
-    pub(crate) gate: Vec<Gate>,
+    /// the one before. max<=20us@2-3 is for the threads of CPUs 2 and 3 (repeatable)
+    #[arg(long, value_name = "CONDITIONS", value_parser = gates)]
+    pub(crate) gate: Vec<GateList>,
+    /// Compare only what was measured on these CPUs; repeatable: system CPUs and isolated CPUs each with their like, and of
+    /// one file the first group with each other
+    #[arg(long, value_name = "LIST", value_parser = some_cpus)]
+    pub(crate) cpus: Vec<CpuSet>,
     /// Check whether the samples support a claim such as 100us@1e-9: later than 100 us with at most this probability
     /// (repeatable)
     #[arg(long = "claim", value_name = "LATENCY@PROBABILITY")]
@@ -37,6 +42,14 @@ pub(crate) struct CompareArgs {
     pub(crate) fail_on: FailOnWorse,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
+}
+
+/// Several gates from one argument.
+#[derive(Clone, Debug)]
+pub(crate) struct GateList(pub(crate) Vec<Gate>);
+
+fn gates(text: &str) -> Result<GateList, GateError> {
+    Gate::list(text).map(GateList)
 }
 
 /// When a comparison fails.
@@ -65,6 +78,9 @@ pub(crate) struct PlotArgs {
     /// Each thread separately: small multiples of histograms, otherwise one line for each
     #[arg(long)]
     pub(crate) per_cpu: bool,
+    /// Plot only what was measured on these CPUs; repeatable: a line for each group
+    #[arg(long, value_name = "LIST", value_parser = some_cpus)]
+    pub(crate) cpus: Vec<CpuSet>,
 }
 
 /// What is plotted.

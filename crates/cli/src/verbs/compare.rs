@@ -3,7 +3,7 @@
 mod benches;
 mod sides;
 
-use super::runs;
+use super::{parts, runs};
 use crate::args::{CompareArgs, FailOnWorse};
 use crate::exit_status::ExitStatus;
 use crate::report::Destination;
@@ -15,16 +15,20 @@ use whylate_report::compare::{Claiming, Compared, Gated};
 
 pub(crate) fn run(args: &CompareArgs) -> Result<ExitStatus> {
     let Sides { files, pairs } = sides::of(&runs::expanded(args.files.clone())?, args.baseline.as_deref())?;
-    if files.len() == 1 && args.gate.is_empty() && args.claims.is_empty() {
+    let is_one = files.len() == 1 && args.cpus.len() < 2;
+    if is_one && args.gate.is_empty() && args.claims.is_empty() {
         bail!(
-            "one measurement alone cannot be compared: name another one, or ask something with --gate or --claim"
+            "one measurement alone cannot be compared: name another one, ask something with --gate or --claim, or give \
+             --cpus twice to compare its CPUs"
         );
     }
     if let Some(status) = benches::compare(args, &files)? {
         return Ok(status);
     }
     let destination = Destination::of::<Compared>(&args.output, &files)?;
-    let compared = asked(compare_pairs(runs::read(&files)?, &pairs), args);
+    let pairs = parts::pairs(files.len(), &pairs, args.cpus.len());
+    let runs = parts::of_cpus(runs::read(&files)?, &args.cpus)?;
+    let compared = asked(compare_pairs(runs, &pairs), args);
     destination.write(&compared)?;
     Ok(outcome(&compared, args.fail_on))
 }
@@ -33,7 +37,10 @@ fn asked(comparison: Comparison, args: &CompareArgs) -> Compared {
     let runs = || comparison.runs.iter().enumerate();
     // What others are to be better than need not meet what they have to.
     let gates = runs().filter(|(at, _)| !comparison.is_baseline(*at)).flat_map(|(at, run)| {
-        args.gate.iter().map(move |gate| Gated { run: at, judged: gate.judge(&run.run) })
+        args.gate
+            .iter()
+            .flat_map(|list| &list.0)
+            .map(move |gate| Gated { run: at, judged: gate.judge(&run.run) })
     });
     let gates = gates.collect();
     let claims = runs().flat_map(|(at, run)| {

@@ -1,13 +1,13 @@
 //! `whylate plot`
 
-use super::runs;
+use super::{parts, runs};
 use crate::args::{PlotArgs, PlotKind};
 use crate::atomic_file;
 use crate::exit_status::ExitStatus;
 use crate::output;
 use anyhow::{Context, Result, bail};
 use std::path::Path;
-use whylate_investigate::compare::compare;
+use whylate_investigate::compare::compare_pairs;
 use whylate_report::plot::{self, Kind};
 
 /// What a file is to be, by its name.
@@ -20,7 +20,8 @@ enum Format {
 pub(crate) fn run(args: &PlotArgs) -> Result<ExitStatus> {
     let format = format(&args.output)?;
     args.files.iter().try_for_each(|file| output::spare(file, &args.output))?;
-    let runs = runs::read(&runs::expanded(args.files.clone())?)?;
+    let files = runs::expanded(args.files.clone())?;
+    let runs = parts::of_cpus(runs::read(&files)?, &args.cpus)?;
     let (drawing, nothing) = match args.kind {
         PlotKind::Histogram => (plot::plotted(&runs, Kind::Histogram, args.per_cpu), "there are no samples"),
         PlotKind::Ccdf => (plot::plotted(&runs, Kind::Ccdf, args.per_cpu), "there are no samples"),
@@ -28,8 +29,14 @@ pub(crate) fn run(args: &PlotArgs) -> Result<ExitStatus> {
             plot::plotted(&runs, Kind::Time, args.per_cpu),
             "none of the files has the times of its samples; documents of `whylate measure --json` do",
         ),
-        PlotKind::Shift if runs.len() < 2 => bail!("--kind shift needs two measurements at least"),
-        PlotKind::Shift => (plot::shifted(&compare(runs), args.per_cpu), "there are too few samples"),
+        PlotKind::Shift if runs.len() < 2 => {
+            bail!("--kind shift needs two measurements at least, or one and --cpus twice")
+        }
+        PlotKind::Shift => {
+            let sides: Vec<(usize, usize)> = (1..files.len()).map(|after| (0, after)).collect();
+            let pairs = parts::pairs(files.len(), &sides, args.cpus.len());
+            (plot::shifted(&compare_pairs(runs, &pairs), args.per_cpu), "there are too few samples")
+        }
     };
     let drawing = drawing.with_context(|| format!("there is nothing to plot: {nothing}"))?;
     let bytes = match format {

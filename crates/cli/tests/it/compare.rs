@@ -79,6 +79,46 @@ fn gates_are_met_missed_or_unknown() {
     }
 }
 
+/// CPU 1 has the spike: the gate of CPU 0 is met all the same, and each CPU is compared with its like.
+#[test]
+fn cpus_are_judged_apart() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let one = file(directory.path(), "one.json", &document(11, 800.0, Some(331_000)));
+    let two = file(directory.path(), "two.json", &document(12, 800.0, None));
+    let run = compare(&[&one, &"--gate", &"max<100us@0,max<=331us@1,max<100us@0-1", &"--json"]);
+    let gates = &answer(&run)["gates"];
+    let found: Vec<_> =
+        list(gates).iter().map(|gate| (gate["gate"].clone(), gate["answer"].clone())).collect();
+    let expected = [("on CPUs 0", "met"), ("on CPUs 1", "met"), ("on CPUs 0-1", "missed")];
+    assert_eq!((run.code, found.len()), (Some(1), expected.len()), "{run:#?}");
+    for ((gate, found), (cpus, expected)) in found.iter().zip(expected) {
+        assert!(gate.as_str().is_some_and(|gate| gate.ends_with(cpus)) && found == expected, "{found:#?}");
+    }
+    let parts = answer(&compare(&[&one, &two, &"--cpus", &"0", &"--cpus", &"1", &"--json"]));
+    let max: Vec<_> = list(&parts["pairs"])
+        .iter()
+        .map(|pair| {
+            (pair["run"].as_str().unwrap_or_default().to_owned(), number(&pair["all"]["max_before_ns"]))
+        })
+        .collect();
+    assert!(
+        matches!(&max[..], [(a, quiet), (b, 331_000)]
+        if a == "two.json, CPUs 0" && b == "two.json, CPUs 1" && *quiet < 100_000),
+        "{max:?}"
+    );
+    let among = answer(&compare(&[&one, &"--cpus", &"0", &"--cpus", &"1", &"--json"]));
+    assert_eq!(list(&among["pairs"]).len(), 1);
+    assert_eq!(among["pairs"][0]["all"]["max_after_ns"], 331_000);
+    for (options, words) in [
+        (&[&one as &dyn AsRef<OsStr>, &two, &"--cpus", &"5"][..], "it was measured on CPUs 0-1"),
+        (&[&one, &"--cpus", &"0"], "--cpus twice"),
+        (&[&one, &two, &"--cpus", &""], "name one CPU"),
+    ] {
+        let run = compare(options);
+        assert!(run.code == Some(2) && run.stderr.contains(words), "{run:#?}");
+    }
+}
+
 #[test]
 fn a_claim_is_measured_fitted_or_lacks_something() {
     let directory = tempfile::tempdir().expect("a directory");

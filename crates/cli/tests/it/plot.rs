@@ -62,6 +62,23 @@ fn a_tail_that_fits_is_dashed() {
 }
 
 #[test]
+fn system_cpus_and_isolated_ones_are_plotted_apart() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let one = file(directory.path(), "one.json", &document(26, 800.0, Some(331_000)));
+    let out = directory.path().join("out.svg");
+    for kind in ["histogram", "ccdf", "time", "shift"] {
+        let run = plot(&[&one, &"-o", &out, &"--kind", &kind, &"--cpus", &"0", &"--cpus", &"1"]);
+        assert_eq!(run.code, Some(0), "{kind}: {run:#?}");
+        let drawing = std::fs::read_to_string(&out).expect("a drawing");
+        assert!(drawing.contains("one.json, CPUs 0") && drawing.contains("one.json, CPUs 1"), "{kind}");
+    }
+    let run = plot(&[&one, &"-o", &out, &"--cpus", &"0"]);
+    let drawing = std::fs::read_to_string(&out).expect("a drawing");
+    assert_eq!(run.code, Some(0), "{run:#?}");
+    assert!(!drawing.contains("331.0 us") && !drawing.contains("CPUs 1"), "that is CPU 1");
+}
+
+#[test]
 fn what_cannot_be_plotted_is_reported() {
     let directory = tempfile::tempdir().expect("a directory");
     let one = file(directory.path(), "one.json", &document(24, 800.0, None));

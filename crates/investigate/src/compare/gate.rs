@@ -2,8 +2,8 @@
 
 use std::fmt;
 use std::str::FromStr;
-use whylate_base::{Ns, parse_duration};
-use whylate_stats::{Bounds, Histogram, Run};
+use whylate_base::{CpuSet, Ns, parse_duration};
+use whylate_stats::{Bounds, Histogram, Measured, Run};
 
 /// A number of a distribution.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -27,12 +27,14 @@ pub struct Gate {
     pub bound: Ns,
     /// or equal to it.
     pub or_equal: bool,
+    /// Only the threads that measured on these CPUs have to meet it; `None`: all.
+    pub cpus: Option<CpuSet>,
 }
 
 /// A gate that cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "`{text}` is no gate: {why}. Write conditions such as p99.99<50us,max<=100us; there are min, mean, max and p50 to p99.9999"
+    "`{text}` is no gate: {why}. Write conditions such as p99.99<50us,max<=100us@2-3; there are min, mean, max and p50 to p99.9999"
 )]
 pub struct GateError {
     /// What was given.
@@ -67,12 +69,20 @@ pub enum GateAnswer {
 }
 
 impl Gate {
-    /// Several, separated by commas.
+    /// Several, separated by commas; a list of CPUs may have commas as well.
     ///
     /// # Errors
     /// If one of them cannot be read.
     pub fn list(text: &str) -> Result<Vec<Gate>, GateError> {
-        text.split(',').map(str::trim).map(str::parse).collect()
+        let mut gates: Vec<String> = Vec::new();
+        for part in text.split(',').map(str::trim) {
+            let continues = !part.is_empty() && !part.contains('<') && part.parse::<CpuSet>().is_ok();
+            match gates.last_mut().filter(|gate| continues && gate.contains('@')) {
+                Some(gate) => gate.extend([",", part]),
+                None => gates.push(part.to_owned()),
+            }
+        }
+        gates.iter().map(|gate| gate.parse()).collect()
     }
 
     /// Whether a run meets it.
@@ -84,7 +94,15 @@ impl Gate {
     fn answer(&self, run: &Run) -> GateAnswer {
         let (mut worst, mut missed): (Option<Ns>, Option<(Ns, &str)>) = (None, None);
         let mut unknown = None;
-        for thread in &run.threads {
+        let threads = match &self.cpus {
+            None => Ok(run.threads.iter().collect()),
+            Some(cpus) => run.threads_of(cpus),
+        };
+        let threads: Vec<&Measured> = match threads {
+            Ok(threads) => threads,
+            Err(why) => return GateAnswer::CannotTell(why.to_string()),
+        };
+        for thread in threads {
             match self.statistic.of(&thread.histogram) {
                 // The least that it can be is too much already.
                 Ok(Bounds { least, .. }) if !self.holds(least) => {
@@ -138,6 +156,16 @@ impl FromStr for Gate {
     fn from_str(text: &str) -> Result<Gate, GateError> {
         let error = |why: &str| GateError { text: text.to_owned(), why: why.to_owned() };
         let (name, rest) = text.split_once('<').ok_or_else(|| error("it has no <"))?;
+        let (rest, cpus) = match rest.split_once('@') {
+            Some((rest, list)) => {
+                let cpus = list.parse::<CpuSet>().map_err(|why| error(&why.to_string()))?;
+                if cpus.is_empty() {
+                    return Err(error("no CPU follows the @"));
+                }
+                (rest, Some(cpus))
+            }
+            None => (rest, None),
+        };
         let (or_equal, bound) = rest.strip_prefix('=').map_or((false, rest), |rest| (true, rest));
         let bound = parse_duration(bound.trim()).map_err(|why| error(&why.to_string()))?;
         let statistic = match name.trim() {
@@ -151,7 +179,7 @@ impl FromStr for Gate {
                 Statistic::Quantile(percent.ok_or_else(|| error("there is no such number"))? / 100.0)
             }
         };
-        Ok(Gate { statistic, bound, or_equal })
+        Ok(Gate { statistic, bound, or_equal, cpus })
     }
 }
 
@@ -168,6 +196,10 @@ impl fmt::Display for Statistic {
 
 impl fmt::Display for Gate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {} {}", self.statistic, if self.or_equal { "<=" } else { "<" }, self.bound)
+        write!(f, "{} {} {}", self.statistic, if self.or_equal { "<=" } else { "<" }, self.bound)?;
+        match &self.cpus {
+            Some(cpus) => write!(f, " on CPUs {cpus}"),
+            None => Ok(()),
+        }
     }
 }

@@ -296,3 +296,31 @@ fn what_is_prepared_is_of_all_threads_and_of_each() {
     assert_eq!(samples, [Some(20_000), Some(20_000)], "of each alone");
     assert_eq!(prepared, Prepared::of(run), "asked for its fits or not");
 }
+
+#[test]
+fn a_gate_may_be_of_some_cpus() {
+    let mut run = run(1, |_, latency| latency);
+    let mut isolated = run.threads[0].clone();
+    (isolated.cpu, isolated.name) = (Some(Cpu(3)), "CPU 3".to_owned());
+    isolated.histogram = [Ns(5_000); 10].into_iter().collect();
+    run.threads.push(isolated);
+    let answers = |text: &str| -> Vec<GateAnswer> {
+        Gate::list(text).expect("gates").iter().map(|gate| gate.judge(&run).answer).collect()
+    };
+    assert!(matches!(answers("max<10us")[..], [GateAnswer::Missed { .. }]));
+    let each = answers("max<10us@2-3,9,max<40us@0,max<10us@0,3");
+    assert!(
+        matches!(&each[..], [GateAnswer::Met(_), GateAnswer::Met(_), GateAnswer::Missed { thread, .. }] if thread == "CPU 0"),
+        "{each:?}"
+    );
+    assert!(
+        matches!(&answers("max<10us@7")[..], [GateAnswer::CannotTell(why)] if why == "it was measured on CPUs 0,3")
+    );
+    run.threads[0].cpu = None;
+    let unknown = Gate::list("max<10us@3").expect("a gate")[0].judge(&run).answer;
+    assert!(matches!(unknown, GateAnswer::CannotTell(_)), "{unknown:?}");
+    assert_eq!(Gate::list("max<=10us@3,4").expect("a gate")[0].to_string(), "max <= 10.00 us on CPUs 3-4");
+    for bad in ["max<10us@", "max<10us@x", "max<10us,3", "@3", "max@3<10us"] {
+        assert!(Gate::list(bad).is_err(), "{bad}");
+    }
+}

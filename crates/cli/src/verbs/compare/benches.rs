@@ -18,8 +18,8 @@ pub(super) fn compare(args: &CompareArgs, files: &[PathBuf]) -> Result<Option<Ex
     let [_, second] = files else {
         bail!("benches are compared two at a time: give one before and one after");
     };
-    if !args.gate.is_empty() || !args.claims.is_empty() {
-        bail!("--gate and --claim are about measurements of latency, not about benches");
+    if !args.gate.is_empty() || !args.claims.is_empty() || !args.cpus.is_empty() {
+        bail!("--gate, --claim and --cpus are about measurements of latency, not about benches");
     }
     let format = args.output.format();
     if !BenchComparison::FORMATS.contains(&format) {
