@@ -20,9 +20,11 @@ rules! {
     kernel_debug,
     latency_tracers,
     kernel_options,
+    out_of_tree_modules,
     mitigations,
     // The scheduler
     rt_throttling,
+    scheduler_clock,
     fair_server,
     rt_group_sched,
     throttling_off_no_net,
@@ -47,6 +49,7 @@ rules! {
     isolation_settings,
     cpuset_partition,
     housekeeping,
+    housekeeping_per_socket,
     unbound_threads,
     systemd_affinity,
     nohz_full,
@@ -111,8 +114,10 @@ rules! {
     guest_idle,
     kvm_exits,
     kvm_nx_huge_pages,
+    kvm_timer_advance,
     guest_huge_pages,
     emulator_threads,
+    vcpu_threads,
 }
 
 /// Helpers of several rules.

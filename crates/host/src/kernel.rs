@@ -17,13 +17,15 @@ use std::collections::BTreeMap;
 pub use version::{KernelVersion, Preempt};
 
 /// Module parameters that matter to latency, as `module/parameter`.
-const PARAMETERS: [&str; 21] = [
+const PARAMETERS: [&str; 23] = [
     "cpuidle_haltpoll/force",
     "haltpoll/guest_halt_poll_ns",
     "intel_idle/max_cstate",
     "kernel/crash_kexec_post_notifiers",
     "kvm/halt_poll_ns",
     "kvm/kvmclock_periodic_sync",
+    "kvm/lapic_timer_advance",
+    "kvm/lapic_timer_advance_ns",
     "kvm/nx_huge_pages",
     "kvm/nx_huge_pages_recovery_ratio",
     "kvm_amd/pause_filter_count",
@@ -58,6 +60,8 @@ pub struct Kernel {
     pub lockdown: Reading<BracketedChoice>,
     /// The modules that are loaded.
     pub modules: Reading<Words>,
+    /// The loaded modules that taint the kernel, each with its letters (`OE`), of `/proc/modules`.
+    pub module_taints: Reading<Vec<(String, String)>>,
     /// Parameters of modules by `module/parameter`; those that no module here has are `Missing`.
     pub parameters: BTreeMap<&'static str, Reading<String>>,
     /// `/sys/kernel/realtime`: only trees with the RT patches have it, so its absence proves nothing.
@@ -88,6 +92,7 @@ impl Kernel {
             tainted: tree.value("/proc/sys/kernel/tainted"),
             lockdown: tree.value("/sys/kernel/security/lockdown"),
             modules: modules(tree),
+            module_taints: module_taints(tree),
             parameters: parameters.into_iter().collect(),
             realtime_flag: tree.value("/sys/kernel/realtime"),
             preempt: tree.value("/sys/kernel/debug/sched/preempt"),
@@ -128,6 +133,18 @@ fn names(tree: &FsRoot) -> (Reading<String>, Reading<String>) {
     let first = from_both(|text| text.split_ascii_whitespace().nth(2));
     let last = from_both(|text| text.rfind(" #").and_then(|at| text.get(at + 1..)));
     (or(release, first), or(version, last))
+}
+
+/// The last word of a line, `(OE)`; `+` and `-` in it are a module's coming and going.
+fn module_taints(tree: &FsRoot) -> Reading<Vec<(String, String)>> {
+    tree.text("/proc/modules").and_then(|text| {
+        let taint = |line: &str| {
+            let (name, last) = (line.split_ascii_whitespace().next()?, line.split_ascii_whitespace().last()?);
+            let letters = last.strip_prefix('(')?.strip_suffix(')')?.chars().filter(char::is_ascii_uppercase);
+            Some((name.to_owned(), letters.collect::<String>())).filter(|(_, letters)| !letters.is_empty())
+        };
+        Ok(text.lines().filter_map(taint).collect())
+    })
 }
 
 fn modules(tree: &FsRoot) -> Reading<Words> {

@@ -1,7 +1,7 @@
 //! Do helpers of virtual machines run beside their vCPUs?
 
 use super::shared::cpus::{NO_CPUS_CHOSEN, real_time};
-use super::shared::threads::{cpus_of, may_run_on, place, with_those_of_kernel};
+use super::shared::threads::{cpus_of, is_vcpu, may_run_on, place, with_those_of_kernel};
 use crate::rule::page;
 use crate::{CheckOptions, Fix, Profile, Rule, RuleOutcome, RuleResult};
 use std::collections::BTreeSet;
@@ -59,12 +59,6 @@ fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
             .boot("<emulatorpin cpuset='...'/> and <iothreadpin .../> in <cputune>")
             .risk("with too few housekeeping CPUs the guest's devices are slow"),
     ))
-}
-
-/// `CPU 0/KVM`, as QEMU names them with debug-threads=on, which libvirt gives.
-fn is_vcpu(thread: &Thread) -> bool {
-    let number = thread.comm.strip_prefix("CPU ").and_then(|rest| rest.strip_suffix("/KVM"));
-    number.is_some_and(|number| number.parse::<u32>().is_ok())
 }
 
 #[cfg(test)]

@@ -43,12 +43,20 @@ fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
         1 => format!("{} runs at or above {bound}: {}", described(first), cpus_of(first)),
         more => format!("{more} program threads run at or above {bound}, such as {}", described(first)),
     };
-    let fix = Fix::runtime(format!(
-        "chrt -p -o 0 {0}, or taskset -pc OTHER-CPUS {0}; or stop its service",
-        first.tid
-    ))
-    .boot("CPUSchedulingPolicy=other, or CPUAffinity=, in a drop-in of its service")
-    .risk("a watchdog or a storage path may need its priority: check its purpose");
+    let unit = unit_of(host, threads, first);
+    let own = unit.as_deref().unwrap_or("its service");
+    let lasting = match first.comm.as_str() {
+        // It asks for SCHED_RR 99 itself (multipathd/main.c): a policy of the unit changes nothing.
+        "multipathd" => format!(
+            "systemctl edit {own}: [Service] LimitRTPRIO=0 (multipath-tools 0.9.9 and later), and RestrictRealtime=yes for \
+             older ones; then systemctl restart {own}"
+        ),
+        _ => format!("CPUSchedulingPolicy=other, or CPUAffinity=, in a drop-in of {own}"),
+    };
+    let fix =
+        Fix::runtime(format!("chrt -p -o 0 {0}, or taskset -pc OTHER-CPUS {0}; or stop {own}", first.tid))
+            .boot(lasting)
+            .risk("a watchdog or a storage path may need its priority: check its purpose");
     rogues.truncate(NAMED);
     let answer = RuleOutcome::fail(
         what,
@@ -58,7 +66,18 @@ fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
     let named = rogues.iter().fold(answer, |answer, thread| {
         answer.shows_as(place(thread), format!("{}, {}", described(thread), cpus_of(thread)))
     });
+    let named = match &unit {
+        Some(unit) => named.shows_as(&host.systemd.enabled.path, format!("{unit} is enabled")),
+        None => named,
+    };
     Ok(named.fix(fix))
+}
+
+/// The enabled service that has the name of a thread's process.
+fn unit_of(host: &Snapshot, threads: &[Thread], thread: &Thread) -> Option<String> {
+    let process = threads.iter().find(|other| other.tid.0 == thread.pid).unwrap_or(thread);
+    let unit = format!("{}.service", process.comm);
+    host.systemd.is_enabled(&unit).is_ok_and(|enabled| enabled).then_some(unit)
 }
 
 #[cfg(test)]
@@ -67,7 +86,24 @@ mod tests {
     use crate::testing::*;
 
     const MULTIPATHD: &Files = thread!(program 73 of 71 "multipathd", rr 99, "1");
+    const ENABLED: &Files = &[(
+        "/etc/systemd/system/sysinit.target.wants/multipathd.service",
+        "[Service]\nExecStart=/sbin/multipathd -d -s\n",
+    )];
     const MIGRATION: &Files = thread!(kernel 15 "migration/0", fifo 99, "0");
+
+    #[test]
+    fn the_unit_of_multipathd_is_named() {
+        for (files, unit) in [
+            (&[TWO_CPUS, MULTIPATHD, ENABLED][..], "multipathd.service"),
+            (&[TWO_CPUS, MULTIPATHD], "its service"),
+        ] {
+            let host = Snapshot::read(&whylate_host::FsRoot::memory(&files.concat()));
+            let verdict = check(&host, &CheckOptions::of(Profile::Realtime)).expect("an outcome");
+            let boot = verdict.fixes[0].boot.as_deref().expect("a setting");
+            assert!(boot.starts_with(&format!("systemctl edit {unit}: [Service] LimitRTPRIO=0")), "{boot}");
+        }
+    }
 
     #[test]
     fn cases() {

@@ -10,7 +10,7 @@ pub(super) const RULE: Rule = Rule {
     code: "rt-throttling",
     title: "RT bandwidth control does not stop real-time threads",
     severity: Severity::Warning,
-    profiles: Profile::ALL,
+    profiles: Profile::ISOLATING,
     sources: &["sched(7)", "Documentation/scheduler/sched-rt-group.rst", "kernel/sched/rt.c"],
     page: page!("rt-throttling"),
     check,

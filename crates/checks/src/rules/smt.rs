@@ -14,6 +14,7 @@ pub(super) const RULE: Rule = Rule {
     sources: &[
         "Documentation/ABI/testing/sysfs-devices-system-cpu",
         "Documentation/admin-guide/cputopology.rst",
+        "Documentation/admin-guide/hw-vuln/core-scheduling.rst",
     ],
     page: page!("smt"),
     check,
@@ -46,6 +47,17 @@ fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
     )
     .shows(&host.cpus.smt_control);
     let answer = survey.wrong.iter().take(8).fold(answer, |answer, shared| answer.shows(shared));
+    // Which threads have a cookie is not shown in /proc: core scheduling never makes this a pass.
+    let has_cookies = host.kernel.config.known().is_some_and(|config| config.has("SCHED_CORE"));
+    let answer = match has_cookies {
+        true => answer.shows_as(&host.kernel.config.path, "CONFIG_SCHED_CORE=y").fix(
+            Fix::runtime(
+                "coresched new -t pid -d PID: other programs then stay off the sibling while the thread runs",
+            )
+            .risk("the sibling idles meanwhile; no file shows which threads are set so"),
+        ),
+        false => answer,
+    };
     Ok(answer
         .fix(
             Fix::runtime("echo off > /sys/devices/system/cpu/smt/control")

@@ -154,6 +154,15 @@ fn every_fix_that_can_be_a_setting_is_in_the_profile() {
         "numa-placement",
         "clocksource",
         "timer-device",
+        // A board's clock; throttling, linked as rt-throttling, is what it makes harmful.
+        "scheduler-clock",
+        // Which driver a machine needs.
+        "out-of-tree-modules",
+        // Which CPUs are real-time is the user's choice.
+        "housekeeping-per-socket",
+        // Guests belong to their manager, and a module's parameter to its loading.
+        "vcpu-threads",
+        "kvm-timer-advance",
         // isolcpus= with managed_irq, linked as cpu-isolation.
         "managed-irqs",
         "shared-irqs",
@@ -168,7 +177,7 @@ fn every_fix_that_can_be_a_setting_is_in_the_profile() {
     /// What a profile leaves alone on purpose.
     const ON_PURPOSE: &[(Profile, &[&str])] = &[
         // A laptop keeps its net, its security and its memory; it isolates nothing.
-        (Profile::Audio, &["rt-throttling", "throttling-off-no-net", "mitigations", "overcommit"]),
+        (Profile::Audio, &["throttling-off-no-net", "mitigations", "overcommit"]),
         // The fair server is the net. Threads that sleep want their tick, and come before the kernel's threads.
         (Profile::Realtime, &["fair-server", "nohz-full", "softirq-threads", "systemd-affinity"]),
         (Profile::Robotics, &["fair-server", "nohz-full", "softirq-threads", "systemd-affinity"]),

@@ -71,3 +71,9 @@ pub(in crate::rules) fn with_those_of_kernel(host: &Snapshot) -> Result<&[Thread
 pub(in crate::rules) fn realtime_priority(thread: &Thread) -> u32 {
     if thread.is_realtime() { thread.priority } else { 0 }
 }
+
+/// `CPU 0/KVM`, as QEMU names them with debug-threads=on, which libvirt gives.
+pub(in crate::rules) fn is_vcpu(thread: &Thread) -> bool {
+    let number = thread.comm.strip_prefix("CPU ").and_then(|rest| rest.strip_suffix("/KVM"));
+    number.is_some_and(|number| number.parse::<u32>().is_ok())
+}
