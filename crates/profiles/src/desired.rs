@@ -129,6 +129,39 @@ pub struct DesiredState {
     /// What the profile asks for and is not supported: scripts, settings of unknown devices.
     #[serde(rename = "left_out")]
     pub skipped: Vec<Skipped>,
+    /// The settings of entries whose condition is false on this machine, or cannot be determined. They are not made, and
+    /// each is among those that are skipped, too.
+    #[serde(default)]
+    #[schemars(!default)]
+    pub conditional: Vec<ConditionalSetting>,
+}
+
+/// A setting that is made only under a condition which is not met.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ConditionalSetting {
+    /// The setting, as it would be made.
+    pub setting: DesiredSetting,
+    /// The condition, and that it is false or why it cannot be determined.
+    pub why: String,
+}
+
+impl DesiredState {
+    /// What is skipped for another reason than a condition: it is not supported, or could not be determined.
+    pub fn unsupported(&self) -> impl Iterator<Item = &Skipped> {
+        let conditional: Vec<Skipped> = self.conditional.iter().map(ConditionalSetting::skipped).collect();
+        self.skipped.iter().filter(move |skipped| !conditional.contains(skipped))
+    }
+}
+
+impl ConditionalSetting {
+    /// The setting with its value, and the condition.
+    pub(crate) fn skipped(&self) -> Skipped {
+        let what = match &self.setting.value {
+            Some(value) if !value.is_empty() => format!("{} = {value}", self.setting.selector),
+            _ => self.setting.selector.to_string(),
+        };
+        Skipped { what, why: self.why.clone() }
+    }
 }
 
 /// Something that is skipped.

@@ -30,7 +30,7 @@ pub use built_in::{BuiltIn, built_in};
 pub use error::{Location, ProfileError};
 pub use source::ProfileInfo;
 
-use crate::{DesiredState, Selector};
+use crate::{DesiredSetting, DesiredState, Selector};
 use std::path::PathBuf;
 use whylate_base::CpuSet;
 use whylate_host::Snapshot;
@@ -55,6 +55,42 @@ pub fn load(
 ) -> Result<DesiredState, ProfileError> {
     let chain = source::Chain::load(name_or_path, directories)?;
     resolve::resolve(name_or_path, chain, given, snapshot)
+}
+
+/// The names of the variables of a profile and of those that it extends; `name_or_path` as for [`load`].
+///
+/// # Errors
+/// If there is no such profile, it cannot be read, or something in it is wrong.
+pub fn variable_names(name_or_path: &str, directories: &[PathBuf]) -> Result<Vec<String>, ProfileError> {
+    let chain = source::Chain::load(name_or_path, directories)?;
+    let documents = chain.documents.iter().map(|(_, document)| document);
+    let mut names: Vec<String> =
+        documents.flat_map(|document| document.variables.iter().map(|own| own.name.clone())).collect();
+    names.sort();
+    names.dedup();
+    Ok(names)
+}
+
+/// What built-in profiles select on a machine with these CPUs, each with the reasons of the first profile that has it,
+/// and no value. What depends on a variable other than CPUs is not among it: threads by the user's pattern.
+pub fn built_in_settings(cpus: &CpuSet) -> Vec<DesiredSetting> {
+    let mut settings: Vec<DesiredSetting> = Vec::new();
+    for entry in source::built_in_documents().flat_map(|document| document.entries) {
+        let selectors = match &entry.selector {
+            Selector::Tunable { path } => {
+                text::for_each(path, cpus).into_iter().map(|path| Selector::Tunable { path }).collect()
+            }
+            other => vec![other.clone()],
+        };
+        for selector in selectors {
+            if !settings.iter().any(|own| own.selector == selector) {
+                let reasons = entry.options.reasons.clone();
+                let origin = format!("built-in profiles [{}]", entry.section);
+                settings.push(DesiredSetting { selector, value: None, reasons, origin, optional: true });
+            }
+        }
+    }
+    settings
 }
 
 /// The files of the kernel that built-in profiles may set, of any of these CPUs; each may be a pattern.

@@ -72,6 +72,44 @@ pub fn load(
     snapshot: &Snapshot,
     given: &[(String, String)],
 ) -> Result<DesiredState, TunedError> {
+    let names: Vec<&str> = name.split_whitespace().collect();
+    let is_name = |name: &&str| {
+        !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-'))
+    };
+    if names.is_empty() || !names.iter().all(is_name) {
+        return Err(TunedError::Name { name: name.to_owned() });
+    }
+    load_from(&names, None, (tree, snapshot), given)
+}
+
+/// What the TuneD profile in a directory of this machine asks for on a machine, which need not be this one.
+/// `directory` is absolute and holds `tuned.conf`; profiles that it includes are looked for beside it first, then where
+/// the machine has its own.
+///
+/// # Errors
+/// As [`load`].
+pub fn load_directory(
+    directory: &str,
+    tree: &FsRoot,
+    snapshot: &Snapshot,
+    given: &[(String, String)],
+) -> Result<DesiredState, TunedError> {
+    let directory = directory.trim_end_matches('/');
+    let Some((parent, name)) = directory.rsplit_once('/').filter(|(_, name)| !name.is_empty()) else {
+        return Err(TunedError::Name { name: directory.to_owned() });
+    };
+    let here = FsRoot::live();
+    let state = load_from(&[name], Some((&here, parent)), (tree, snapshot), given)?;
+    Ok(DesiredState { profile: format!("tuned:{directory}"), ..state })
+}
+
+/// Loads profiles, one over the other; `first` is a directory that is looked into before those of the machine.
+fn load_from(
+    names: &[&str],
+    first: Option<(&FsRoot, &str)>,
+    (tree, snapshot): (&FsRoot, &Snapshot),
+    given: &[(String, String)],
+) -> Result<DesiredState, TunedError> {
     let settings = Settings::read(tree)?;
     let facts = Facts { tree, host: snapshot };
     let mut variables = Variables::new(facts);
@@ -80,15 +118,10 @@ pub fn load(
         variables.give(name, value, &location)?;
     }
     variables.forget_references();
-    let names: Vec<&str> = name.split_whitespace().collect();
-    let is_name = |name: &&str| {
-        !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-'))
-    };
-    if names.is_empty() || !names.iter().all(is_name) {
-        return Err(TunedError::Name { name: name.to_owned() });
-    }
-    let mut gathered = Gathered { tree, settings: &settings, files: Vec::new(), profiles: Vec::new() };
-    for name in &names {
+    let own = settings.directories.iter().map(|directory| (tree, directory.as_str()));
+    let directories = first.into_iter().chain(own).collect();
+    let mut gathered = Gathered { tree, directories, files: Vec::new(), profiles: Vec::new() };
+    for name in names {
         gathered.load(name, None, &mut variables)?;
     }
     let mut profile = Profile::default();
@@ -109,13 +142,15 @@ pub fn load(
         return Err(TunedError::Given { profile: names.join(" "), name, known: known.join(", ") });
     }
     let profile = format!("tuned:{}", names.join(" "));
-    Ok(DesiredState { profile, variables: variables.resolved(), settings: desired, skipped })
+    let variables = variables.resolved();
+    Ok(DesiredState { profile, variables, settings: desired, skipped, ..DesiredState::default() })
 }
 
 /// The profiles that one consists of, each behind those that it includes.
 struct Gathered<'a> {
     tree: &'a FsRoot,
-    settings: &'a Settings,
+    /// Where profiles are looked for, and whose files these are.
+    directories: Vec<(&'a FsRoot, &'a str)>,
     files: Vec<String>,
     profiles: Vec<Profile>,
 }
@@ -133,14 +168,14 @@ impl Gathered<'_> {
             _ => (name, false),
         };
         let mut is_known = false;
-        for directory in &self.settings.directories {
+        for (tree, directory) in self.directories.clone() {
             let path = locate::path(directory, name);
             if self.files.contains(&path) {
                 // One that includes its own name means the one in the next directory.
                 is_known = true;
                 continue;
             }
-            let Some(sections) = locate::file(self.tree, &path, FileKind::Profile)? else { continue };
+            let Some(sections) = locate::file(tree, &path, FileKind::Profile)? else { continue };
             if let Some(location) = from.filter(|_| self.files.len() >= MOST_PROFILES) {
                 let what = format!("more than {MOST_PROFILES} profiles include each other");
                 return Err(TunedError::written(location, what, "include fewer"));
@@ -169,11 +204,10 @@ impl Gathered<'_> {
 
     fn unknown(&self, name: &str, from: Option<&TunedLocation>) -> TunedError {
         let looked_in: Vec<String> = self
-            .settings
             .directories
             .iter()
-            .map(|directory| match self.tree.text(&locate::path(directory, name)).value {
-                Err(Why::Missing | Why::NotCollected) | Ok(_) => directory.clone(),
+            .map(|(tree, directory)| match tree.text(&locate::path(directory, name)).value {
+                Err(Why::Missing | Why::NotCollected) | Ok(_) => (*directory).to_owned(),
                 Err(why) => format!("{directory} ({why})"),
             })
             .collect();

@@ -10,6 +10,7 @@
 //!           BenchComparison terminal  json             markdown
 //! check     checks::CheckReport  terminal  json  html  markdown  sarif  junit
 //! plan      Plan            terminal  json             markdown
+//!           SettingsComparison  terminal  json  html  markdown
 //! apply     [JournalEntry]  terminal  json
 //! verify    Verification    terminal  json
 //! history   [HistoryEntry]  terminal  json
@@ -37,6 +38,7 @@ mod json;
 mod markdown;
 pub mod measure;
 pub mod plan;
+pub mod plan_compare;
 pub mod plot;
 pub mod ps;
 mod render;

@@ -51,9 +51,10 @@ pub use journal::{
 };
 pub use live::LiveSystem;
 pub use plan::{
-    AllowedRefusals, Change, Conflict, MachineIdentity, NamedChange, NamedRefusal, NamedUnchanged, Plan,
-    PlanDocument, PlanRefusal, PlanTotals, PredictedRefusal, Unchanged, for_rules, look, plan,
-    without_parameters, without_root,
+    Agreement, AllowedRefusals, Change, ComparedSetting, ComparedSide, ComparedSubject, Conflict,
+    MachineIdentity, NamedChange, NamedRefusal, NamedUnchanged, Plan, PlanDocument, PlanRefusal, PlanTotals,
+    PredictedRefusal, SettingsComparison, SideKind, SideSource, SideValue, Unchanged, ValueState,
+    compare_settings, for_rules, look, plan, without_parameters, without_root,
 };
 pub use report::{ApplyReport, StepReport};
 pub use revert::{ClockReading, RevertDue, arm, confirm, due};

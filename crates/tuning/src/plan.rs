@@ -5,9 +5,12 @@
 //!        (tunables, threads, irqs, parameters, units)          ├─> Unchanged  already set
 //!                                                              ├─> Skipped    not readable, absent, or not changeable
 //!                                                              └─> PredictedRefusal   optional, and sure to be refused
+//! comparison  two sides (profiles, machines) and this machine, setting by setting
 //! all of them together ─> conflicts (which program would undo a change), refusals (why the plan must not be applied)
 //! ```
 
+mod captured;
+mod comparison;
 mod conflicts;
 mod context;
 mod cpus;
@@ -29,6 +32,10 @@ mod threads;
 mod tunables;
 mod units;
 
+pub use comparison::{
+    Agreement, ComparedSetting, ComparedSide, ComparedSubject, SettingsComparison, SideKind, SideSource,
+    SideValue, ValueState, compare_settings,
+};
 pub use document::{NamedChange, NamedRefusal, NamedUnchanged, PlanDocument, PlanTotals};
 pub use make::{look, plan};
 pub use model::{Change, Conflict, MachineIdentity, Plan, PlanRefusal, PredictedRefusal, Unchanged};

@@ -5,11 +5,12 @@ use clap::Args;
 use clap::builder::{NonEmptyStringValueParser, PossibleValuesParser};
 use std::path::PathBuf;
 use whylate_base::CpuSet;
+use whylate_report::plan_compare::PlanComparison;
 use whylate_tuning::{AllowedRefusals, Plan};
 
 /// `whylate plan`
 #[derive(Debug, Args)]
-#[command(mut_arg("format", format_of::<Plan>), mut_arg("output", file_of::<Plan>))]
+#[command(mut_arg("format", format_of::<PlanComparison<'_>>), mut_arg("output", file_of::<Plan>))]
 pub(crate) struct PlanArgs {
     #[command(flatten)]
     pub(crate) wanted: Wanted,
@@ -17,6 +18,17 @@ pub(crate) struct PlanArgs {
     /// profile and CPUs are used unless given
     #[arg(long, value_name = "CHECK.json", conflicts_with = "tuned")]
     pub(crate) from: Option<PathBuf>,
+    /// Compare the profile with this one, setting by setting, and change nothing. Both may be a profile of whylate (name
+    /// or file), one of TuneD (`tuned:NAME`, or its directory), or a machine (a file of `whylate snapshot`, or a directory
+    /// with its root). The report may also be HTML
+    #[arg(long, value_name = "PROFILE|FILE|DIR", conflicts_with_all = ["from", "list", "allow", "skip_kernel_parameters"], value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) against: Option<String>,
+    /// A value for a variable of the profile of --against, where it differs from --set (repeatable)
+    #[arg(long = "against-set", value_name = "VAR=VALUE", value_parser = assignment, requires = "against")]
+    pub(crate) against_set: Vec<(String, String)>,
+    /// With --against: list the settings that are the same on both sides, too
+    #[arg(long, requires = "against")]
+    pub(crate) all: bool,
     /// Plan for another machine: a file of `whylate snapshot`, or a directory with its root
     #[arg(long, value_name = "DIR|FILE", default_value = "/", hide_default_value = true)]
     pub(crate) root: PathBuf,

@@ -1,25 +1,39 @@
 //! `whylate plan`
 
+mod against;
+mod sources;
+
 use crate::args::{PlanArgs, Wanted};
 use crate::exit_status::ExitStatus;
 use crate::output;
 use crate::report::Destination;
 use anyhow::{Context, Result, bail};
+use sources::{DEFAULT, directories};
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use whylate_base::printable;
 use whylate_host::{FsRoot, Snapshot};
 use whylate_profiles::{DesiredState, profile, tuned};
+use whylate_report::Render;
 use whylate_report::check::json::document as check;
 use whylate_tuning::{AllowedRefusals, Plan};
-
-/// The profile unless one is given.
-const DEFAULT: &str = "realtime";
 
 /// Documents of `whylate check` and plans have some 100 KiB.
 const MOST_BYTES: u64 = 64 << 20;
 
 pub(crate) fn run(args: &PlanArgs) -> Result<ExitStatus> {
+    if let Some(other) = &args.against {
+        return against::run(args, other);
+    }
+    let format = args.output.format();
+    if !Plan::FORMATS.contains(&format) {
+        let known: Vec<&str> = Plan::FORMATS.iter().map(|format| format.name()).collect();
+        bail!(
+            "a plan has no format {}: choose one of {}, or compare with --against",
+            format.name(),
+            known.join(", ")
+        );
+    }
     let destination = Destination::of::<Plan>(&args.output, args.from.as_slice())?;
     let from = args.from.as_deref().map(checked).transpose()?;
     let tree = FsRoot::open(&args.root)?;
@@ -116,14 +130,6 @@ pub(crate) fn checked(path: &Path) -> Result<check::Document> {
         true => Ok(document),
         false => bail!("{name} has the schema {}, and {} was expected", document.schema, check::SCHEMA),
     }
-}
-
-/// Where profiles of the machine and of the user are looked for.
-pub(crate) fn directories() -> Vec<PathBuf> {
-    let home = || std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".config"));
-    let config = std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from).filter(|dir| dir.is_absolute());
-    let own = config.or_else(home).map(|dir| dir.join("whylate/profiles"));
-    own.into_iter().chain([PathBuf::from("/etc/whylate/profiles")]).collect()
 }
 
 fn list(tree: &FsRoot) -> Result<ExitStatus> {

@@ -206,3 +206,55 @@ fn this_machine_is_planned_for_and_left_as_it_is() {
     assert_eq!(json(&run.stdout)["schema"], "whylate.plan/1");
     assert_eq!(read().ok(), before);
 }
+
+#[test]
+fn two_sides_are_compared() {
+    let file = snapshot();
+    let root = file.to_str().expect("UTF-8");
+    let base = ["plan", "--root", root, "--isolated", "1"];
+    let run = |more: &[&str]| whylate(base.iter().chain(more));
+    let differ = run(&["--profile", "cpu-partitioning", "--against", "realtime", "--json"]);
+    assert_eq!(differ.code, Some(1), "{differ:#?}");
+    let document = json(&differ.stdout);
+    assert_eq!(document["schema"], "whylate.plan-compare/1");
+    let settings = document["settings"].as_array().expect("a list");
+    let nohz = settings.iter().find(|row| row["name"] == "kernel parameter nohz_full").expect("it is there");
+    assert_eq!((&nohz["agreement"], &nohz["b"]["state"]), (&"different".into(), &"not-set".into()));
+    assert_eq!(nohz["a"]["values"], serde_json::json!(["1"]));
+    let same = run(&["--against", "realtime"]);
+    assert_eq!(same.code, Some(0), "{same:#?}");
+    assert!(same.stdout.contains("no difference") && same.stdout.contains("--all"), "{same:#?}");
+    let other = run(&["--against", "realtime", "--against-set", "wake-up=50"]);
+    assert_eq!(other.code, Some(1), "{other:#?}");
+    let machine = whylate(["plan", "--profile", root, "--against", root, "--root", root]);
+    assert_eq!(machine.code.map(|code| code == 1), Some(false), "{machine:#?}");
+    let dir = tempfile::tempdir().expect("a directory");
+    let page = dir.path().join("a.html").to_str().expect("UTF-8").to_owned();
+    assert_eq!(run(&["--against", "audio", "-o", &page]).code, Some(1));
+    assert!(std::fs::read_to_string(page).expect("written").contains("<details"));
+}
+
+#[test]
+fn wrong_sides_are_reported() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let junk = dir.path().join("junk.tar");
+    std::fs::write(&junk, "no archive").expect("written");
+    let junk = junk.to_str().expect("UTF-8");
+    let empty = dir.path().to_str().expect("UTF-8");
+    for (arguments, words) in [
+        (&["--against", "nobody"][..], "neither a profile nor a file"),
+        (&["--against", junk], junk),
+        (&["--against", empty], "is not a capture of a machine"),
+        (&["--against", "/no/such/place"], "no such file"),
+        (&["--against", "audio", "--list"], "cannot be used with"),
+        (&["--against", "audio", "--skip-kernel-parameters"], "cannot be used with"),
+        (&["--against", "audio", "--set", "colour=red"], "neither realtime nor audio"),
+        (&["--against", "audio", "--against-set", "colour=red"], "audio has no variable"),
+        (&["--all"], "--against"),
+        (&["--format", "html"], "a plan has no format html"),
+    ] {
+        let run = whylate(["plan", "--isolated", "1"].iter().chain(arguments));
+        assert_eq!(run.code, Some(2), "{run:#?}");
+        assert!(run.stderr.contains(words), "{words}: {run:#?}");
+    }
+}

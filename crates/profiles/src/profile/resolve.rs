@@ -9,7 +9,7 @@ use super::topology::Topology;
 use super::value::VariableValue;
 use super::variables::Variables;
 use crate::policy::{POLICIES, RequestedPolicy};
-use crate::{DesiredSetting, DesiredState, Pattern, Selector, Skipped, ThreadSelector};
+use crate::{ConditionalSetting, DesiredSetting, DesiredState, Pattern, Selector, Skipped, ThreadSelector};
 use whylate_host::Snapshot;
 
 pub(super) fn resolve(
@@ -22,7 +22,6 @@ pub(super) fn resolve(
     let mut variables = Variables::new(definitions, given, name, Topology(snapshot))?;
     let mut desired =
         DesiredState { profile: name.to_owned(), variables: variables.all()?, ..DesiredState::default() };
-    let mut out: Vec<(Selector, Skipped)> = Vec::new();
     for (source, document) in &chain.documents {
         for entry in &document.entries {
             let counts =
@@ -31,14 +30,13 @@ pub(super) fn resolve(
                 continue;
             }
             for setting in made(entry, source, &mut variables).map_err(|wrong| wrong.at(&entry.location))? {
-                out.retain(|(selector, _)| !same(selector, &setting.selector));
+                desired.conditional.retain(|own| !same(&own.setting.selector, &setting.selector));
                 let before = desired.settings.iter().position(|own| same(&own.selector, &setting.selector));
                 match (&counts, &entry.value, before) {
                     // What the extended profile asks for stands.
                     (Counts::Skipped(_), _, Some(_)) => {}
                     (Counts::Skipped(why), ..) => {
-                        let what = described(&setting);
-                        out.push((setting.selector, Skipped { what, why: why.clone() }));
+                        desired.conditional.push(ConditionalSetting { setting, why: why.clone() });
                     }
                     (_, Value::Nothing, Some(at)) => {
                         desired.settings.remove(at);
@@ -51,7 +49,8 @@ pub(super) fn resolve(
         }
     }
     desired.skipped = chain.unseen;
-    desired.skipped.extend(out.into_iter().map(|(_, skipped)| skipped));
+    let skipped: Vec<Skipped> = desired.conditional.iter().map(ConditionalSetting::skipped).collect();
+    desired.skipped.extend(skipped);
     Ok(desired)
 }
 
@@ -171,13 +170,5 @@ fn same(a: &Selector, b: &Selector) -> bool {
         (Selector::ThreadPolicy { threads: a }, Selector::ThreadPolicy { threads: b })
         | (Selector::ThreadCpus { threads: a }, Selector::ThreadCpus { threads: b }) => a.named == b.named,
         _ => a == b,
-    }
-}
-
-/// What a desired setting is about, with the value.
-fn described(setting: &DesiredSetting) -> String {
-    match &setting.value {
-        Some(value) if !value.is_empty() => format!("{} = {value}", setting.selector),
-        _ => setting.selector.to_string(),
     }
 }

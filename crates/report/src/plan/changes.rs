@@ -1,11 +1,10 @@
 //! What all renderers of a plan share: changes by subject, equal ones folded into one line.
 
+use super::names::{self, NAMED, folded, ranges};
 use crate::words;
 use whylate_profiles::{Reasons, Skipped};
 use whylate_tuning::{Change, Plan, Setting, ThreadId};
 
-/// So many names are written out of those that are folded.
-const NAMED: usize = 3;
 /// So many of what was left alone for one reason.
 const LEFT: usize = 8;
 
@@ -53,27 +52,15 @@ impl Row<'_> {
     fn names(&self) -> String {
         let threads: Vec<&ThreadId> = self.settings.iter().filter_map(|setting| thread_of(setting)).collect();
         if !threads.is_empty() {
-            let mut names: Vec<&str> = Vec::new();
-            for thread in &threads {
-                if !names.contains(&thread.name.as_str()) {
-                    names.push(&thread.name);
-                }
-            }
-            let more = if names.len() > NAMED { ", ..." } else { "" };
-            names.truncate(NAMED);
-            return words::clean(&format!("{} threads: {}{more}", threads.len(), names.join(", ")));
+            let names: Vec<&str> = threads.iter().map(|thread| thread.name.as_str()).collect();
+            return names::several("threads", &names);
         }
         let paths = || self.settings.iter().filter_map(|setting| path_of(setting));
         let irqs: Vec<u64> = paths().filter_map(irq_of).collect();
         if irqs.len() == self.settings.len() {
             return format!("interrupts {}", ranges(irqs));
         }
-        let template = paths().next().map(|path| template(path).0).unwrap_or_default();
-        let numbers: Vec<Vec<u64>> = paths().map(numbers_of).collect();
-        match numbers.iter().all(|numbers| numbers.len() == 1) {
-            true => template.replacen('*', &format!("{{{}}}", ranges(numbers.concat())), 1),
-            false => format!("{template} ({} files)", self.settings.len()),
-        }
+        names::files(&paths().collect::<Vec<_>>())
     }
 
     /// `1 -> 0`; what is not there is `none`, what is there and has no value `set`.
@@ -130,36 +117,9 @@ fn is_alike(a: &Setting, b: &Setting) -> bool {
     match (a, b) {
         (Setting::ThreadPolicy { .. }, Setting::ThreadPolicy { .. })
         | (Setting::ThreadCpus { .. }, Setting::ThreadCpus { .. }) => true,
-        (Setting::Tunable { path: a }, Setting::Tunable { path: b }) => {
-            let ((a, numbers), (b, _)) = (template(a), template(b));
-            a == b && numbers > 0
-        }
+        (Setting::Tunable { path: a }, Setting::Tunable { path: b }) => names::are_alike(a, b),
         _ => false,
     }
-}
-
-/// A path with `*` for each number behind a name or alone in a directory (`cpu3`, `24`), and how many there are.
-fn template(path: &str) -> (String, usize) {
-    let mut count = 0;
-    let parts = path.split('/').map(|part| match number_in(part) {
-        Some((name, _)) => {
-            count += 1;
-            format!("{name}*")
-        }
-        None => words::clean(part),
-    });
-    let template = parts.collect::<Vec<_>>().join("/");
-    (template, count)
-}
-
-fn numbers_of(path: &str) -> Vec<u64> {
-    path.split('/').filter_map(|part| Some(number_in(part)?.1)).collect()
-}
-
-fn number_in(part: &str) -> Option<(&str, u64)> {
-    let name = part.trim_end_matches(|c: char| c.is_ascii_digit());
-    let known = matches!(name, "" | "cpu" | "policy" | "state" | "node" | "machinecheck" | "rx-" | "tx-");
-    Some((name, part[name.len()..].parse().ok()?)).filter(|_| known)
 }
 
 /// `/proc/irq/24/smp_affinity_list`
@@ -181,30 +141,10 @@ fn thread_of(setting: &Setting) -> Option<&ThreadId> {
     }
 }
 
-/// `24,30-32`
-fn ranges(mut numbers: Vec<u64>) -> String {
-    numbers.sort_unstable();
-    let mut runs: Vec<(u64, u64)> = Vec::new();
-    for number in numbers {
-        match runs.last_mut() {
-            Some((_, last)) if number - *last <= 1 => *last = number,
-            _ => runs.push((number, number)),
-        }
-    }
-    let ranges = runs.iter().map(|&(first, last)| match first == last {
-        true => first.to_string(),
-        false => format!("{first}-{last}"),
-    });
-    ranges.collect::<Vec<_>>().join(",")
-}
-
 fn subject(setting: &Setting) -> &'static str {
     match setting {
         Setting::Parameter { .. } => "Kernel parameters, after a reboot",
-        Setting::Tunable { path } if path.starts_with("/proc/sys/") => "Sysctls",
-        Setting::Tunable { path } if path.starts_with("/proc/irq/") => "Interrupts: CPUs",
-        Setting::Tunable { path } if path.starts_with("/sys/devices/system/cpu/") => "CPUs",
-        Setting::Tunable { .. } => "Files of the kernel",
+        Setting::Tunable { path } => names::subject_of(path),
         Setting::ThreadPolicy { .. } => "Threads: policies",
         Setting::ThreadCpus { .. } => "Threads: CPUs",
         Setting::UnitActive { .. } | Setting::UnitEnabled { .. } => "Services",
@@ -283,28 +223,6 @@ fn together(whats: &[&str]) -> String {
     format!("{kind}{}{more}", whats.join(", "))
 }
 
-/// Paths that differ in one number as one, each where the first of them is.
-fn folded(whats: &[&str]) -> Vec<String> {
-    let mut kinds: Vec<(String, Vec<u64>)> = Vec::new();
-    for what in whats {
-        let (kind, count) = template(what);
-        if !what.starts_with('/') || what.contains('*') || count != 1 {
-            kinds.push(((*what).to_owned(), Vec::new()));
-            continue;
-        }
-        match kinds.iter_mut().find(|(own, _)| *own == kind) {
-            Some((_, numbers)) => numbers.extend(numbers_of(what)),
-            None => kinds.push((kind, numbers_of(what))),
-        }
-    }
-    let lines = kinds.into_iter().map(|(kind, numbers)| match numbers[..] {
-        [] => kind,
-        [one] => kind.replacen('*', &one.to_string(), 1),
-        _ => kind.replacen('*', &format!("{{{}}}", ranges(numbers)), 1),
-    });
-    lines.collect()
-}
-
 /// What is configured as it should be, and not so yet.
 pub(crate) fn not_yet(plan: &Plan) -> Vec<(String, String)> {
     let kept = plan.unchanged.iter().filter_map(|kept| {
@@ -339,24 +257,4 @@ pub(crate) fn facts(plan: &Plan) -> Vec<String> {
         plan.desired.variables.iter().filter(|(_, value)| !matches!(value.as_str(), "" | "no" | "false"));
     facts.extend(set.map(|(name, value)| words::clean(&format!("{name}={value}"))));
     facts
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_and_templates() {
-        assert_eq!(ranges(vec![32, 24, 31, 30]), "24,30-32");
-        assert_eq!(ranges(vec![u64::MAX, u64::MAX - 1]), format!("{}-{}", u64::MAX - 1, u64::MAX));
-        let of = |path: &str| template(path);
-        assert_eq!(of("/sys/devices/system/cpu/cpu12/x"), ("/sys/devices/system/cpu/cpu*/x".to_owned(), 1));
-        assert_eq!(
-            of("/sys/cpu1/cpuidle/state2/disable"),
-            ("/sys/cpu*/cpuidle/state*/disable".to_owned(), 2)
-        );
-        assert_eq!(of("net.ipv4"), ("net.ipv4".to_owned(), 0));
-        let whats = ["/a/cpu0/x", "other", "/a/cpu1/x", "/a/cpu3/y", "/a/cpu*/z", "/a/cpu2/x"];
-        assert_eq!(folded(&whats), ["/a/cpu{0-2}/x", "other", "/a/cpu3/y", "/a/cpu*/z"]);
-    }
 }

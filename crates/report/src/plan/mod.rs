@@ -1,8 +1,9 @@
 //! `whylate plan`: what tuning would change.
 
-mod changes;
+pub(crate) mod changes;
 pub mod json;
 pub mod markdown;
+pub(crate) mod names;
 pub mod terminal;
 
 use crate::format::Format;

@@ -31,6 +31,8 @@ fn the_first_document_of_each_schema_stays_readable() {
     assert!(checked.answers.iter().any(|answer| answer.code == "rt-throttling"));
     let planned: PlanDocument = read("plan");
     assert!(!planned.changes.is_empty());
+    let against: whylate_report::plan_compare::json::Document = read("plan-compare");
+    assert_eq!((against.schema.as_str(), against.totals.different), ("whylate.plan-compare/1", 3));
     let applied: apply::json::Document = read("apply");
     assert_eq!((applied.schema.as_str(), applied.applies.is_empty()), ("whylate.apply/1", false));
     let verified: verify::json::Document = read("verify");

@@ -28,6 +28,8 @@ fn schemas_are_current() {
     assert_current(&schemas.join("whylate.doctor-1.json"), &pretty(&doctor::json::schema()));
     assert_current(&schemas.join("whylate.run-1.json"), &pretty(&run::json::schema()));
     assert_current(&schemas.join("whylate.plan-1.json"), &pretty(&plan::json::schema()));
+    let comparison = schemas.join("whylate.plan-compare-1.json");
+    assert_current(&comparison, &pretty(&whylate_report::plan_compare::json::schema()));
     assert_current(&schemas.join("whylate.apply-1.json"), &pretty(&apply::json::schema()));
     assert_current(&schemas.join("whylate.verify-1.json"), &pretty(&verify::json::schema()));
     assert_current(&schemas.join("whylate.ps-1.json"), &pretty(&ps::json::schema()));

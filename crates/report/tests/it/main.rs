@@ -11,6 +11,7 @@ mod html;
 mod json;
 mod markdown;
 mod plan;
+mod plan_compare;
 
 mod sample;
 mod schema_check;

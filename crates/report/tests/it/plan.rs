@@ -152,6 +152,7 @@ fn full() -> Plan {
                     optional: false,
                 },
             ],
+            conditional: Vec::new(),
             skipped: vec![Skipped {
                 what: "[script] script.sh".to_owned(),
                 why: "scripts are not run".to_owned(),

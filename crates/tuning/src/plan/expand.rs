@@ -8,6 +8,24 @@ use std::collections::HashSet;
 use whylate_host::NO_LATENCY_REQUEST;
 use whylate_profiles::{DesiredSetting, Selector};
 
+/// What all desired settings come to, in their order. Of patterns that overlap the later one counts: what it settles no
+/// earlier one looks at.
+pub(super) fn all<'d>(
+    desired: &'d [DesiredSetting],
+    context: &PlanContext<'_>,
+) -> Vec<(&'d DesiredSetting, Expanded)> {
+    let mut settled: HashSet<Setting> = HashSet::new();
+    let mut expanded: Vec<(&DesiredSetting, Expanded)> = Vec::new();
+    for desired_setting in desired.iter().rev() {
+        let mut one = expand(desired_setting, context, &settled);
+        one.found.retain(|found| !settled.contains(&found.setting));
+        settled.extend(one.found.iter().map(|found| found.setting.clone()));
+        expanded.push((desired_setting, one));
+    }
+    expanded.reverse();
+    expanded
+}
+
 /// What a desired setting comes to; `settled` is what a later one has settled already.
 pub(super) fn expand(
     desired_setting: &DesiredSetting,

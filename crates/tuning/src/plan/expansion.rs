@@ -24,12 +24,14 @@ impl Found {
 pub(super) struct Expanded {
     pub(super) found: Vec<Found>,
     pub(super) left: Vec<Skipped>,
+    /// Some of it could not be read: that is no absence.
+    pub(super) is_unread: bool,
 }
 
 impl Expanded {
     /// Settings, and nothing left.
     pub(super) fn found(found: Vec<Found>) -> Expanded {
-        Expanded { found, left: Vec::new() }
+        Expanded { found, ..Expanded::default() }
     }
 
     /// One thing that is left alone.
@@ -52,5 +54,11 @@ impl Expanded {
             false => unread.to_string(),
         };
         self.leave(what, why);
+        self.is_unread = true;
+    }
+
+    /// One thing that cannot be read for a reason that is no file's.
+    pub(super) fn hidden(what: impl ToString, why: impl ToString) -> Expanded {
+        Expanded { is_unread: true, ..Expanded::left(what, why) }
     }
 }

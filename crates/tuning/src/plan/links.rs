@@ -150,11 +150,25 @@ fn rule_of(setting: &Setting) -> Option<&'static str> {
     rules.first().copied()
 }
 
+/// The names of kernel parameters that a check reads.
+pub(super) fn known_parameters() -> impl Iterator<Item = &'static str> {
+    PARAMETERS.iter().map(|(name, _)| *name)
+}
+
 /// The reasons of a desired setting; what it lacks is that of the check.
 pub(super) fn complete(own: &Reasons, setting: &Setting) -> Reasons {
+    with_rule(own, rule_of(setting))
+}
+
+/// The same for what a desired setting selects.
+pub(super) fn complete_selected(own: &Reasons, selector: &Selector) -> Reasons {
+    with_rule(own, rules_of(selector).first().copied())
+}
+
+fn with_rule(own: &Reasons, rule: Option<&str>) -> Reasons {
     let mut reasons = own.clone();
     if reasons.rule.is_none() {
-        reasons.rule = rule_of(setting).map(str::to_owned);
+        reasons.rule = rule.map(str::to_owned);
     }
     if reasons.why.is_none() {
         let rule = reasons.rule.as_deref().and_then(whylate_checks::explain);

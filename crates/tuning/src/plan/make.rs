@@ -1,31 +1,20 @@
 //! A plan from what a profile asks for and what a machine is like.
 
 use super::context::PlanContext;
-use super::expand::expand;
-use super::expansion::{Expanded, Found};
+use super::expansion::Found;
 use super::model::{Change, MachineIdentity, Plan, PredictedRefusal, Unchanged};
 use super::refusals::AllowedRefusals;
-use super::{conflicts, links, parameters, predict, refusals, tunables};
+use super::{captured, conflicts, expand, links, parameters, predict, refusals, tunables};
 use crate::Setting;
-use std::collections::HashSet;
-use whylate_host::{FsRoot, Snapshot, Why};
+use whylate_host::{FsRoot, Snapshot};
 use whylate_profiles::{DesiredSetting, DesiredState, Selector, Skipped, profile};
 
 /// Makes a plan for a machine. Of equal machines and desired settings it is equal, to the order.
 pub fn plan(desired: DesiredState, tree: &FsRoot, snapshot: &Snapshot, allowed: &AllowedRefusals) -> Plan {
     let context = PlanContext::new(tree, snapshot);
-    let mut plan = Plan { machine: machine(tree, snapshot), ..Plan::default() };
-    // Of patterns that overlap the later one counts: what it settles no earlier one looks at.
-    let mut settled: HashSet<Setting> = HashSet::new();
-    let mut expanded: Vec<(&DesiredSetting, Expanded)> = Vec::new();
-    for desired_setting in desired.settings.iter().rev() {
-        let mut one = expand(desired_setting, &context, &settled);
-        one.found.retain(|found| !settled.contains(&found.setting));
-        settled.extend(one.found.iter().map(|found| found.setting.clone()));
-        expanded.push((desired_setting, one));
-    }
+    let mut plan = Plan { machine: MachineIdentity::read(tree, snapshot), ..Plan::default() };
     let mut found: Vec<(&DesiredSetting, Found)> = Vec::new();
-    for (desired_setting, one) in expanded.into_iter().rev() {
+    for (desired_setting, one) in expand::all(&desired.settings, &context) {
         plan.skipped.extend(one.left);
         found.extend(one.found.into_iter().map(|found| (desired_setting, found)));
     }
@@ -75,11 +64,10 @@ pub fn look(tree: &FsRoot, snapshot: &Snapshot) {
 /// A captured machine lacks files, and for each that is wanted the reading shows how to capture it: that is the same for
 /// all of them, and `whylate snapshot` takes less than what profiles may name.
 fn say_once_that_it_is_captured(plan: &mut Plan) {
-    let long = Why::NotCollected.to_string();
     let mut lacks = false;
     for left in plan.skipped.iter_mut().chain(&mut plan.desired.skipped) {
-        if left.why.contains(&long) {
-            left.why = left.why.replace(&long, "it was not collected");
+        if let Some(short) = captured::short(&left.why) {
+            left.why = short;
             lacks = true;
         }
     }
@@ -87,13 +75,5 @@ fn say_once_that_it_is_captured(plan: &mut Plan) {
         let why = "an archive of `whylate snapshot` has what the checks read and the kernel files that built-in profiles set; everything else was not collected; run `whylate plan` on the machine itself to plan the rest and the boot loader's files";
         let what = "captured machine".to_owned();
         plan.skipped.insert(0, Skipped { what, why: why.to_owned() });
-    }
-}
-
-fn machine(tree: &FsRoot, snapshot: &Snapshot) -> MachineIdentity {
-    MachineIdentity {
-        release: snapshot.kernel.release.known().cloned(),
-        cpus: snapshot.cpus.online.known().map(ToString::to_string),
-        boot_id: tree.value::<String>("/proc/sys/kernel/random/boot_id").known().cloned(),
     }
 }

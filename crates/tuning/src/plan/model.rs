@@ -3,6 +3,7 @@
 use crate::Setting;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use whylate_host::{FsRoot, Snapshot};
 use whylate_profiles::{DesiredState, Reasons, Skipped};
 
 /// What tuning would change on a machine, and what it would not.
@@ -115,6 +116,17 @@ pub struct PlanRefusal {
     pub why: String,
     /// What to do; with the option that overrides it, where there is one.
     pub fix: String,
+}
+
+impl MachineIdentity {
+    /// That of a machine, as far as it can be read.
+    pub(super) fn read(tree: &FsRoot, snapshot: &Snapshot) -> MachineIdentity {
+        MachineIdentity {
+            release: snapshot.kernel.release.known().cloned(),
+            cpus: snapshot.cpus.online.known().map(ToString::to_string),
+            boot_id: tree.value::<String>("/proc/sys/kernel/random/boot_id").known().cloned(),
+        }
+    }
 }
 
 impl Plan {

@@ -40,7 +40,7 @@ pub fn for_rules(desired: DesiredState, codes: &[String]) -> DesiredState {
         .settings
         .into_iter()
         .filter(|desired_setting| codes.iter().any(|code| is_about(desired_setting, code)));
-    DesiredState { settings: kept.collect(), skipped, ..desired }
+    DesiredState { settings: kept.collect(), skipped, conditional: Vec::new(), ..desired }
 }
 
 #[cfg(test)]

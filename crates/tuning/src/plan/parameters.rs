@@ -22,7 +22,7 @@ pub(super) fn expand(name: &str, value: Option<&str>, context: &PlanContext<'_>)
                 }
                 None => format!("{setting} (to be removed)"),
             };
-            return Expanded::left(what, why);
+            return Expanded::hidden(what, why);
         }
     };
     let now = bootloader::value(cmdline, name, value);

@@ -134,7 +134,7 @@ fn of_pattern<'a>(
     Err(match all.iter().any(|thread| thread.kernel) {
         true if wanted.except.is_empty() => Expanded::left(what, "no thread has such a name now"),
         true => Expanded::left(what, "no thread has such a name now, except the exceptions"),
-        false => Expanded::left(what, "kernel threads are hidden, as in a container"),
+        false => Expanded::hidden(what, "kernel threads are hidden, as in a container"),
     })
 }
 

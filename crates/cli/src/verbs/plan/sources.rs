@@ -1,0 +1,14 @@
+//! Where profiles come from.
+
+use std::path::PathBuf;
+
+/// The profile unless one is given.
+pub(super) const DEFAULT: &str = "realtime";
+
+/// Where profiles of the machine and of the user are looked for.
+pub(super) fn directories() -> Vec<PathBuf> {
+    let home = || std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".config"));
+    let config = std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from).filter(|dir| dir.is_absolute());
+    let own = config.or_else(home).map(|dir| dir.join("whylate/profiles"));
+    own.into_iter().chain([PathBuf::from("/etc/whylate/profiles")]).collect()
+}
