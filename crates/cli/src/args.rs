@@ -403,6 +403,24 @@ mod tests {
         Cli::command().debug_assert();
     }
 
+    /// The command lines of published measurements, with the name of the program replaced.
+    #[test]
+    fn command_lines_of_cyclictest_are_accepted() {
+        for options in [
+            "--mlockall --smp --priority=80 --interval=200 --distance=0 -D 15m -H 400 --histfile=cyclictest.log",
+            "--mlockall --smp --priority=80 --interval=200 --distance=0 -D 60s",
+            "--mlockall --smp --priority=80",
+            "--mlockall --smp",
+            "-m -Sp90 -i200 -h400 -q --histfile out.txt",
+        ] {
+            let words = ["whylate", "measure"].into_iter().chain(options.split(' '));
+            let arguments = measure::in_our_words(words.map(OsString::from).collect());
+            let cli = Cli::check(&arguments).unwrap_or_else(|error| panic!("{options}: {error}"));
+            let Verb::Measure(args) = cli.verb else { panic!("{options}") };
+            assert!(args.probe.probe().is_ok(), "{options}");
+        }
+    }
+
     #[test]
     fn a_command_must_follow_two_dashes() {
         let check = |arguments: &str| {

@@ -8,8 +8,9 @@ use crate::live::Audience;
 use crate::output::message;
 use crate::output_errors::OutputErrors;
 use crate::report::Destination;
-use crate::{exports, output, signals};
+use crate::{atomic_file, exports, output, signals};
 use anyhow::{Error, Result};
+use std::path::Path;
 use whylate_investigate::measure::{Keeping, Loading, MeasureOptions, MeasureReport, Progress, measure};
 use whylate_probes::load::{Launcher, Load};
 use whylate_probes::{Probe, ProbeKind};
@@ -31,6 +32,7 @@ pub(crate) fn run(args: &MeasureArgs) -> Result<ExitStatus> {
     };
     let mut reported = ReportedNews::default();
     exports::check(&args.exports.files)?;
+    args.probe.histfile.as_deref().map_or(Ok(()), atomic_file::check)?;
     let destination = Destination::of::<MeasureReport>(&args.output, &[])?;
     let mut audience = Audience::gather(args)?;
     let report = measure(&options, &stop.asked, &mut |progress| {
@@ -59,14 +61,24 @@ pub(crate) fn run(args: &MeasureArgs) -> Result<ExitStatus> {
 fn write(args: &MeasureArgs, report: &MeasureReport, destination: &Destination<'_>) -> Result<()> {
     let mut errors = OutputErrors::default();
     errors.collect(destination.write(report));
-    if let (Format::Text, Some((upto, sum))) = (destination.format(), args.probe.histogram()) {
+    let is_text = destination.format() == Format::Text;
+    let file = args.probe.histfile.as_deref();
+    if let Some((upto, sum)) = args.probe.histogram().filter(|_| is_text || file.is_some()) {
         let text = histogram::text(report.run(), upto, sum).map_err(Error::from);
-        errors.collect(text.and_then(|text| output::print(&text)));
+        errors.collect(text.and_then(|text| write_histogram(&text, file)));
     }
     for export in &args.exports.files {
         errors.collect(exports::write(export, report));
     }
     errors.into_result()
+}
+
+/// To the file of --histfile, or to standard output.
+fn write_histogram(text: &str, file: Option<&Path>) -> Result<()> {
+    let Some(path) = file else { return output::print(text) };
+    atomic_file::write(path, |out| Ok(out.write_all(text.as_bytes())?))?;
+    message!("histogram: {}", path.display());
+    Ok(())
 }
 
 /// A threshold that tells nothing apart; not where the first sample beyond it was to end the measurement.

@@ -40,6 +40,28 @@ fn every_file_has_the_same_samples_as_the_report() {
     assert_eq!(serde_json::from_str::<Value>(&text("a.json")).expect("JSON"), report);
 }
 
+/// A published command line of cyclictest, for a shorter time.
+#[test]
+fn the_histogram_of_cyclictest_goes_to_its_file() {
+    let _one = one_at_a_time();
+    let directory = tempfile::tempdir().expect("a directory");
+    let path = directory.path().join("cyclictest.log");
+    let histfile = format!("--histfile={}", path.display());
+    let line =
+        "measure --mlockall --smp --priority=80 --interval=200 --distance=0 -D 1s -H 400 --no-trace -q";
+    let run = whylate(line.split(' ').chain([histfile.as_str()]));
+    assert!(matches!(run.code, Some(0 | 1)), "{run:#?}");
+    assert!(!run.stdout.contains("# Histogram") && run.stderr.contains("cyclictest.log"), "{run:#?}");
+    let text = std::fs::read_to_string(&path).expect("the histogram");
+    assert!(text.contains("# Histogram\n") && text.contains("# Histogram Overflows:"), "{text}");
+    assert!(whylate_intake::latencies::open(&path).expect("it is read back").all().count() > 0);
+
+    let run = whylate(["measure", "-D", "1s", histfile.as_str()]);
+    assert!(run.code == Some(2) && run.stderr.contains("-h N or -H N"), "{run:#?}");
+    let run = whylate(["measure", "-D", "1s", "-h", "9", "--histfile=/nowhere/at/all"]);
+    assert!(run.code == Some(2) && run.stderr.contains("/nowhere/at/all"), "{run:#?}");
+}
+
 /// What was measured cannot be measured again: a full disk costs that output alone.
 #[test]
 fn a_full_disk_does_not_cost_the_measurement() {

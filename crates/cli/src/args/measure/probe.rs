@@ -5,6 +5,7 @@ use super::cyclictest::{Either, duration_or_seconds, either, micros, some_micros
 use anyhow::{Result, bail};
 use clap::builder::{NonEmptyStringValueParser, TypedValueParser};
 use clap::{Args, ValueEnum};
+use std::path::PathBuf;
 use whylate_base::{CpuSet, Ns, Policy};
 use whylate_probes::{Ipc, Probe, ProbeKind, Timer, Waker, Workload};
 
@@ -60,6 +61,9 @@ pub(crate) struct ProbeArgs {
     /// The same with an additional column for the sum of all threads
     #[arg(short = 'H', long, value_name = "US", value_parser = clap::value_parser!(u32).range(1..=1_000_000), conflicts_with_all = ["histogram", "json"])]
     histofall: Option<u32>,
+    /// With --histogram or --histofall: write the histogram to this file instead of printing it, as cyclictest does
+    #[arg(long, value_name = "FILE", value_parser = super::super::values::file_to_write())]
+    pub(crate) histfile: Option<PathBuf>,
     /// Show no progress
     #[arg(short, long)]
     pub(crate) quiet: bool,
@@ -253,6 +257,9 @@ impl ProbeArgs {
     }
 
     fn only_own_options(&self) -> Result<()> {
+        if self.histfile.is_some() && self.histogram().is_none() {
+            bail!("--histfile needs a histogram: add -h N or -H N, with N in us");
+        }
         use ProbeName::{Busy, Deadline, Hwlat, Ipc, Timer, Timerlat};
         let given = [
             ("--timer", Timer, self.timer.is_some()),
