@@ -512,6 +512,10 @@ fn profiles_are_compared_by_what_they_come_to() {
     );
 }
 
+fn machine_without_systemd() -> Files {
+    machine().into_iter().filter(|(path, _)| !path.contains("systemd")).collect()
+}
+
 #[test]
 fn a_machine_is_compared_by_the_settings_of_the_profile() {
     let files = machine();
@@ -529,6 +533,15 @@ fn a_machine_is_compared_by_the_settings_of_the_profile() {
             "kernel.timer_migration: Some(\"0\") | Unread | Some(\"1\"), CannotTell",
         ]
     );
+    // A request is what it is, whether or not systemd could hold one.
+    let latency = desired(vec![desired_setting(Selector::CpuDmaLatency, "10")]);
+    let mut requested = machine_without_systemd();
+    requested.insert("/dev/cpu_dma_latency".to_owned(), "\u{14}\0\0\0".to_owned());
+    let there = tree(&requested);
+    let host = Snapshot::read(&there);
+    let asked = SideSource::Machine { name: "asked", tree: &there, host: &host };
+    let rows = compared(SideSource::Profile(&latency), asked, &files);
+    assert!(rows.len() == 1 && rows[0].contains("| Some(\"20\") |"), "{rows:?}");
     let own = tree(&files);
     let own_host = Snapshot::read(&own);
     let same = SideSource::Machine { name: "own", tree: &own, host: &own_host };

@@ -8,6 +8,7 @@ use crate::plan::expansion::Expanded;
 use crate::plan::{captured, expand};
 use std::collections::HashSet;
 use whylate_bootloader as bootloader;
+use whylate_host::NO_LATENCY_REQUEST;
 use whylate_profiles::{DesiredSetting, Selector};
 
 /// The current values.
@@ -18,6 +19,11 @@ pub(super) fn values<'s>(
     let mut values = SideValues::default();
     let nothing = HashSet::new();
     for setting in settings {
+        // Whether a request could be made there does not matter to what is requested.
+        if setting.selector == Selector::CpuDmaLatency {
+            values.add(ComparedSubject::CpuDmaLatency, dma_latency(context));
+            continue;
+        }
         let expanded = expand::expand(setting, context, &nothing);
         if expanded.found.is_empty() {
             if let Some(value) = absent(setting, &expanded, context) {
@@ -31,6 +37,17 @@ pub(super) fn values<'s>(
         }
     }
     values
+}
+
+/// The lowest request, in us.
+fn dma_latency(context: &PlanContext<'_>) -> SideValue {
+    match context.host.cpus.dma_latency_us.need() {
+        Ok(&us) => SideValue::read((us < NO_LATENCY_REQUEST).then(|| us.to_string()), None),
+        Err(unread) => {
+            let why = unread.to_string();
+            SideValue::without(ValueState::Unread, Some(captured::short(&why).unwrap_or(why)))
+        }
+    }
 }
 
 /// Why a machine has no value; `None`: nothing is known of it.
