@@ -27,7 +27,8 @@ fn evidence(time: &ChargedTime) -> String {
 
 fn advice(_by: Option<&Culprit>, _late_thread: Priority) -> Vec<String> {
     lines(&[
-        "call mlockall(MCL_CURRENT | MCL_FUTURE) at start, and touch all stack and heap before the loop begins",
+        "in a small program call mlockall(MCL_CURRENT | MCL_FUTURE) at start, and touch all stack and heap before the loop begins",
+        "in a large program lock only what the loop uses: mlock, or mlock2 with MLOCK_ONFAULT, and touch it before the loop begins",
         "allocate nothing in the loop; with glibc: mallopt(M_TRIM_THRESHOLD, -1), mallopt(M_MMAP_MAX, 0)",
     ])
 }
