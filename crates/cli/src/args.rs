@@ -5,6 +5,7 @@ mod bundle;
 mod compare;
 mod convert;
 mod doctor;
+mod guard;
 mod hold;
 mod lab;
 mod measure;
@@ -22,6 +23,7 @@ pub(crate) use bundle::BundleArgs;
 pub(crate) use compare::{CompareArgs, FailOnWorse, PlotArgs, PlotKind};
 pub(crate) use convert::{ConvertArgs, ConvertFormat};
 pub(crate) use doctor::DoctorArgs;
+pub(crate) use guard::{GuardArgs, GuardWatchdogArgs};
 pub(crate) use hold::HoldArgs;
 pub(crate) use lab::{ExecArgs, GuestArgs, KernelsArgs, LabVerb};
 pub(crate) use measure::{Export, LoadArgs, LoadWorkerArgs, MeasureArgs, ProbeArgs};
@@ -109,6 +111,18 @@ pub(crate) enum Verb {
     ///
     /// Exit codes: 0 done; 2 could not do it, or no thread has the name of --task; 3 cannot tell: the threads could not be read.
     Ps(PsArgs),
+    /// Watch for starving threads, report what has their CPU, and lend them a bounded share of it
+    ///
+    /// A thread starves if it is runnable and does not run, because a thread of higher priority never sleeps. It is lent a
+    /// SCHED_DEADLINE reservation until it sleeps, and then has its own policy again, also if the guard is killed.
+    /// Needs root, except with --dry-run.
+    ///
+    /// Exit codes: 0 done, ended by a signal or --duration; 1 with --once: threads starved; 2 could not do it; 3 cannot tell:
+    /// the kernel does not report CPU times.
+    Guard(GuardArgs),
+    /// Restore what a guard has lent when it is killed
+    #[command(hide = true)]
+    GuardWatchdog(GuardWatchdogArgs),
     /// Record a trace of this machine, or of a command on it
     ///
     /// Records scheduling, interrupts, timers, and the system calls and page faults of the recorded

@@ -31,6 +31,8 @@ fn main() -> ExitCode {
         Verb::Doctor(args) => verbs::doctor::run(args),
         Verb::Run(args) => verbs::run::run(args),
         Verb::Ps(args) => verbs::ps::run(args),
+        Verb::Guard(args) => verbs::guard::run(args),
+        Verb::GuardWatchdog(args) => verbs::guard::watch(args),
         Verb::Record(args) => verbs::record::run(args),
         Verb::Measure(args) => verbs::measure::run(args),
         Verb::Compare(args) => verbs::compare::run(args),

@@ -9,6 +9,7 @@ pub(crate) mod confirm;
 pub(crate) mod convert;
 pub(crate) mod doctor;
 pub(crate) mod explain;
+pub(crate) mod guard;
 pub(crate) mod history;
 pub(crate) mod hold;
 pub(crate) mod lab;

@@ -32,6 +32,7 @@ pub mod doctor;
 pub mod explain;
 mod file_uri;
 mod format;
+pub mod guard;
 pub mod history;
 mod html;
 mod json;

@@ -30,12 +30,21 @@ pub struct SchedParams {
     pub deadline: Option<DeadlineParams>,
     /// True when a child starts as SCHED_OTHER instead of inheriting the policy.
     pub reset_on_fork: bool,
+    /// The time slice of SCHED_OTHER and SCHED_BATCH, which kernels from 6.12 on have (`sched_runtime` of these policies,
+    /// commit 857b158dc5e8). `None` when set: the kernel's own.
+    pub slice: Option<Ns>,
 }
 
 impl SchedParams {
     /// SCHED_OTHER at nice 0: the default of every program.
-    pub const OTHER: SchedParams =
-        SchedParams { policy: Policy::Other, priority: 0, nice: 0, deadline: None, reset_on_fork: false };
+    pub const OTHER: SchedParams = SchedParams {
+        policy: Policy::Other,
+        priority: 0,
+        nice: 0,
+        deadline: None,
+        reset_on_fork: false,
+        slice: None,
+    };
 
     /// SCHED_FIFO at `priority`, 1 to 99.
     pub fn fifo(priority: u32) -> Self {
@@ -98,13 +107,14 @@ const RESET_ON_FORK: u64 = 1;
 pub fn setattr(tid: Tid, params: &SchedParams) -> Result<(), SysError> {
     let time = |value: Ns| u64::try_from(value.0).unwrap_or(0);
     let deadline = params.deadline.filter(|_| params.policy == Policy::Deadline);
+    let slice = params.slice.filter(|_| has_slice(params.policy));
     let attr = SchedAttr {
         size: ATTR_SIZE,
         policy: params.policy.raw(),
         flags: if params.reset_on_fork { RESET_ON_FORK } else { 0 },
         nice: params.nice,
         priority: params.priority,
-        runtime: deadline.map_or(0, |d| time(d.runtime)),
+        runtime: deadline.map(|d| d.runtime).or(slice).map_or(0, time),
         deadline: deadline.map_or(0, |d| time(d.deadline)),
         period: deadline.map_or(0, |d| time(d.period)),
     };
@@ -156,7 +166,12 @@ pub fn getattr(tid: Tid) -> Result<SchedParams, SysError> {
             period: time(attr.period),
         }),
         reset_on_fork: attr.flags & RESET_ON_FORK != 0,
+        slice: (has_slice(policy) && attr.runtime > 0).then(|| time(attr.runtime)),
     })
+}
+
+fn has_slice(policy: Policy) -> bool {
+    matches!(policy, Policy::Other | Policy::Batch)
 }
 
 #[cfg(test)]

@@ -18,6 +18,9 @@ pub(super) const RULE: Rule = Rule {
     check,
 };
 
+/// The names of programs that boost starving threads: stalld(8), and `whylate guard`.
+const GUARDS: [&str; 2] = ["stalld", "whylate-guard"];
+
 fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
     let runtime = &host.sched.rt_runtime_us;
     let throttle = throttle(host)?;
@@ -30,10 +33,10 @@ fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
     if let Ok(Some(answer)) = servers {
         return Ok(answer);
     }
-    let stalld = host.threads.each.need()?.iter().find(|thread| thread.comm == "stalld");
-    if let Some(stalld) = stalld {
-        return Ok(RuleOutcome::pass("stalld boosts threads that starve")
-            .shows_as(format!("/proc/{}", stalld.pid), "stalld"));
+    let guard = host.threads.each.need()?.iter().find(|thread| GUARDS.contains(&thread.comm.as_str()));
+    if let Some(guard) = guard {
+        return Ok(RuleOutcome::pass(format!("{} boosts threads that starve", guard.comm))
+            .shows_as(format!("/proc/{}", guard.pid), guard.comm.clone()));
     }
     servers?;
     with_those_of_kernel(host)?;
@@ -97,6 +100,7 @@ mod tests {
     const OFF: &Files = &[(RUNTIME, "-1\n")];
     const INIT: &Files = thread!(kernel 2 "kthreadd", other 0, "0-1");
     const STALLD: &Files = thread!(program 9 "stalld", other 0, "0-1");
+    const GUARD: &Files = thread!(program 9 "whylate-guard", fifo 99, "0");
     const NEW: &Files = &[("/boot/config-6.12.38+deb13-amd64", "CONFIG_SMP=y\n")];
     const SERVERS: &Files = &[
         ("/sys/kernel/debug/sched/fair_server/cpu0/runtime", "50000000\n"),
@@ -118,6 +122,7 @@ mod tests {
                     .passes("throttling"),
                 case("off, nothing else", &[KERNEL_6_1, OFF, INIT]).fails("neither"),
                 case("off, stalld", &[KERNEL_6_1, OFF, INIT, STALLD]).passes("stalld"),
+                case("off, a guard", &[KERNEL_6_1, OFF, INIT, GUARD]).passes("whylate-guard"),
                 case("off, a container", &[KERNEL_6_1, OFF, thread!(program 1 "app", other 0, "0")])
                     .cannot_tell("container"),
                 case("off, threads hidden", &[KERNEL_6_1, OFF]).cannot_tell("/proc"),

@@ -11,6 +11,7 @@ mod doctor;
 mod entry;
 mod explain;
 mod explain_choice;
+mod guard;
 mod lab;
 mod lab_guest;
 mod live_rogue;

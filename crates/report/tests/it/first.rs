@@ -4,7 +4,9 @@
 
 use crate::fixture;
 use serde::de::DeserializeOwned;
-use whylate_report::{apply, bench, check, compare, doctor, explain, history, measure, ps, run, verify};
+use whylate_report::{
+    apply, bench, check, compare, doctor, explain, guard, history, measure, ps, run, verify,
+};
 use whylate_tuning::PlanDocument;
 
 #[track_caller]
@@ -55,6 +57,8 @@ fn the_first_document_of_each_schema_stays_readable() {
     assert!(benched.rows[0].ns_per_op.p50 > 0.0);
     let compared: whylate_report::bench_compare::json::Document = read("bench-compare");
     assert_eq!((compared.schema.as_str(), compared.rows.is_empty()), ("whylate.bench-compare/1", false));
+    let line: guard::json::Line = read("guard");
+    assert_eq!((line.schema.as_str(), line.event.as_str()), ("whylate.guard/1", "starving"));
     let history: history::json::Document = read("history");
     assert_eq!((history.schema.as_str(), history.applies.is_empty()), ("whylate.history/1", false));
 }

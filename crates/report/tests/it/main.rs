@@ -7,6 +7,7 @@ mod check;
 mod compare;
 mod doctor;
 mod first;
+mod guard;
 mod html;
 mod json;
 mod markdown;

@@ -1,6 +1,7 @@
 //! A thread in the report.
 
 use super::waits::BlockedOn;
+use crate::rank::rank;
 use whylate_base::{Cpu, CpuSet, Ns, Policy, Tid};
 use whylate_host::ThreadUsage;
 
@@ -69,15 +70,6 @@ impl ThreadRow {
     /// Whether it runs before a thread of this policy and priority on the same CPU.
     pub(super) fn outranks(&self, policy: Option<Policy>, priority: u32) -> bool {
         rank(self.policy, self.priority) < rank(policy, priority)
-    }
-}
-
-/// The order in which threads run: lower ones first (sched(7)).
-pub(super) fn rank(policy: Option<Policy>, priority: u32) -> (u8, u32) {
-    match policy {
-        Some(Policy::Deadline) => (0, 0),
-        Some(Policy::Fifo | Policy::Rr) => (1, 100 - priority.min(100)),
-        _ => (2, 0),
     }
 }
 

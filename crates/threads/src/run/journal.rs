@@ -4,12 +4,12 @@
 //! It is in /run, which ends with the boot as the changes do. The journal of `whylate apply` is for changes that stay: a run
 //! has no plan, several go on at once, and each ends by itself.
 
+use crate::journal_file;
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Write};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
-use whylate_host::ThreadStat;
 use whylate_tuning::{LiveSystem, System, Target, TargetError, TargetState};
 
 /// Where journals are.
@@ -38,10 +38,7 @@ impl RunJournal {
     }
 
     fn create_in(directory: &Path) -> io::Result<RunJournal> {
-        fs::DirBuilder::new().recursive(true).mode(0o700).create(directory)?;
-        let pid = std::process::id();
-        let started = started(pid).ok_or_else(|| io::Error::other("/proc/self/stat cannot be read"))?;
-        let path = directory.join(format!("{pid}-{started}.jsonl"));
+        let path = journal_file::own(directory)?;
         let file = OpenOptions::new().append(true).create_new(true).mode(0o600).open(&path)?;
         let system = LiveSystem::open(Path::new("/")).map_err(|error| io::Error::other(error.to_string()))?;
         Ok(RunJournal { path, file, system, changes: Vec::new() })
@@ -94,12 +91,7 @@ pub(super) fn recover() -> Vec<String> {
 }
 
 fn recover_in(directory: &Path) -> Vec<String> {
-    let Ok(entries) = fs::read_dir(directory) else { return Vec::new() };
-    // What another user wrote there is not acted upon.
-    let is_own =
-        |path: &Path| fs::metadata(path).is_ok_and(|own| own.uid() == rustix::process::geteuid().as_raw());
-    let paths = entries.flatten().map(|entry| entry.path()).filter(|path| is_own(directory) && is_own(path));
-    paths.filter(|path| !is_held(path)).filter_map(|path| recovered(&path)).collect()
+    journal_file::abandoned(directory).iter().filter_map(|path| recovered(path)).collect()
 }
 
 fn recovered(path: &Path) -> Option<String> {
@@ -120,18 +112,6 @@ fn read(path: &Path) -> Vec<OutsideChange> {
     let Ok(file) = File::open(path) else { return Vec::new() };
     let lines = BufReader::new(file).lines().map_while(Result::ok);
     lines.map_while(|line| serde_json::from_str(&line).ok()).collect()
-}
-
-/// Whether the process that wrote the journal still runs. Ids are used again, start times are not.
-fn is_held(path: &Path) -> bool {
-    let name = path.file_stem().and_then(|name| name.to_str()).unwrap_or_default();
-    let holder =
-        name.split_once('-').and_then(|(pid, at)| Some((pid.parse().ok()?, at.parse::<u64>().ok()?)));
-    holder.is_none_or(|(pid, at)| started(pid) == Some(at))
-}
-
-fn started(pid: u32) -> Option<u64> {
-    ThreadStat::parse(&fs::read(format!("/proc/{pid}/stat")).ok()?)?.started()
 }
 
 /// A target that is not as the run left it belongs to another program by now, and stays.
@@ -165,6 +145,7 @@ fn restore(system: &LiveSystem, changes: &[OutsideChange]) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use whylate_host::ThreadStat;
     use whylate_testing::{Need, skip};
     use whylate_tuning::ThreadId;
 

@@ -3,6 +3,7 @@
 use super::error::RunError;
 use super::program::Program;
 use super::request::RunRequest;
+use crate::systemd_word::quoted;
 use std::ffi::OsString;
 use std::fmt::Write;
 use whylate_base::{Ns, Policy};
@@ -94,21 +95,6 @@ fn rest(request: &RunRequest) -> Vec<String> {
         words.push("--force".to_owned());
     }
     words
-}
-
-/// A word as systemd reads it back: `%` and `$` stand for themselves when doubled (systemd.service(5), COMMAND LINES).
-fn quoted(word: &str) -> String {
-    let escaped = word
-        .replace('\\', "\\\\")
-        .replace('"', "\\\"")
-        .replace('%', "%%")
-        .replace('$', "$$")
-        .replace('\n', "\\n");
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=@,+%$*".contains(c);
-    match !word.is_empty() && word.chars().all(is_plain) {
-        true => escaped,
-        false => format!("\"{escaped}\""),
-    }
 }
 
 #[cfg(test)]

@@ -1,0 +1,5 @@
+//! `whylate guard`: its events as text, as JSON lines, and its counts as metrics.
+
+pub mod json;
+pub mod metrics;
+pub mod text;
