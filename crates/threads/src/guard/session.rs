@@ -25,6 +25,8 @@ const GLANCE: Duration = Duration::from_millis(100);
 const INTERVALS: (Ns, Ns) = (Ns(250_000_000), Ns(5_000_000_000));
 /// From one look to the next pass this many times its cost: one percent of a CPU.
 const REST: i64 = 100;
+/// The same while a thread is suspected to starve: five percent.
+const REST_SUSPECT: i64 = 20;
 
 /// Guards until `stop` is set, the duration is over, or `once` is fulfilled. Events are given to `notify`, which must not
 /// wait: a program that reads them may itself starve.
@@ -57,6 +59,8 @@ pub fn guard(
         options,
         cpu_time_before: whylate_sys::thread_cpu_time(),
         begun: now(Clock::Monotonic),
+        interval: INTERVALS.0,
+        is_suspecting: false,
         waiting: Waiting::default(),
         sums: CpuSums::default(),
         counts: GuardCounts::default(),
@@ -118,6 +122,10 @@ struct Session<'a> {
     /// This thread's CPU time at the beginning.
     cpu_time_before: Ns,
     begun: Ns,
+    /// From the last look to the next.
+    interval: Ns,
+    /// Whether a thread had waited for a part of its threshold before the last look.
+    is_suspecting: bool,
     waiting: Waiting,
     sums: CpuSums,
     counts: GuardCounts,
@@ -141,7 +149,8 @@ impl Session<'_> {
             }
             if now(Clock::Monotonic) >= next_look {
                 let cost = self.look(notify);
-                next_look = now(Clock::Monotonic) + interval(self.options, cost);
+                self.interval = interval(self.options, cost, self.is_suspecting);
+                next_look = now(Clock::Monotonic) + self.interval;
                 notify(&GuardEvent::Looked(self.counted()));
             }
             let events = self.loans.as_mut().map(|loans| loans.tend(false)).unwrap_or_default();
@@ -164,8 +173,7 @@ impl Session<'_> {
     fn is_done(&self, elapsed: Ns) -> bool {
         let thresholds = self.options.thresholds.iter().map(|rule| rule.threshold);
         let longest = thresholds.fold(self.options.threshold, Ns::max);
-        let looks = interval(self.options, Ns::ZERO);
-        let is_over = elapsed >= longest + looks + looks;
+        let is_over = elapsed >= longest + self.interval + self.interval;
         self.options.once && is_over && self.loans.as_ref().is_none_or(|loans| loans.count() == 0)
     }
 
@@ -179,6 +187,7 @@ impl Session<'_> {
             options.is_helped(name) && at.since(wait.since).0 * 4 >= options.threshold_of(name).0
         };
         let suspect_cpus = self.waiting.cpus(is_suspect);
+        self.is_suspecting = !suspect_cpus.is_empty();
         let look = Look::take(&suspect_cpus);
         self.waiting.update(&look);
         self.sums.follow(&look, &suspect_cpus);
@@ -259,13 +268,16 @@ impl CpuSums {
 }
 
 /// From one look to the next.
-fn interval(options: &GuardOptions, cost: Ns) -> Ns {
+fn interval(options: &GuardOptions, cost: Ns, is_suspecting: bool) -> Ns {
     let wanted = Ns(options.shortest_threshold().0 / 4).clamp(INTERVALS.0, INTERVALS.1);
-    wanted.max(Ns(cost.0.saturating_mul(REST)))
+    let rest = if is_suspecting { REST_SUSPECT } else { REST };
+    wanted.max(Ns(cost.0.saturating_mul(rest)))
 }
 
 /// A kernel without the sums has zeroes in the file (`proc_pid_schedstat()`, fs/proc/base.c).
 fn has_run_times() -> bool {
+    // The sum of a thread that has never left its CPU is as old as the last tick.
+    std::thread::sleep(Duration::from_millis(1));
     let pid = std::process::id().cast_signed();
     RunTime::read(&FsRoot::live(), pid, Tid(pid)).value.is_ok_and(|time| time.cpu_time > Ns::ZERO)
 }
