@@ -68,7 +68,8 @@ fn pid(child: &Child) -> Pid {
 }
 
 fn document(run: &Run) -> Value {
-    assert!(matches!(run.code, Some(0 | 1)), "{run:#?}");
+    // 3: the loads left the probe no time for a single sample, which a busy machine may bring about.
+    assert!(matches!(run.code, Some(0 | 1 | 3)), "{run:#?}");
     serde_json::from_str(&run.stdout).expect("JSON")
 }
 
