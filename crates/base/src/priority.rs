@@ -149,6 +149,19 @@ impl Policy {
         }
     }
 
+    /// The name of sched(7) and of the C headers: `SCHED_FIFO`.
+    pub fn constant(self) -> &'static str {
+        match self {
+            Policy::Other => "SCHED_OTHER",
+            Policy::Fifo => "SCHED_FIFO",
+            Policy::Rr => "SCHED_RR",
+            Policy::Batch => "SCHED_BATCH",
+            Policy::Idle => "SCHED_IDLE",
+            Policy::Deadline => "SCHED_DEADLINE",
+            Policy::Ext => "SCHED_EXT",
+        }
+    }
+
     /// The policy of a [`Policy::name`].
     pub fn from_name(name: &str) -> Option<Policy> {
         (0..8).filter_map(Policy::from_raw).find(|policy| policy.name() == name)

@@ -63,5 +63,5 @@ pub use systemd::{Systemd, Unit};
 pub use text::{BracketedChoice, FromText, Mask, Words};
 pub use thread_stat::ThreadStat;
 pub use thread_status::status_value;
-pub use threads::{Thread, ThreadUsage, Threads};
+pub use threads::{STARVATION_GUARDS, Thread, ThreadUsage, Threads};
 pub use tracing::{TraceInstance, Tracing};

@@ -4,6 +4,9 @@ use crate::{FsRoot, Reading, ThreadStat, Why, status_value};
 use std::collections::BTreeMap;
 use whylate_base::{Cpu, CpuSet, Policy, Tid};
 
+/// The thread names of programs that boost starving threads: stalld(8), and `whylate guard`.
+pub const STARVATION_GUARDS: [&str; 2] = ["stalld", "whylate-guard"];
+
 /// The threads of the machine.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Threads {

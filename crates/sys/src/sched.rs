@@ -65,7 +65,7 @@ impl SchedParams {
 /// `SCHED_FIFO priority 80`, `SCHED_OTHER nice 0`, `SCHED_DEADLINE 1.00 ms of 10.00 ms`.
 impl fmt::Display for SchedParams {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "SCHED_{}", self.policy.name().to_ascii_uppercase())?;
+        f.write_str(self.policy.constant())?;
         match (self.policy, self.deadline) {
             (Policy::Fifo | Policy::Rr, _) => write!(f, " priority {}", self.priority),
             (Policy::Deadline, Some(params)) => write!(f, " {} of {}", params.runtime, params.period),

@@ -1,10 +1,7 @@
 //! What keeps the rest of the machine alive while a real-time thread never sleeps.
 
 use crate::select;
-use whylate_host::FsRoot;
-
-/// Programs that give starving threads time.
-const GUARDS: [&str; 2] = ["stalld", "whylate-guard"];
+use whylate_host::{FsRoot, STARVATION_GUARDS};
 
 /// What keeps the rest of the machine alive.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,7 +38,7 @@ pub(crate) fn protection(tree: &FsRoot) -> Protection {
         return Protection::By(format!("{runtime} (real-time throttling)"));
     }
     if let Some(guard) =
-        select::all_threads().into_iter().find(|thread| GUARDS.contains(&thread.comm.as_str()))
+        select::all_threads().into_iter().find(|thread| STARVATION_GUARDS.contains(&thread.comm.as_str()))
     {
         return Protection::By(format!("{}:{} watches for starving threads", guard.comm, guard.tid));
     }

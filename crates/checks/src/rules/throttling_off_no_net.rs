@@ -6,7 +6,7 @@ use crate::rule::page;
 use crate::survey::survey;
 use crate::{CheckOptions, Fix, Profile, Rule, RuleOutcome, RuleResult};
 use whylate_base::Severity;
-use whylate_host::Snapshot;
+use whylate_host::{STARVATION_GUARDS, Snapshot};
 
 pub(super) const RULE: Rule = Rule {
     code: "throttling-off-no-net",
@@ -17,9 +17,6 @@ pub(super) const RULE: Rule = Rule {
     page: page!("throttling-off-no-net"),
     check,
 };
-
-/// The names of programs that boost starving threads: stalld(8), and `whylate guard`.
-const GUARDS: [&str; 2] = ["stalld", "whylate-guard"];
 
 fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
     let runtime = &host.sched.rt_runtime_us;
@@ -33,7 +30,8 @@ fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
     if let Ok(Some(answer)) = servers {
         return Ok(answer);
     }
-    let guard = host.threads.each.need()?.iter().find(|thread| GUARDS.contains(&thread.comm.as_str()));
+    let guard =
+        host.threads.each.need()?.iter().find(|thread| STARVATION_GUARDS.contains(&thread.comm.as_str()));
     if let Some(guard) = guard {
         return Ok(RuleOutcome::pass(format!("{} boosts threads that starve", guard.comm))
             .shows_as(format!("/proc/{}", guard.pid), guard.comm.clone()));

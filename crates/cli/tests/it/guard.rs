@@ -1,12 +1,12 @@
 //! `whylate guard`: a thread that starves behind another one, and what remains of a guard that is killed.
 
-use crate::support::run::{as_nobody, command, ended, whylate};
+use crate::support::run::{Killed, as_nobody, command, ended, whylate};
 use crate::support::tracefs::one_at_a_time;
 use serde_json::Value;
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
-use std::process::{Child, Stdio};
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 use whylate_testing::{Need, skip};
 
@@ -14,16 +14,6 @@ use whylate_testing::{Need, skip};
 const PATIENCE: Duration = Duration::from_secs(60);
 /// A loop on this CPU leaves the others to the rest of the machine.
 const CPU: &str = "1";
-
-/// A process that is killed when the test ends, however it ends.
-struct Killed(Child);
-
-impl Drop for Killed {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
 
 impl Killed {
     /// A loop with a SCHED_FIFO priority. The kernel kills it after 60 s of CPU time, whatever becomes of this test.

@@ -1,32 +1,21 @@
 //! `whylate ps`: its values against /proc, and what it answers of threads that are not there.
 
 use crate::support::answer::list;
-use crate::support::run::whylate;
+use crate::support::run::{Killed, whylate};
 use serde_json::Value;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 
 /// A process that sleeps, until it is dropped.
-struct Sleeper(Child);
-
-impl Sleeper {
-    fn start() -> Sleeper {
-        let child = Command::new("sleep").arg("600").stdin(Stdio::null()).spawn().expect("sleep(1)");
-        let pid = child.id();
-        // It is another program until execve(2) has ended.
-        while std::fs::read_to_string(format!("/proc/{pid}/wchan"))
-            .is_ok_and(|wchan| !wchan.contains("nanosleep"))
-        {
-            std::thread::yield_now();
-        }
-        Sleeper(child)
+fn sleeper() -> Killed {
+    let child = Command::new("sleep").arg("600").stdin(Stdio::null()).spawn().expect("sleep(1)");
+    let pid = child.id();
+    // It is another program until execve(2) has ended.
+    while std::fs::read_to_string(format!("/proc/{pid}/wchan"))
+        .is_ok_and(|wchan| !wchan.contains("nanosleep"))
+    {
+        std::thread::yield_now();
     }
-}
-
-impl Drop for Sleeper {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
+    Killed(child)
 }
 
 fn ps(arguments: &[&str]) -> Value {
@@ -37,7 +26,7 @@ fn ps(arguments: &[&str]) -> Value {
 
 #[test]
 fn a_thread_is_as_proc_shows_it() {
-    let sleeper = Sleeper::start();
+    let sleeper = sleeper();
     let pid = sleeper.0.id();
     let report = ps(&["--task", &pid.to_string()]);
     let [thread] = list(&report["threads"]) else { panic!("{report:#}") };
@@ -73,7 +62,7 @@ fn interrupts_have_a_count_and_a_rate_for_each_cpu() {
 
 #[test]
 fn a_snapshot_has_sums_and_no_rates() {
-    let sleeper = Sleeper::start();
+    let sleeper = sleeper();
     let directory = tempfile::tempdir().expect("a directory");
     let file = directory.path().join("machine.tar.gz");
     let file = file.to_str().expect("a name");

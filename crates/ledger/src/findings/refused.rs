@@ -30,7 +30,7 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
 fn finding(timeline: &Timeline, thread: &Thread, refusal: &PolicyRefusal) -> Finding {
     let what = match refusal.policy {
         Some(Policy::Deadline) => "SCHED_DEADLINE".to_owned(),
-        Some(policy) => format!("SCHED_{}", policy.name().to_uppercase()),
+        Some(policy) => policy.constant().to_owned(),
         None if refusal.no_room => "SCHED_DEADLINE".to_owned(),
         None => "a scheduling policy".to_owned(),
     };

@@ -20,16 +20,14 @@ fn of_cpu_1(affinity: Option<&str>) -> Scene {
     affinity.into_iter().fold(scene, |scene, list| scene.fact(allowed(list))).sign(ContextFlags::default())
 }
 
+/// The victim is preempted by a higher thread.
+fn preempted(scene: Scene) -> Scene {
+    scene.at(100).timer_wakes(VICTIM).at(105).run(VICTIM).at(200).timer_wakes(HIGH).run(HIGH)
+}
+
 /// The victim is preempted by a higher thread, and a lower one runs after that, for 50 ms.
 fn passed_over(scene: Scene) -> Explained {
-    scene
-        .at(100)
-        .timer_wakes(VICTIM)
-        .at(105)
-        .run(VICTIM)
-        .at(200)
-        .timer_wakes(HIGH)
-        .run(HIGH)
+    preempted(scene)
         .at(5 * MS)
         .sleep(LOW)
         .at(55 * MS)
@@ -154,19 +152,8 @@ fn a_lock_is_not_charged_through_a_time_out_of_sight() {
 
 #[test]
 fn what_happens_on_recorded_cpus_to_a_pinned_thread_is_charged_as_ever() {
-    let explained = of_cpu_1(Some("1"))
-        .at(100)
-        .timer_wakes(VICTIM)
-        .at(105)
-        .run(VICTIM)
-        .at(200)
-        .timer_wakes(HIGH)
-        .run(HIGH)
-        .at(1_200)
-        .sleep(VICTIM)
-        .at(1_300)
-        .sleep(IDLE)
-        .explain("victim");
+    let explained =
+        preempted(of_cpu_1(Some("1"))).at(1_200).sleep(VICTIM).at(1_300).sleep(IDLE).explain("victim");
     let activation = explained.only();
     assert_charges(
         activation,

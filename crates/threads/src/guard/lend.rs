@@ -7,7 +7,7 @@ use whylate_base::{Policy, Tid};
 use whylate_sys::{DeadlineParams, SchedParams, SysError};
 
 /// The first kernel thread, which never has a time slice of its own (`kthreadd`).
-const KTHREADD: Tid = Tid(2);
+pub(super) const KTHREADD: Tid = Tid(2);
 
 /// What became of a thread that was to be restored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -29,10 +29,7 @@ pub struct WatchedThread {
 impl fmt::Display for WatchedThread {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{} (", self.name.comm, self.name.tid)?;
-        match self.policy {
-            Some(policy) => write!(f, "SCHED_{}", policy.name().to_ascii_uppercase())?,
-            None => f.write_str("unknown policy")?,
-        }
+        f.write_str(self.policy.map_or("unknown policy", Policy::constant))?;
         match self.priority {
             0 => f.write_str(")"),
             priority => write!(f, " priority {priority})"),
@@ -123,11 +120,6 @@ pub(super) fn state(thread: &WatchedThread) -> Option<char> {
 /// For how long a thread has run.
 pub(super) fn cpu_time(thread: &WatchedThread) -> Option<Ns> {
     RunTime::read(&FsRoot::live(), thread.name.pid.0, thread.name.tid).value.ok().map(|time| time.cpu_time)
-}
-
-/// The name of a process's first thread.
-pub(super) fn comm(pid: Tid) -> Option<String> {
-    select::named(pid, pid).map(|thread| thread.comm)
 }
 
 fn stat(pid: Tid, tid: Tid) -> Option<Vec<u8>> {

@@ -4,14 +4,16 @@ use super::cpu_hog::CpuSums;
 use super::error::GuardError;
 use super::event::{GuardCounts, GuardEvent, StarvingThread, ThreadEvent, ThreadEventKind};
 use super::journal::{self, GuardJournal};
+use super::lend::KTHREADD;
 use super::loans::Loans;
-use super::look::{self, Look, LookedThread};
+use super::look::Look;
 use super::options::GuardOptions;
 use super::own_thread;
 use super::quota;
 use super::waiting::{Wait, Waiting};
 use super::watchdog::Watchdog;
 use crate::protection::{Protection, protection};
+use crate::select;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -208,7 +210,9 @@ impl Session<'_> {
                 continue;
             }
             if waited >= options.threshold_of(&thread.name) {
-                found.push(self.sums.starving(&look, &wait.looked, waited));
+                let cpu = wait.looked.cpu;
+                let by = self.sums.culprit(&look, cpu, thread);
+                found.push(StarvingThread { thread: thread.clone(), cpu, waited, by });
             }
         }
         for starving in found {
@@ -260,13 +264,6 @@ impl Session<'_> {
     }
 }
 
-impl CpuSums {
-    fn starving(&self, look: &Look, looked: &LookedThread, waited: Ns) -> StarvingThread {
-        let by = self.culprit(look, looked.cpu, &looked.thread);
-        StarvingThread { thread: looked.thread.clone(), cpu: looked.cpu, waited, by }
-    }
-}
-
 /// From one look to the next.
 fn interval(options: &GuardOptions, cost: Ns, is_suspecting: bool) -> Ns {
     let wanted = Ns(options.shortest_threshold().0 / 4).clamp(INTERVALS.0, INTERVALS.1);
@@ -292,8 +289,7 @@ fn surroundings() -> Vec<String> {
         Protection::None(evidence) => format!("nothing else helps starving threads: {}", evidence.join("; ")),
         Protection::Unknown(what) => format!("cannot tell what else helps starving threads: {what}"),
     }];
-    let first = look::comm(Tid(2));
-    if first.as_deref() != Some("kthreadd") {
+    if select::named(KTHREADD, KTHREADD).is_none_or(|thread| thread.comm != "kthreadd") {
         sentences.push("this is a container: only its own threads are seen and helped".to_owned());
     }
     sentences

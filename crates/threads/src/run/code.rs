@@ -45,11 +45,6 @@ pub fn code(request: &RunRequest, language: CodeLanguage) -> Result<String, RunE
     })
 }
 
-/// The policy's name in C.
-fn policy(params: &SchedParams) -> String {
-    format!("SCHED_{}", params.policy.name().to_ascii_uppercase())
-}
-
 fn list(cpus: &CpuSet) -> String {
     cpus.iter().map(|cpu| cpu.to_string()).collect::<Vec<_>>().join(", ")
 }
@@ -85,7 +80,7 @@ fn c(request: &RunRequest) -> String {
             call("priority before affinity", text);
         }
         Some(params) => {
-            let (policy, priority) = (policy(params), params.priority);
+            let (policy, priority) = (params.policy.constant(), params.priority);
             let mut text = format!(
                 "    if (sched_setscheduler(0, {policy}, &(struct sched_param){{ .sched_priority = {priority} }}))\n        return -1;\n"
             );
@@ -156,7 +151,7 @@ fn rust(request: &RunRequest) -> String {
             call("priority before affinity (little-endian machines)", text);
         }
         Some(params) => {
-            let (policy, priority) = (policy(params), params.priority);
+            let (policy, priority) = (params.policy.constant(), params.priority);
             let mut text = format!(
                 "        let param = libc::sched_param {{ sched_priority: {priority} }};\n        \
                  done(libc::sched_setscheduler(0, libc::{policy}, &param).into())?;\n"
@@ -223,7 +218,7 @@ fn python(request: &RunRequest) -> String {
         );
     }
     if let Some(params) = &request.scheduling {
-        let (policy, priority) = (policy(params), params.priority);
+        let (policy, priority) = (params.policy.constant(), params.priority);
         let mut text = format!("    os.sched_setscheduler(0, os.{policy}, os.sched_param({priority}))\n");
         if params.policy == Policy::Other {
             let _ = writeln!(text, "    os.setpriority(os.PRIO_PROCESS, 0, {})", params.nice);

@@ -19,9 +19,8 @@ fn find(observation: &Observation) -> Vec<DoctorFinding> {
 
 fn finding(observation: &Observation, thread: &ThreadFacts, request: &PolicyRequest) -> DoctorFinding {
     let call = observation.calls.get(request.call);
-    let policy = request
-        .policy
-        .map_or("a real-time policy".to_owned(), |policy| format!("SCHED_{}", policy.name().to_uppercase()));
+    let policy =
+        request.policy.map_or("a real-time policy".to_owned(), |policy| policy.constant().to_owned());
     let error = match request.error {
         Some(BUSY) => "EBUSY",
         _ => "EPERM",

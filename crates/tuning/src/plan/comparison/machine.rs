@@ -43,10 +43,7 @@ pub(super) fn values<'s>(
 fn dma_latency(context: &PlanContext<'_>) -> SideValue {
     match context.host.cpus.dma_latency_us.need() {
         Ok(&us) => SideValue::read((us < NO_LATENCY_REQUEST).then(|| us.to_string()), None),
-        Err(unread) => {
-            let why = unread.to_string();
-            SideValue::without(ValueState::Unread, Some(captured::short(&why).unwrap_or(why)))
-        }
+        Err(unread) => SideValue::without(ValueState::Unread, Some(captured::shortened(&unread.to_string()))),
     }
 }
 
@@ -59,7 +56,7 @@ fn absent(setting: &DesiredSetting, expanded: &Expanded, context: &PlanContext<'
     }
     let mut whys: Vec<String> = Vec::new();
     for left in &expanded.left {
-        let why = captured::short(&left.why).unwrap_or_else(|| left.why.clone());
+        let why = captured::shortened(&left.why);
         if !whys.contains(&why) {
             whys.push(why);
         }
@@ -81,7 +78,7 @@ pub(super) fn boot_note(context: &PlanContext<'_>) -> Option<String> {
     let why = match &context.boot.cmdline {
         Ok(_) if !context.boot.assumed => return None,
         Ok(_) => "the boot loader's files were not collected".to_owned(),
-        Err(why) => captured::short(why).unwrap_or_else(|| why.clone()),
+        Err(why) => captured::shortened(why),
     };
     Some(format!(
         "kernel parameters are those of the running kernel; those of the next boot are unknown: {why}"

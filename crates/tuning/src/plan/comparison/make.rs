@@ -125,7 +125,7 @@ fn side(side: SideSource<'_>, notes: Vec<String>) -> ComparedSide {
             let is_tuned = desired.profile.starts_with("tuned:");
             let short = |skipped: &Skipped| Skipped {
                 what: skipped.what.clone(),
-                why: captured::short(&skipped.why).unwrap_or_else(|| skipped.why.clone()),
+                why: captured::shortened(&skipped.why),
             };
             ComparedSide {
                 kind: if is_tuned { SideKind::Tuned } else { SideKind::Profile },
