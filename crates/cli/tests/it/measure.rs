@@ -1,7 +1,7 @@
 //! `whylate measure` on this machine, with whatever rights the tests have: it always measures,
 //! and reports what it could not do.
 
-use crate::support::answer::{list, number, tiles};
+use crate::support::answer::{list, measurement, number, tiles};
 use crate::support::run::{Run, as_nobody, command, ended, whylate};
 use crate::support::tracefs::one_at_a_time;
 use rustix::process::{Pid, Signal, kill_process};
@@ -16,9 +16,7 @@ fn measure(options: &[&str]) -> Run {
 
 /// The report, with sums that must come out whatever was measured.
 fn report(run: &Run) -> Value {
-    assert!(matches!(run.code, Some(0 | 1)), "{run:#?}");
-    let report: Value = serde_json::from_str(&run.stdout).expect("JSON");
-    assert_eq!(report["schema"], "whylate.measure/1");
+    let report = measurement(run);
     for cpu in list(&report["cpus"]) {
         let samples = number(&cpu["samples"]);
         let in_histogram: i64 = list(&cpu["histogram"]).iter().map(|bin| number(&bin["count"])).sum();

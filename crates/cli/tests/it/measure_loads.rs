@@ -1,10 +1,9 @@
 //! `whylate measure --load`: what is started runs meanwhile, is watched, and is gone afterwards, however that ends.
 
-use crate::support::answer::list;
-use crate::support::run::{Run, command, ended, whylate};
+use crate::support::answer::{list, measurement};
+use crate::support::run::{command, ended, whylate};
 use crate::support::tracefs::one_at_a_time;
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
-use serde_json::Value;
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -67,12 +66,6 @@ fn pid(child: &Child) -> Pid {
     Pid::from_child(child)
 }
 
-fn document(run: &Run) -> Value {
-    // 3: the loads left the probe no time for a single sample, which a busy machine may bring about.
-    assert!(matches!(run.code, Some(0 | 1 | 3)), "{run:#?}");
-    serde_json::from_str(&run.stdout).expect("JSON")
-}
-
 #[test]
 fn a_load_of_each_kind_runs_to_the_end_and_is_reported() {
     let _one = one_at_a_time();
@@ -80,7 +73,7 @@ fn a_load_of_each_kind_runs_to_the_end_and_is_reported() {
     let all = "cpu,memory,cache,io,net,fork,timer";
     let all = if both { format!("{all},irq") } else { all.to_owned() };
     let run = whylate(["measure", "-d", "200ms", "--no-trace", "--json", "--load", &all]);
-    let report = document(&run);
+    let report = measurement(&run);
     let loads = list(&report["loads"]);
     let names: Vec<&str> = loads.iter().filter_map(|load| load["name"].as_str()).collect();
     assert_eq!(names.join(","), all);
@@ -101,7 +94,7 @@ fn a_load_that_ends_is_reported_with_its_last_output() {
         "--load",
         "sh -c 'echo no such disk >&2; exit 3'",
     ]);
-    let report = document(&run);
+    let report = measurement(&run);
     let died = list(&report["loads"])[0]["died"].as_str().expect("it died").to_owned();
     assert!(died.contains("exit status: 3") && died.contains("no such disk"), "{died}");
     assert!(run.stderr.contains("does not run any more"), "{}", run.stderr);
@@ -131,7 +124,7 @@ fn a_signal_ends_the_loads_and_not_the_report() {
     let loads = children(child.id());
     assert!(!loads.is_empty(), "the loads are children");
     kill_process(pid(&child), Signal::INT).expect("a signal");
-    let report = document(&ended(child.wait_with_output().expect("ends")));
+    let report = measurement(&ended(child.wait_with_output().expect("ends")));
     assert_eq!(list(&report["loads"]).len(), 3);
     assert!(list(&report["loads"]).iter().all(|load| load["died"].is_null()), "{report:#}");
     assert_eq!(report["complete"], true);

@@ -1,5 +1,6 @@
-//! What every answer of `whylate explain --json` must hold to.
+//! What every answer of `whylate explain --json` and `whylate measure --json` must hold to.
 
+use super::run::Run;
 use serde_json::Value;
 
 /// The answer in a run's standard output, checked in itself.
@@ -13,6 +14,17 @@ pub(crate) fn answer(stdout: &str) -> Value {
         tiles(activation);
     }
     answer
+}
+
+/// The report of a run of `whylate measure --json`, however soon it ended. On a busy machine a signal may come before the
+/// first sample: 3 (cannot tell) is the exit code of a report without samples, and of no other.
+pub(crate) fn measurement(run: &Run) -> Value {
+    let report: Value =
+        serde_json::from_str(&run.stdout).unwrap_or_else(|error| panic!("not JSON: {error}: {run:#?}"));
+    assert_eq!(report["schema"], "whylate.measure/1");
+    let is_empty = list(&report["cpus"]).iter().all(|cpu| number(&cpu["samples"]) == 0);
+    assert!(if is_empty { run.code == Some(3) } else { matches!(run.code, Some(0 | 1)) }, "{run:#?}");
+    report
 }
 
 /// The ledger covers the activation from due to done, without a gap, to the nanosecond.
