@@ -44,8 +44,8 @@ use std::path::PathBuf;
 use values::{file_to_write, positive_duration, some_cpus, stack_period};
 use whylate_base::{CpuSet, Ns};
 use whylate_checks::Profile;
-use whylate_ledger::Explanation;
 use whylate_report::check::Checked;
+use whylate_report::explain::Explained;
 use whylate_report::{Format, Render};
 
 /// Finds out why a real-time Linux task is late.
@@ -227,7 +227,7 @@ pub(crate) enum Verb {
 
 /// `whylate explain`
 #[derive(Debug, Args)]
-#[command(mut_arg("format", format_of::<Explanation>), mut_arg("output", file_of::<Explanation>))]
+#[command(mut_arg("format", format_of::<Explained<'_>>), mut_arg("output", file_of::<Explained<'_>>))]
 pub(crate) struct ExplainArgs {
     /// The trace; `-` reads it from standard input
     #[arg(required_unless_present = "code")]
@@ -296,7 +296,7 @@ pub(crate) struct RecordArgs {
     #[arg(long, value_name = "FILE", hide = true)]
     pub(crate) exit_code: Option<PathBuf>,
     /// With --explain: the format of the report on standard output
-    #[arg(long, value_name = "FORMAT", default_value = "text", requires = "explain", value_parser = names(Explanation::FORMATS))]
+    #[arg(long, value_name = "FORMAT", default_value = "text", requires = "explain", value_parser = names(Explained::FORMATS))]
     pub(crate) format: Format,
     /// With --explain: same as --format json
     #[arg(long, requires = "explain", conflicts_with = "format")]

@@ -1,7 +1,7 @@
 //! Renders what the analyses found: for a terminal, as JSON, as one HTML file. A module for each document.
 //!
 //! ```text
-//! explain   Explanation     terminal  json  html  svg  markdown
+//! explain   Explained       terminal  json  html  svg  markdown  sarif  junit
 //! doctor    DoctorReport    terminal  json                        sarif
 //! run       RunReport       terminal  json
 //! measure   MeasureReport   terminal  json  html  svg  markdown
@@ -36,6 +36,7 @@ pub mod guard;
 pub mod history;
 mod html;
 mod json;
+mod junit;
 mod markdown;
 pub mod measure;
 pub mod plan;

@@ -1,7 +1,9 @@
 //! SARIF 2.1.0 (OASIS): what the logs of all reports share.
 
+use crate::file_uri::file_uri;
+use crate::words;
 use serde_json::{Value, json};
-use whylate_base::Severity;
+use whylate_base::{Severity, SourceLocation};
 
 /// The schema of the format.
 const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
@@ -24,5 +26,21 @@ pub(crate) fn level(severity: Severity) -> &'static str {
         Severity::Error => "error",
         Severity::Warning => "warning",
         Severity::Info => "note",
+    }
+}
+
+/// A source line as a physical place, anything else as a logical one.
+pub(crate) fn location(location: &SourceLocation) -> Option<Value> {
+    let function =
+        location.function.as_ref().map(|name| json!([{ "fullyQualifiedName": words::clean(name) }]));
+    match (&location.file, location.line) {
+        (Some(file), Some(line)) => Some(json!({
+            "physicalLocation": {
+                "artifactLocation": { "uri": file_uri(file) },
+                "region": { "startLine": line },
+            },
+            "logicalLocations": function.unwrap_or_else(|| json!([])),
+        })),
+        _ => Some(json!({ "logicalLocations": function? })),
     }
 }

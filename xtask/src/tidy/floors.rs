@@ -43,6 +43,7 @@ const HOUSE: &[(&str, Place)] = &[
     (
         "whylate-fuzz",
         Place::Beside(&[
+            "whylate-base",
             "whylate-checks",
             "whylate-events",
             "whylate-ftrace",

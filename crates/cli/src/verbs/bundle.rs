@@ -23,6 +23,7 @@ use whylate_investigate::measure::{MeasureOptions, measure};
 use whylate_investigate::record::{self as recorder, RecordOptions, RecordReport, SessionOptions, Stop};
 use whylate_ledger::{Explanation, Options, Select};
 use whylate_report::check::Checked;
+use whylate_report::explain::Explained;
 use whylate_report::{Format, Render, Rendered, Style};
 
 pub(crate) fn run(args: &BundleArgs) -> Result<ExitStatus> {
@@ -114,7 +115,8 @@ fn explained(trace: &Path, args: &BundleArgs) -> Result<Explanation> {
 }
 
 fn explanations(parts: &mut Parts, explanation: &Explanation, redaction: &Redaction) {
-    document(parts, "explain", "what whylate explain found", explanation, redaction);
+    let report = Explained { explanation, fail_on: Severity::Error };
+    document(parts, "explain", "what whylate explain found", &report, redaction);
 }
 
 fn measured(args: &BundleArgs, stop: &Stop, parts: &mut Parts, redaction: &Redaction) {

@@ -14,13 +14,14 @@ use whylate_events::EventSource;
 use whylate_intake::OpenError;
 use whylate_investigate::with_symbols;
 use whylate_ledger::{Cause, Explanation, Options, WANTED, explain_any, finding_codes, finding_page};
+use whylate_report::explain::Explained;
 
 pub(crate) fn run(args: &ExplainArgs) -> Result<ExitStatus> {
     if let Some(code) = &args.code {
         return print_page(code);
     }
     let Some(file) = &args.file else { bail!("which trace? give a file, or - for standard input") };
-    let destination = Destination::of::<Explanation>(&args.output, std::slice::from_ref(file))?;
+    let destination = Destination::of::<Explained<'_>>(&args.output, std::slice::from_ref(file))?;
     args.scope.check()?;
     let options = Options { scope: args.scope.scope(), ..args.selection.options() };
     let explanation = match stream(file)? {
@@ -75,8 +76,9 @@ pub(crate) fn answer(
     selection: &Selection,
     destination: &Destination<'_>,
 ) -> Result<ExitStatus> {
-    destination.write(explanation)?;
-    let found = ExitStatus::of(&explanation.findings, selection.fail_on.into());
+    let fail_on = selection.fail_on.into();
+    destination.write(&Explained { explanation, fail_on })?;
+    let found = ExitStatus::of(&explanation.findings, fail_on);
     if explanation.candidates.is_some() {
         // The report shows them, and how to choose: whether the threads that are meant were late is not known.
         if selection.deadline.is_some() {

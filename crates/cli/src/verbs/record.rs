@@ -11,11 +11,11 @@ use std::os::unix::process::ExitStatusExt;
 use std::time::Duration;
 use whylate_base::Ns;
 use whylate_investigate::record::{RecordOptions, RecordReport, SessionOptions, StackOptions, record};
-use whylate_ledger::Explanation;
+use whylate_report::explain::Explained;
 
 pub(crate) fn run(args: &RecordArgs) -> Result<ExitStatus> {
     let output = args.report();
-    let destination = Destination::of::<Explanation>(&output, &[])?;
+    let destination = Destination::of::<Explained<'_>>(&output, &[])?;
     let selection = &args.selection;
     if !args.explain && (!selection.tasks.is_empty() || selection.deadline.is_some()) {
         bail!("--task and --deadline choose what is explained: add --explain");

@@ -6,10 +6,12 @@
 
 use std::io::Cursor;
 use std::path::Path;
+use whylate_base::Severity;
 use whylate_checks::{CheckOptions, Profile, Selection, check};
 use whylate_host::{FsRoot, Snapshot};
-use whylate_ledger::{Explanation, Options, WANTED};
+use whylate_ledger::{Options, WANTED};
 use whylate_profiles::{profile, tuned};
+use whylate_report::explain::Explained;
 use whylate_report::{Render, Style};
 
 /// A trace: the ledger and every renderer.
@@ -22,8 +24,9 @@ pub(crate) fn explain(bytes: &[u8]) -> bool {
         let charged: i64 = activation.ledger.iter().map(|segment| segment.length().0).sum();
         assert_eq!(charged, activation.response().0, "{}", activation.tid);
     }
-    for &format in Explanation::FORMATS {
-        if let Some(rendered) = explanation.render(format, &Style::default()) {
+    let report = Explained { explanation: &explanation, fail_on: Severity::Warning };
+    for &format in Explained::FORMATS {
+        if let Some(rendered) = report.render(format, &Style::default()) {
             rendered.write(&mut Vec::new()).expect("memory takes everything");
         }
     }

@@ -242,8 +242,11 @@ fn options_that_do_not_exist_or_make_no_sense() {
     refused(&with(&["--sepcial"]), &["--sepcial"]);
     refused(&with(&["--deadline", "soon"]), &["--deadline", "soon"]);
     refused(&with(&["--deadline", "0s"]), &["--deadline", "more than zero"]);
-    refused(&with(&["--format", "sarif"]), &["--format", "sarif", "text, json, html, markdown, svg"]);
-    refused(&with(&["-o", "report.sarif"]), &["report.sarif", ".txt, .json, .html, .md, .svg"]);
+    refused(
+        &with(&["--format", "yaml"]),
+        &["--format", "yaml", "text, json, html, markdown, svg, sarif, junit"],
+    );
+    refused(&with(&["-o", "report.yaml"]), &["report.yaml", ".txt, .json, .html, .md, .svg, .sarif, .xml"]);
     refused(&with(&["--worst", "0"]), &["--worst"]);
     refused(&with(&["--fail-on", "sometimes"]), &["--fail-on", "info", "warning", "error"]);
     refused(&with(&["--code", "bad-luck"]), &["bad-luck", "--code list"]);

@@ -5,6 +5,7 @@
 //! same words, as is a rule that does not apply: a green case stands for a pass and nothing else.
 
 use crate::check::answers::way_out_line;
+use crate::junit::{red, skipped, xml_text};
 use crate::words;
 use quick_junit::{NonSuccessKind, Property, Report, TestCase, TestCaseStatus, TestSuite};
 use whylate_base::Severity;
@@ -39,7 +40,7 @@ fn case(report: &CheckReport, answered: &CheckedRule, fail_on: Severity) -> Test
 
 fn status(answered: &CheckedRule, fail_on: Severity) -> TestCaseStatus {
     let severity = answered.severity();
-    let (red, kind, message, text) = match &answered.verdict {
+    let (non_success, kind, message, text) = match &answered.verdict {
         Ok(answer) if answer.status == RuleStatus::Pass => return TestCaseStatus::success(),
         Ok(answer) if answer.status == RuleStatus::NotApplicable => {
             return skipped(&format!("does not apply: {}", words::clean(&answer.what)));
@@ -59,15 +60,7 @@ fn status(answered: &CheckedRule, fail_on: Severity) -> TestCaseStatus {
             false => skipped(&message),
         };
     }
-    let mut status = TestCaseStatus::non_success(red);
-    status.set_type(kind).set_message(xml_text(&message)).set_description(xml_text(&text));
-    status
-}
-
-fn skipped(message: &str) -> TestCaseStatus {
-    let mut status = TestCaseStatus::skipped();
-    status.set_message(xml_text(message));
-    status
+    red(non_success, &kind, &message, &text)
 }
 
 fn failure(answer: &RuleOutcome) -> String {
@@ -83,10 +76,4 @@ fn failure(answer: &RuleOutcome) -> String {
 
 fn not_known(unknown: &CannotTell) -> String {
     format!("cannot tell: {}: {}", words::clean(&unknown.path), words::clean(&unknown.why))
-}
-
-/// A character that XML 1.0 (2.2) excludes remains visible: the writer would drop it, or keep it and break the document.
-fn xml_text(text: &str) -> String {
-    let is_excluded = |c: char| (c.is_control() && c != '\n') || matches!(c, '\u{fffe}' | '\u{ffff}');
-    text.replace(is_excluded, "\u{fffd}")
 }

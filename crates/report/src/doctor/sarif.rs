@@ -1,10 +1,8 @@
 //! SARIF 2.1.0 (OASIS): a code review shows each mistake at its line.
 
-use crate::file_uri::file_uri;
 use crate::{sarif, words};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
-use whylate_base::SourceLocation;
 use whylate_investigate::doctor::{DoctorFinding, DoctorReport, page};
 
 /// The mistakes as a SARIF log of one run.
@@ -42,9 +40,9 @@ fn result(finding: &DoctorFinding, codes: &[&str]) -> Value {
     for (i, fix) in finding.fix.iter().enumerate() {
         text += &format!("\n{}: {}", if i == 0 { "Fix" } else { "Or" }, words::clean(fix));
     }
-    let locations: Vec<Value> = finding.location.iter().filter_map(location).collect();
+    let locations: Vec<Value> = finding.location.iter().filter_map(sarif::location).collect();
     let other = finding.other.iter().filter_map(|(_, other)| other.as_ref());
-    let related: Vec<Value> = other.filter_map(location).collect();
+    let related: Vec<Value> = other.filter_map(sarif::location).collect();
     json!({
         "ruleId": finding.code,
         "ruleIndex": codes.iter().position(|code| *code == finding.code),
@@ -54,20 +52,4 @@ fn result(finding: &DoctorFinding, codes: &[&str]) -> Value {
         "relatedLocations": related,
         "occurrenceCount": finding.count,
     })
-}
-
-/// A source line as a physical place, anything else as a logical one.
-fn location(location: &SourceLocation) -> Option<Value> {
-    let function =
-        location.function.as_ref().map(|name| json!([{ "fullyQualifiedName": words::clean(name) }]));
-    match (&location.file, location.line) {
-        (Some(file), Some(line)) => Some(json!({
-            "physicalLocation": {
-                "artifactLocation": { "uri": file_uri(file) },
-                "region": { "startLine": line },
-            },
-            "logicalLocations": function.unwrap_or_else(|| json!([])),
-        })),
-        _ => Some(json!({ "logicalLocations": function? })),
-    }
 }

@@ -3,8 +3,10 @@
 mod facts;
 pub mod html;
 pub mod json;
+pub mod junit;
 pub mod markdown;
 mod rows;
+pub mod sarif;
 pub mod svg;
 pub mod terminal;
 mod timeline;
@@ -12,20 +14,39 @@ mod timeline;
 use crate::format::Format;
 use crate::render::{Render, Rendered};
 use crate::terminal::Style;
+use whylate_base::Severity;
 use whylate_ledger::Explanation;
 
-impl Render for Explanation {
-    const FORMATS: &'static [Format] =
-        &[Format::Text, Format::Json, Format::Html, Format::Markdown, Format::Svg];
+/// An explanation, and the severity at which the command fails.
+#[derive(Clone, Copy, Debug)]
+pub struct Explained<'a> {
+    /// The explanation.
+    pub explanation: &'a Explanation,
+    /// The least severity that JUnit shows as a failure.
+    pub fail_on: Severity,
+}
+
+impl Render for Explained<'_> {
+    const FORMATS: &'static [Format] = &[
+        Format::Text,
+        Format::Json,
+        Format::Html,
+        Format::Markdown,
+        Format::Svg,
+        Format::Sarif,
+        Format::Junit,
+    ];
 
     fn render(&self, format: Format, style: &Style) -> Option<Rendered> {
+        let explanation = self.explanation;
         Some(match format {
-            Format::Text => Rendered::Text(terminal::render(self, style)),
-            Format::Json => Rendered::Document(json::render(self)),
-            Format::Html => Rendered::Text(html::render(self)),
-            Format::Markdown => Rendered::Text(markdown::render(self)),
-            Format::Svg => Rendered::Text(svg::render(self)?),
-            Format::Sarif | Format::Junit => return None,
+            Format::Text => Rendered::Text(terminal::render(explanation, style)),
+            Format::Json => Rendered::Document(json::render(explanation)),
+            Format::Html => Rendered::Text(html::render(explanation)),
+            Format::Markdown => Rendered::Text(markdown::render(explanation)),
+            Format::Svg => Rendered::Text(svg::render(explanation)?),
+            Format::Sarif => Rendered::Document(sarif::render(explanation)),
+            Format::Junit => Rendered::Text(junit::render(explanation, self.fail_on)),
         })
     }
 }

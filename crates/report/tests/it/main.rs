@@ -6,6 +6,7 @@ mod bench;
 mod check;
 mod compare;
 mod doctor;
+mod explain_ci;
 mod first;
 mod guard;
 mod html;

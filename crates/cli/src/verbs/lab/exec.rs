@@ -13,8 +13,8 @@ use whylate_base::printable;
 use whylate_lab::job::{GuestStep, OUT_DIR, Program, REPORT_NAME};
 use whylate_lab::machine::{PROGRAM_PATH, files_directory, guest_path};
 use whylate_lab::{GuestFile, LabError, Machine, TimeSource, Visit, Visited, companions, find_program};
-use whylate_ledger::Explanation;
 use whylate_report::Format;
+use whylate_report::explain::Explained;
 
 /// Names among the files that come back.
 const TRACE: &str = "trace.dat";
@@ -27,7 +27,7 @@ const LONGEST_SCRIPT: u64 = 1 << 20;
 
 pub(crate) fn run(args: &ExecArgs) -> Result<ExitStatus> {
     let output = OutputArgs::new(if args.json { Format::Json } else { Format::Text }, args.report.clone());
-    let destination = Destination::of::<Explanation>(&output, &[])?;
+    let destination = Destination::of::<Explained<'_>>(&output, &[])?;
     let visit = visit(args)?;
     let machine = machine(&args.guest)?;
     forget_earlier(&args.output)?;
