@@ -1,6 +1,7 @@
 //! `cargo xtask`: the project's own commands. `cargo xtask help` lists them.
 
 mod bench;
+mod cross;
 mod outcome;
 mod release;
 mod root;
@@ -37,6 +38,8 @@ enum Command {
     Bench(bench::Bench),
     /// Run the lab's scenarios on real kernels and count how often the answers are right
     Score(score::Score),
+    /// Build the programs for arm64, riscv64, 32-bit ARM, and static for x86-64
+    Cross(cross::Cross),
     /// Write the generated files that are checked in (JSON schemas) anew
     #[command(alias = "docs")]
     Schema,
@@ -49,6 +52,7 @@ fn main() -> ExitCode {
         Command::Tidy { list: Some(list) } => list.run(&root),
         Command::Bench(bench) => bench.run(&root).map(|()| true),
         Command::Score(score) => score.run(&root),
+        Command::Cross(cross) => cross.run(&root),
         Command::Schema => schema::run(&root),
     });
     match passed {

@@ -36,7 +36,9 @@ pub fn thread_usage() -> Result<Usage, SysError> {
     // SAFETY: all-zero bytes are a valid `rusage` (integers only), and the call has filled it in.
     let raw = unsafe { raw.assume_init() };
     let count = |value: libc::c_long| u64::try_from(value).unwrap_or(0);
-    let time = |value: libc::timeval| Ns::from_secs(value.tv_sec) + Ns::from_us(value.tv_usec);
+    // Both are 32 bits wide in most 32-bit programs.
+    #[allow(clippy::useless_conversion, reason = "not on 32-bit machines")]
+    let time = |value: libc::timeval| Ns::from_secs(value.tv_sec.into()) + Ns::from_us(value.tv_usec.into());
     Ok(Usage {
         user: time(raw.ru_utime),
         system: time(raw.ru_stime),
