@@ -4,7 +4,7 @@
 mod python;
 mod shell;
 
-use crate::{GuestFile, LabError, check_program};
+use crate::{Arch, GuestFile, LabError, check_program};
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -28,11 +28,16 @@ pub struct Companions {
     pub notes: Vec<String>,
 }
 
-/// What a program needs beside; `texts` are its arguments, and the scripts that are among them.
+/// What a program needs beside in a guest of `arch`; `texts` are its arguments, and the scripts that are among them. This
+/// machine's interpreters and tools do not run in a guest of another architecture.
 ///
 /// # Errors
-/// If it cannot run in a guest, or its interpreter is missing here.
-pub fn companions(program: &Path, texts: &[String]) -> Result<Companions, LabError> {
+/// If it cannot run in such a guest, or its interpreter is missing here.
+pub fn companions(program: &Path, texts: &[String], arch: Arch) -> Result<Companions, LabError> {
+    if arch != Arch::native() {
+        check_program(program, arch)?;
+        return Ok(Companions { program: program.to_owned(), files: Vec::new(), notes: Vec::new() });
+    }
     let mut all = Companions { program: program.to_owned(), files: Vec::new(), notes: Vec::new() };
     if let Some(real) = behind_shim(program) {
         all.notes.push(format!("{} is a shim of pyenv: {} runs", program.display(), real.display()));
@@ -55,10 +60,12 @@ pub fn find_program(name: &str) -> Option<PathBuf> {
 impl Companions {
     fn needs(&mut self, program: &Path, texts: &[String], depth: usize) -> Result<(), LabError> {
         let Some(script) = script(program).filter(|_| depth < DEEPEST) else {
-            check_program(program)?;
+            check_program(program, Arch::native())?;
             return self.of_interpreter(program, texts, depth);
         };
-        let Some((first, argument)) = interpreter(&script) else { return check_program(program) };
+        let Some((first, argument)) = interpreter(&script) else {
+            return check_program(program, Arch::native());
+        };
         let missing = |name: &str| LabError::Program {
             path: program.to_owned(),
             reason: format!("it is a script, and its interpreter {name} is missing here"),
@@ -75,7 +82,7 @@ impl Companions {
         let name = name.ok_or_else(|| missing("after env"))?;
         let found = find_program(name).ok_or_else(|| missing(name))?;
         let found = behind_shim(&found).unwrap_or(found);
-        check_program(&found)?;
+        check_program(&found, Arch::native())?;
         self.add(&found, &in_bin(name));
         self.of_interpreter(&found, &texts, depth)
     }
@@ -106,7 +113,7 @@ impl Companions {
             return Ok(());
         };
         let found = behind_shim(&found).unwrap_or(found);
-        if script(&found).is_none() && check_program(&found).is_err() {
+        if script(&found).is_none() && check_program(&found, Arch::native()).is_err() {
             return Ok(());
         }
         self.add(&found, &to);
@@ -177,19 +184,20 @@ mod tests {
         let host = tempfile::tempdir().expect("a directory");
         let script =
             put(host.path(), "load", "#!/bin/sh -e\n# tail\nfor i in 1 2; do sleep $i | cat; done\n");
-        let found = companions(&script, &[]).expect("a shell");
+        let found = companions(&script, &[], Arch::native()).expect("a shell");
         assert_eq!(found.program, script);
         let places = places(&found);
         assert!(["/bin/sh", "/bin/sleep", "/bin/cat"].iter().all(|path| places.contains(path)), "{places:?}");
         assert!(!places.contains(&"/bin/tail"), "a comment: {places:?}");
         let by_env = put(host.path(), "by-env", "#!/usr/bin/env -S A=1 sh\nhead -1 /proc/stat\n");
-        let found = companions(&by_env, &[]).expect("a shell");
+        let found = companions(&by_env, &[], Arch::native()).expect("a shell");
         let places = self::places(&found);
         assert!(
             ["/usr/bin/env", "/bin/sh", "/bin/head"].iter().all(|path| places.contains(path)),
             "{places:?}"
         );
-        let direct = companions(Path::new("/bin/sh"), &["-c".into(), "sleep 1".into()]).expect("a shell");
+        let direct = companions(Path::new("/bin/sh"), &["-c".into(), "sleep 1".into()], Arch::native())
+            .expect("a shell");
         assert!(self::places(&direct).contains(&"/bin/sleep"), "{direct:?}");
     }
 
@@ -197,10 +205,12 @@ mod tests {
     fn a_missing_interpreter_is_named() {
         let host = tempfile::tempdir().expect("a directory");
         let script = put(host.path(), "x", "#!/no/such/interpreter\n");
-        let error = companions(&script, &[]).expect_err("missing").to_string();
+        let error = companions(&script, &[], Arch::native()).expect_err("missing").to_string();
         assert!(error.contains("/no/such/interpreter"), "{error}");
         let letter = put(host.path(), "letter", "Dear all,\n");
-        assert!(companions(&letter, &[]).expect_err("no program").to_string().contains("ELF"));
+        assert!(
+            companions(&letter, &[], Arch::native()).expect_err("no program").to_string().contains("ELF")
+        );
     }
 
     #[test]
@@ -213,7 +223,7 @@ mod tests {
         std::fs::copy("/bin/true", &real).expect("a program");
         let pyenv = put(&root, "pyenv", &format!("#!/bin/sh\necho {}\n", real.display()));
         let text = format!("#!/usr/bin/env bash\nexec \"{}\" exec \"$program\" \"$@\"\n", pyenv.display());
-        let found = companions(&put(&shims, "true", &text), &[]).expect("behind it");
+        let found = companions(&put(&shims, "true", &text), &[], Arch::native()).expect("behind it");
         assert_eq!((found.program, found.files), (real, vec![]));
         assert!(found.notes[0].contains("shim of pyenv"), "{:?}", found.notes);
     }

@@ -1,11 +1,24 @@
 //! The parts of ELF with the loader of a program, and the dependencies of a kernel module.
 //!
-//! 64-bit little-endian files only, which is what x86-64 has: elf(5).
+//! 64-bit little-endian files only, which is what x86-64 and arm64 have: elf(5).
 
-/// `EM_X86_64`.
-const X86_64: u16 = 62;
+use crate::Arch;
+
+const PT_LOAD: u32 = 1;
+const PT_DYNAMIC: u32 = 2;
 const PT_INTERP: u32 = 3;
 const PT_NOTE: u32 = 4;
+const DT_NEEDED: u64 = 1;
+const DT_STRTAB: u64 = 5;
+const DT_RPATH: u64 = 15;
+const DT_RUNPATH: u64 = 29;
+
+/// The libraries that a file needs.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Needed<'a> {
+    pub(crate) libraries: Vec<&'a str>,
+    pub(crate) directories: Vec<&'a str>,
+}
 
 /// A look at an ELF file.
 #[derive(Clone, Copy, Debug)]
@@ -20,15 +33,38 @@ impl<'a> Elf<'a> {
         (bytes.starts_with(b"\x7fELF\x02\x01") && bytes.len() >= 64).then_some(Elf { bytes })
     }
 
-    /// True for code of x86-64.
-    pub(crate) fn is_x86_64(&self) -> bool {
-        self.u16(18) == Some(X86_64)
+    /// True for code of that architecture.
+    pub(crate) fn is_for(&self, arch: Arch) -> bool {
+        self.u16(18) == Some(arch.elf_machine())
+    }
+
+    /// What a dynamic file asks its loader for: the names of libraries (`DT_NEEDED`), and the directories in which it
+    /// looks for them first (`DT_RUNPATH`, `DT_RPATH`).
+    pub(crate) fn needed(&self) -> Needed<'a> {
+        let mut needed = Needed::default();
+        let Some(dynamic) = self.segment(PT_DYNAMIC) else { return needed };
+        let entries =
+            || dynamic.chunks_exact(16).filter_map(|entry| Some((u64_at(entry, 0)?, u64_at(entry, 8)?)));
+        let strings = entries().find(|(tag, _)| *tag == DT_STRTAB).and_then(|(_, at)| self.at_address(at));
+        let text = |start: u64| {
+            let text = strings?.get(usize::try_from(start).ok()?..)?.split(|byte| *byte == 0).next()?;
+            std::str::from_utf8(text).ok()
+        };
+        for (tag, value) in entries().take_while(|(tag, _)| *tag != 0) {
+            match tag {
+                DT_NEEDED => needed.libraries.extend(text(value)),
+                DT_RPATH | DT_RUNPATH => {
+                    needed.directories.extend(text(value).into_iter().flat_map(|list| list.split(':')))
+                }
+                _ => {}
+            }
+        }
+        needed
     }
 
     /// The loader a dynamic program asks for (`PT_INTERP`); None for a static one.
     pub(crate) fn interpreter(&self) -> Option<&'a str> {
-        let header = self.table(32, 54, 56)?.find(|header| u32_at(header, 0) == Some(PT_INTERP))?;
-        let path = self.range(u64_at(header, 8)?, u64_at(header, 32)?)?;
+        let path = self.segment(PT_INTERP)?;
         std::str::from_utf8(path.strip_suffix(b"\0").unwrap_or(path)).ok()
     }
 
@@ -45,6 +81,25 @@ impl<'a> Elf<'a> {
         let info = self.section(".modinfo").unwrap_or_default();
         let entries = info.split(|byte| *byte == 0).filter_map(|entry| std::str::from_utf8(entry).ok());
         entries.filter_map(|entry| entry.strip_prefix(key)?.strip_prefix('=')).collect()
+    }
+
+    /// The first segment of a type.
+    fn segment(&self, kind: u32) -> Option<&'a [u8]> {
+        let header = self.table(32, 54, 56)?.find(|header| u32_at(header, 0) == Some(kind))?;
+        self.range(u64_at(header, 8)?, u64_at(header, 32)?)
+    }
+
+    /// What is loaded to an address, up to the end of the file.
+    fn at_address(&self, address: u64) -> Option<&'a [u8]> {
+        let inside = |header: &[u8]| {
+            let start = u64_at(header, 16)?;
+            let offset = address
+                .checked_sub(start)
+                .filter(|offset| u64_at(header, 32).is_some_and(|size| *offset < size))?;
+            (u32_at(header, 0)? == PT_LOAD).then_some(u64_at(header, 8)?.checked_add(offset)?)
+        };
+        let at = self.table(32, 54, 56)?.find_map(inside)?;
+        self.bytes.get(usize::try_from(at).ok()?..)
     }
 
     fn section(&self, name: &str) -> Option<&'a [u8]> {
@@ -120,7 +175,7 @@ pub(crate) mod tests {
         let mut bytes = b"\x7fELF\x02\x01".to_vec();
         bytes.resize(contents, 0);
         let mut put = |at: usize, value: &[u8]| bytes[at..at + value.len()].copy_from_slice(value);
-        put(18, &X86_64.to_le_bytes());
+        put(18, &Arch::X86_64.elf_machine().to_le_bytes());
         put(32, &(programs as u64).to_le_bytes());
         put(40, &(sections as u64).to_le_bytes());
         for (at, value) in [(54, 56), (56, 1), (58, 64), (60, 3), (62, 1u16)] {
@@ -173,7 +228,7 @@ pub(crate) mod tests {
     fn loaders_and_module_information_are_found() {
         let program = file(Some("/lib64/ld.so"), &[]);
         let elf = Elf::new(&program).expect("ELF");
-        assert_eq!((elf.is_x86_64(), elf.interpreter()), (true, Some("/lib64/ld.so")));
+        assert_eq!((elf.is_for(Arch::X86_64), elf.interpreter()), (true, Some("/lib64/ld.so")));
         assert_eq!(elf.modinfo("depends"), Vec::<&str>::new());
         let module = file(None, &["license=GPL", "depends=virtio,virtio_ring", "depends_not=x"]);
         let elf = Elf::new(&module).expect("ELF");
@@ -187,7 +242,13 @@ pub(crate) mod tests {
         if let Some(path) = elf.interpreter() {
             assert!(std::path::Path::new(path).exists(), "{path}");
         }
-        assert_eq!(elf.is_x86_64(), cfg!(target_arch = "x86_64"));
+        if cfg!(any(target_arch = "x86_64", target_arch = "aarch64")) {
+            assert!(elf.is_for(Arch::native()));
+        }
+        if elf.interpreter().is_some() {
+            let libraries = elf.needed().libraries;
+            assert!(libraries.iter().any(|name| name.starts_with("libc.")), "{libraries:?}");
+        }
     }
 
     proptest! {
@@ -199,7 +260,7 @@ pub(crate) mod tests {
             }
             bytes.truncate(cut);
             if let Some(elf) = Elf::new(&bytes) {
-                let _ = (elf.interpreter(), elf.modinfo("depends"), elf.is_x86_64(), elf.has_note("Xen", 18));
+                let _ = (elf.interpreter(), elf.modinfo("depends"), elf.needed(), elf.has_note("Xen", 18));
             }
         }
     }

@@ -52,12 +52,22 @@ pub enum LabError {
         cached: Vec<String>,
     },
     /// The file is no kernel that QEMU could boot.
-    #[error("{} is no x86-64 Linux kernel to boot: {reason}", path.display())]
+    #[error("{} is no Linux kernel to boot: {reason}", path.display())]
     NotAKernel {
         /// Which file.
         path: PathBuf,
         /// What is missing in it.
         reason: &'static str,
+    },
+    /// The kernel is for another architecture than the one that was asked for.
+    #[error("{} is a kernel for {is}, and the guest is to be {asked}: leave --arch out, or give another kernel", path.display())]
+    OtherArch {
+        /// Which file.
+        path: PathBuf,
+        /// Its architecture.
+        is: &'static str,
+        /// The other one.
+        asked: &'static str,
     },
     /// A disk with a distribution could not be made.
     #[error("cannot make the disk {name}: {reason}")]

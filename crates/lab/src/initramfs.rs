@@ -2,7 +2,8 @@
 
 use crate::cpio::Writer;
 use crate::elf::Elf;
-use crate::{LabError, libraries};
+use crate::needed::Library;
+use crate::{Arch, LabError, libraries};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, BufWriter, Read, Write};
@@ -10,12 +11,13 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 /// The default directories of loaders: `ld.so(8)`, and musl's `/lib` and `/usr/lib`.
-const USUAL: [&str; 6] =
-    ["/lib", "/usr/lib", "/lib64", "/usr/lib64", "/lib/x86_64-linux-gnu", "/usr/lib/x86_64-linux-gnu"];
+const USUAL: [&str; 4] = ["/lib", "/usr/lib", "/lib64", "/usr/lib64"];
 
 /// Files of a guest, gathered.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Initramfs {
+    /// Of the programs.
+    arch: Arch,
     /// By path without the leading `/`; a directory sorts before what is in it.
     nodes: BTreeMap<String, Node>,
     /// Directories of libraries outside of the default ones.
@@ -36,13 +38,13 @@ enum Node {
 
 impl Initramfs {
     /// Empty: for a guest that has a root.
-    pub(crate) fn empty() -> Initramfs {
-        Initramfs::default()
+    pub(crate) fn empty(arch: Arch) -> Initramfs {
+        Initramfs { arch, nodes: BTreeMap::new(), library_directories: Vec::new() }
     }
 
     /// With directories to mount on, and a console.
-    pub(crate) fn new() -> Initramfs {
-        let mut new = Initramfs::default();
+    pub(crate) fn new(arch: Arch) -> Initramfs {
+        let mut new = Initramfs::empty(arch);
         for directory in ["dev", "proc", "sys", "tmp", "run", "root", "out"] {
             new.put(directory, Node::Directory);
         }
@@ -74,11 +76,11 @@ impl Initramfs {
             return Err(LabError::File { doing: "put into the guest", path: from.to_owned(), source });
         }
         if is_dynamic(from).map_err(LabError::file("read", from))? {
-            for library in libraries::of_program(from)? {
+            for library in libraries::of_program(from, self.arch)? {
                 self.add_library(&library);
             }
         }
-        for library in libraries::of_plugin(from) {
+        for library in libraries::of_plugin(from, self.arch) {
             self.add_library(&library);
         }
         self.put(to, Node::File(from.to_owned()));
@@ -129,17 +131,18 @@ impl Initramfs {
         Ok(())
     }
 
-    /// A library has the same path as on the host, where its program searches for it.
-    fn add_library(&mut self, path: &Path) {
-        let to = path.to_string_lossy();
+    /// Puts a library where its program searches for it.
+    fn add_library(&mut self, Library { from, to }: &Library) {
         if let Some((directory, _)) = to.rsplit_once('/') {
-            let known =
-                USUAL.contains(&directory) || self.library_directories.iter().any(|dir| dir == directory);
+            let of_arch = directory.strip_suffix(self.arch.multiarch());
+            let known = USUAL.contains(&directory)
+                || matches!(of_arch, Some("/lib/" | "/usr/lib/"))
+                || self.library_directories.iter().any(|dir| dir == directory);
             if !known {
                 self.library_directories.push(directory.to_owned());
             }
         }
-        self.put(&to, Node::File(path.to_owned()));
+        self.put(to, Node::File(from.clone()));
     }
 
     fn put(&mut self, to: &str, node: Node) {
@@ -230,7 +233,7 @@ mod tests {
         std::fs::write(app.join("etc/settings"), "x").expect("file");
         std::os::unix::fs::symlink("etc/settings", app.join("link")).expect("link");
         std::fs::set_permissions(app.join("etc/settings"), PermissionsExt::from_mode(0o640)).expect("mode");
-        let mut files = Initramfs::new();
+        let mut files = Initramfs::new(Arch::native());
         files.add(&app, "/out/files").expect("readable");
         files.bytes("/job.json", b"{}".to_vec());
         let archive = host.path().join("initramfs");
@@ -262,7 +265,7 @@ mod tests {
         std::fs::create_dir_all(root.join("bin")).expect("directory");
         std::fs::copy(std::env::current_exe().expect("path"), root.join("bin/program")).expect("file");
         std::os::unix::fs::symlink("program", root.join("bin/sh")).expect("link");
-        let mut files = Initramfs::empty();
+        let mut files = Initramfs::empty(Arch::native());
         files.root(&root, "/programs").expect("readable");
         let names: Vec<&str> = files.nodes.keys().map(String::as_str).collect();
         assert_eq!(names, ["programs", "programs/bin", "programs/bin/program", "programs/bin/sh"]);
@@ -273,22 +276,25 @@ mod tests {
     #[test]
     fn a_dynamic_program_brings_its_libraries() {
         let own = std::env::current_exe().expect("path");
-        let mut files = Initramfs::new();
+        let mut files = Initramfs::new(Arch::native());
         if !is_dynamic(&own).expect("readable") {
             return whylate_testing::skip(whylate_testing::Need::Machine, "this test is a static program");
         }
         files.add(&own, "/bin/test").expect("runs here");
-        for library in libraries::of_program(&own).expect("runs here") {
-            assert!(files.nodes.contains_key(library.to_string_lossy().trim_matches('/')));
+        for library in libraries::of_program(&own, Arch::native()).expect("runs here") {
+            assert!(files.nodes.contains_key(library.to.trim_matches('/')));
         }
-        files.add_library(Path::new("/opt/x/libx.so"));
-        files.add_library(Path::new("/opt/x/liby.so"));
+        files.add_library(&Library::in_place("/opt/x/libx.so".into()));
+        files.add_library(&Library::in_place("/opt/x/liby.so".into()));
         assert_eq!(files.library_path().as_deref(), Some("/opt/x"));
     }
 
     #[test]
     fn what_is_missing_is_named() {
-        let error = Initramfs::new().add(Path::new("/no/such/file"), "/x").expect_err("missing").to_string();
+        let error = Initramfs::new(Arch::native())
+            .add(Path::new("/no/such/file"), "/x")
+            .expect_err("missing")
+            .to_string();
         assert!(error.contains("/no/such/file"), "{error}");
     }
 }

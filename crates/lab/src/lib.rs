@@ -8,12 +8,14 @@
 //!  packages   a root with programs of Debian, made once and kept in the cache
 //!  session    one boot of either: started, watched, ended, its results unpacked
 //!    qemu       the process; console: its serial console
+//!  arch       the architectures, and what differs between their machines
 //!  guest      the guest's side: does the job, packs up the results
 //!  job        the messages of host and guest; visit: the files and results of the host
 //! ```
 //!
 //! The programs on top of it: `whylate lab` runs a user's program in a guest, and `whylate-lab` is the test rig.
 
+mod arch;
 mod companions;
 mod console;
 mod cpio;
@@ -28,12 +30,14 @@ mod libraries;
 pub mod machine;
 mod made;
 mod modules;
+mod needed;
 mod packages;
 mod qemu;
 mod session;
 mod time;
 mod visit;
 
+pub use arch::Arch;
 pub use companions::{Companions, companions, find_program};
 pub use error::LabError;
 pub use kernels::{Kernel, Store};

@@ -77,7 +77,8 @@ impl Machine {
         notes.extend(note);
         let kernel = self.kernel.boot();
         let boot = BootSource::Kernel { kernel: &kernel, initramfs: &initramfs, append: &self.append };
-        let setup = QemuSetup { boot, drives: &[], cpus: self.cpus, memory_mib, time };
+        let setup =
+            QemuSetup { arch: self.kernel.arch, boot, drives: &[], cpus: self.cpus, memory_mib, time };
         match session.run(
             &setup,
             &Watch { limit: self.limit, interrupt: self.interrupt, freeze: self.stop, stop },
@@ -120,8 +121,9 @@ impl Machine {
     }
 
     fn initramfs(&self, visit: &Visit) -> Result<Initramfs, LabError> {
-        let mut files = Initramfs::new();
-        libraries::of_program(&self.program)?;
+        let mut files = Initramfs::new(self.kernel.arch);
+        let arch = self.kernel.arch;
+        libraries::of_program(&self.program, arch)?;
         files.add(&self.program, PROGRAM_PATH)?;
         for file in &visit.files {
             files.add(&file.from, &file.to)?;
@@ -187,12 +189,14 @@ pub fn files_directory() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Arch;
 
     fn machine(release: &str, cpus: u32) -> Machine {
         let kernel = Kernel {
             name: "test".into(),
             release: release.into(),
             preempt_rt: false,
+            arch: Arch::native(),
             image: "/k/vmlinuz".into(),
             modules: None,
         };

@@ -1,8 +1,8 @@
 //! QEMU as a process: its command line, its console, and its end, which comes in any case.
 
-use crate::LabError;
 use crate::console::{Console, Mark};
 use crate::time::TimeSource;
+use crate::{Arch, LabError};
 use rustix::process::{Pid, Signal, kill_process};
 use std::ffi::OsString;
 use std::fs::File;
@@ -13,20 +13,17 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
-const PROGRAM: &str = "qemu-system-x86_64";
-const INSTALL: &str = "install QEMU: apt-get install qemu-system-x86, dnf install qemu-system-x86-core";
 /// Kernel parameters of every guest.
 ///
-/// The TSC is the emulator's own counter, so it is reliable, which the clocksource watchdog does not detect in
-/// emulation. The self tests of the crypto API keep a CPU busy for seconds after boot.
+/// The self tests of the crypto API keep a CPU busy for seconds after boot.
 /// A guest has little entropy, and programs would wait for it.
-const PARAMETERS: [&str; 6] =
-    ["rdinit=/whylate", "console=ttyS0", "quiet", "panic=-1", "cryptomgr.notests", "random.trust_cpu=on"];
-pub(crate) const TSC_PARAMETERS: [&str; 2] = ["tsc=reliable", "clocksource=tsc"];
+const PARAMETERS: [&str; 5] =
+    ["rdinit=/whylate", "quiet", "panic=-1", "cryptomgr.notests", "random.trust_cpu=on"];
 
 /// The setup of QEMU.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct QemuSetup<'a> {
+    pub(crate) arch: Arch,
     pub(crate) boot: BootSource<'a>,
     /// In the order in which the guest counts them.
     pub(crate) drives: &'a [Drive<'a>],
@@ -68,8 +65,9 @@ impl QemuSetup<'_> {
         let mut put = |option: &str, value: OsString| arguments.extend([option.into(), value]);
         // The threads of the guest's CPUs are called `CPU 0/TCG` and so on in traces of the host.
         put("-name", "whylate-lab,debug-threads=on".into());
-        put("-machine", "q35".into());
-        put("-cpu", "max".into());
+        let (machine, processor) = self.arch.machine();
+        put("-machine", machine.into());
+        put("-cpu", processor.into());
         put("-smp", self.cpus.to_string().into());
         put("-m", self.memory_mib.to_string().into());
         match self.time {
@@ -84,7 +82,14 @@ impl QemuSetup<'_> {
         put("-chardev", "stdio,id=console,signal=off".into());
         put("-serial", "chardev:console".into());
         // Without a reader: the device interrupts as long as a program writes to it.
-        put("-serial", "null".into());
+        match self.arch {
+            Arch::X86_64 => put("-serial", "null".into()),
+            // `virt` has one port for the normal world.
+            Arch::Arm64 => {
+                put("-chardev", "null,id=spare".into());
+                put("-device", "pci-serial,chardev=spare".into());
+            }
+        }
         for Drive { path, serial, keeps } in self.drives {
             // By default QEMU stops the whole guest while this machine has no room for what it writes.
             let mut drive =
@@ -102,11 +107,15 @@ impl QemuSetup<'_> {
         if let BootSource::Kernel { kernel, initramfs, append } = self.boot {
             put("-kernel", kernel.into());
             put("-initrd", initramfs.into());
-            put("-append", kernel_parameters(append).into());
+            put("-append", kernel_parameters(self.arch, append).into());
         }
         arguments.extend(["-no-user-config", "-nodefaults", "-no-reboot"].map(OsString::from));
         arguments
     }
+}
+
+fn missing(arch: Arch) -> impl FnOnce(std::io::Error) -> LabError {
+    LabError::tool(arch.qemu(), arch.install_qemu())
 }
 
 /// In QEMU's option lists a comma of a value is written twice.
@@ -117,11 +126,13 @@ fn doubled_commas(path: &Path) -> OsString {
     }
 }
 
-fn kernel_parameters(append: &[String]) -> String {
+fn kernel_parameters(arch: Arch, append: &[String]) -> String {
+    let console = format!("console={}", arch.console());
     let mut parameters = PARAMETERS.to_vec();
+    parameters.push(&console);
     // A clock setting of the user has priority.
     if !append.iter().any(|parameter| parameter.contains("tsc") || parameter.contains("clocksource")) {
-        parameters.extend(TSC_PARAMETERS);
+        parameters.extend(arch.clock_parameters());
     }
     parameters.extend(append.iter().map(String::as_str));
     // What follows `--` are the arguments of init.
@@ -132,6 +143,7 @@ fn kernel_parameters(append: &[String]) -> String {
 /// A running QEMU. It is killed when this is dropped, and by the kernel when this process dies.
 #[derive(Debug)]
 pub(crate) struct Qemu {
+    arch: Arch,
     child: Child,
     console: Arc<Mutex<Console>>,
     reader: Option<JoinHandle<()>>,
@@ -141,7 +153,7 @@ impl Qemu {
     /// Starts it; its own messages go to `log`.
     pub(crate) fn start(setup: &QemuSetup<'_>, log: &Path) -> Result<Qemu, LabError> {
         let log = File::create(log).map_err(LabError::file("create", log))?;
-        let mut command = Command::new(PROGRAM);
+        let mut command = Command::new(setup.arch.qemu());
         // A process group of its own: Ctrl-C at the terminal interrupts only this program, which then ends QEMU.
         command
             .args(setup.arguments())
@@ -150,7 +162,7 @@ impl Qemu {
             .stdout(Stdio::piped())
             .stderr(log);
         whylate_sys::die_with_parent(&mut command);
-        let mut child = command.spawn().map_err(LabError::tool(PROGRAM, INSTALL))?;
+        let mut child = command.spawn().map_err(missing(setup.arch))?;
         let console = Arc::new(Mutex::new(Console::default()));
         let reader = child.stdout.take().map(|mut output| {
             let console = Arc::clone(&console);
@@ -161,12 +173,12 @@ impl Qemu {
                 }
             })
         });
-        Ok(Qemu { child, console, reader })
+        Ok(Qemu { arch: setup.arch, child, console, reader })
     }
 
     /// How it ended, if it has.
     pub(crate) fn ended(&mut self) -> Result<Option<ExitStatus>, LabError> {
-        let ended = self.child.try_wait().map_err(LabError::tool(PROGRAM, INSTALL))?;
+        let ended = self.child.try_wait().map_err(missing(self.arch))?;
         if ended.is_some()
             && let Some(reader) = self.reader.take()
         {
@@ -198,7 +210,7 @@ impl Qemu {
     pub(crate) fn kill(&mut self) -> Result<ExitStatus, LabError> {
         // It may have just ended, which is no error.
         let _ = self.child.kill();
-        self.child.wait().map_err(LabError::tool(PROGRAM, INSTALL))
+        self.child.wait().map_err(missing(self.arch))
     }
 
     /// Stops all its CPUs between any two instructions, or continues them.
@@ -228,12 +240,12 @@ mod tests {
 
     fn arguments(time: TimeSource, append: &[String]) -> String {
         let (kernel, initramfs) = (Path::new("/k/vmlinuz"), Path::new("/t/initramfs"));
-        of(BootSource::Kernel { kernel, initramfs, append }, Keeps::Nothing, time)
+        of(Arch::X86_64, BootSource::Kernel { kernel, initramfs, append }, Keeps::Nothing, time)
     }
 
-    fn of(boot: BootSource<'_>, keeps: Keeps, time: TimeSource) -> String {
+    fn of(arch: Arch, boot: BootSource<'_>, keeps: Keeps, time: TimeSource) -> String {
         let drives = [Drive { path: Path::new("/t,mp/disk"), serial: "results", keeps }];
-        let setup = QemuSetup { boot, drives: &drives, cpus: 2, memory_mib: 768, time };
+        let setup = QemuSetup { arch, boot, drives: &drives, cpus: 2, memory_mib: 768, time };
         setup.arguments().join(" ".as_ref()).into_string().expect("UTF-8")
     }
 
@@ -248,16 +260,27 @@ mod tests {
 
     #[test]
     fn a_disk_boots_by_itself_and_keeps_what_was_written() {
-        let text = of(BootSource::Disk, Keeps::EachWrite, TimeSource::Free);
+        let text = of(Arch::X86_64, BootSource::Disk, Keeps::EachWrite, TimeSource::Free);
         assert!(text.contains("file=/t,,mp/disk") && text.contains("write-cache=off"), "{text}");
         assert!(!text.contains("-kernel") && !text.contains("-append"), "{text}");
     }
 
     #[test]
     fn parameters_of_the_user_come_after_ours_and_before_inits() {
-        let text = kernel_parameters(&["isolcpus=1".to_owned()]);
+        let text = kernel_parameters(Arch::X86_64, &["isolcpus=1".to_owned()]);
         assert!(text.contains("tsc=reliable") && text.ends_with("isolcpus=1 -- lab guest"), "{text}");
-        let text = kernel_parameters(&["notsc".to_owned()]);
+        let text = kernel_parameters(Arch::X86_64, &["notsc".to_owned()]);
         assert!(!text.contains("tsc=reliable") && !text.contains("clocksource"), "{text}");
+    }
+
+    #[test]
+    fn a_guest_of_arm64_has_its_own_machine_console_and_port() {
+        let (kernel, initramfs) = (Path::new("/k/vmlinuz"), Path::new("/t/initramfs"));
+        let boot = BootSource::Kernel { kernel, initramfs, append: &[] };
+        let text = of(Arch::Arm64, boot, Keeps::Nothing, TimeSource::Virtual);
+        for part in ["-machine virt,gic-version=3", "console=ttyAMA0", "pci-serial,chardev=spare"] {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+        assert!(!text.contains("tsc") && !text.contains("ttyS0"), "{text}");
     }
 }

@@ -5,7 +5,7 @@ use super::values::{file_to_write, positive_duration};
 use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
 use whylate_base::Ns;
-use whylate_lab::TimeSource;
+use whylate_lab::{Arch, TimeSource};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum LabVerb {
@@ -20,6 +20,8 @@ pub(crate) enum LabVerb {
     /// its library, for a shell the programs that the script names. What a program loads by itself, such as plug-ins and
     /// modules of other packages, comes with --file and --dir. It runs in a directory of its own, as root; the files it
     /// writes there come back, with the recording, its output and the console. Its exit code is reported first.
+    /// A program for another architecture must be static, or its libraries be those of Debian's cross compiler. `/whylate` is
+    /// the guest's own whylate: `-- /whylate check` checks the guest.
     /// Exit codes are those of `whylate explain`, and 2 if it was interrupted at --limit; with --no-record 0 if the program
     /// ended with 0, otherwise 2.
     Exec(Box<ExecArgs>),
@@ -37,6 +39,9 @@ pub(crate) struct KernelsArgs {
     /// Remove these kernels from the cache, or `all`
     #[arg(long, value_name = "NAME", num_args = 1..)]
     pub(crate) remove: Vec<String>,
+    /// Kernels for guests of this architecture: x86_64 or arm64 [default: this machine's]
+    #[arg(long, value_name = "ARCH")]
+    pub(crate) arch: Option<Arch>,
     /// Write JSON to standard output
     #[arg(long)]
     pub(crate) json: bool,
@@ -45,10 +50,18 @@ pub(crate) struct KernelsArgs {
 /// Which guest.
 #[derive(Debug, Args)]
 pub(crate) struct GuestArgs {
-    /// The kernel: a name of `whylate lab kernels`, fetched if need be, or a bzImage (vmlinuz)
+    /// The kernel: a name of `whylate lab kernels`, fetched if need be, or an image (vmlinuz: a bzImage of x86, an Image of
+    /// arm64)
     #[arg(short, long, value_name = "NAME|PATH")]
     pub(crate) kernel: String,
-    /// The kernel's modules, for a bzImage: what is /lib/modules/RELEASE where it is installed
+    /// The guest's architecture: x86_64 or arm64 [default: that of the image, otherwise this machine's]
+    #[arg(long, value_name = "ARCH")]
+    pub(crate) arch: Option<Arch>,
+    /// The whylate of the guest, built for its architecture [default: this program; for another architecture one beside it:
+    /// whylate-arm64, or where cargo puts it, ../aarch64-unknown-linux-musl/release/whylate]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) whylate: Option<PathBuf>,
+    /// The kernel's modules, for an image: what is /lib/modules/RELEASE where it is installed
     #[arg(long, value_name = "DIR")]
     pub(crate) modules: Option<PathBuf>,
     /// How many CPUs the guest has

@@ -9,13 +9,12 @@
 
 use super::guest::Guest;
 use super::recipe::{CUSTOMIZE, FEATURES, Image, PARAMETERS};
-use crate::LabError;
 use crate::console::tail;
 use crate::job::{GuestStep, Program};
 use crate::kernels::{advice, debian_source};
-use crate::qemu::TSC_PARAMETERS;
 use crate::session::Booted;
 use crate::visit::Visit;
+use crate::{Arch, LabError};
 use std::fs::File;
 use std::io::{Seek, SeekFrom, Write};
 use std::path::Path;
@@ -38,7 +37,7 @@ pub(super) fn build(image: &Image, work: &Path, to: &Path, stop: &AtomicBool) ->
     std::fs::write(&script, CUSTOMIZE).map_err(LabError::file("write", &script))?;
     let stanza = debian_source(image.suite()).map_err(|reason| image.failed(reason))?;
     std::fs::write(&source, stanza).map_err(LabError::file("write", &source))?;
-    let parameters = format!("{PARAMETERS} {}", TSC_PARAMETERS.join(" "));
+    let parameters = format!("{PARAMETERS} {}", Arch::X86_64.clock_parameters().join(" "));
     let mut command = Command::new("mmdebstrap");
     command
         .args(["--mode=root", "--variant=minbase"])

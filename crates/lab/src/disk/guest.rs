@@ -1,6 +1,5 @@
 //! One boot of a machine with a disk.
 
-use crate::LabError;
 use crate::guest::{JOB_DISK, WORK};
 use crate::initramfs::Initramfs;
 use crate::job::{GuestJob, Module};
@@ -8,6 +7,7 @@ use crate::qemu::{BootSource, Drive, Keeps, QemuSetup};
 use crate::session::{Booted, Session, Watch};
 use crate::time::TimeSource;
 use crate::visit::Visit;
+use crate::{Arch, LabError};
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -67,15 +67,21 @@ impl Guest {
             Drive { path: &job, serial: JOB_DISK, keeps: Keeps::Nothing },
         ];
         let (cpus, memory_mib) = (self.cpus, self.memory_mib);
-        let setup =
-            QemuSetup { boot: BootSource::Disk, drives: &drives, cpus, memory_mib, time: TimeSource::Free };
+        let setup = QemuSetup {
+            arch: Arch::X86_64,
+            boot: BootSource::Disk,
+            drives: &drives,
+            cpus,
+            memory_mib,
+            time: TimeSource::Free,
+        };
         session.run(&setup, &Watch { limit: self.limit, interrupt: false, freeze: None, stop }, out)
     }
 
     /// The archive with the job. The programs are for the job only; a file that stays on the disk is a file of the
     /// visit, or written by a step.
     fn job(&self, visit: &Visit) -> Result<Initramfs, LabError> {
-        let mut files = Initramfs::empty();
+        let mut files = Initramfs::empty(Arch::X86_64);
         files.file(&self.service, SERVICE);
         if let Some(program) = &self.program {
             files.file(program, "whylate");

@@ -18,6 +18,7 @@ mod results;
 mod service;
 mod steps;
 
+use crate::Arch;
 use crate::job::{GuestJob, JOB_PATH, Module, OUT_DIR};
 use report::write_report;
 use rustix::process::{
@@ -35,9 +36,6 @@ pub(crate) use service::{JOB_DISK, RESULTS_DISK, WORK};
 
 /// The disk that the host gave for results: the only one.
 const DISK: &str = "/dev/vda";
-
-/// The serial port of the console.
-const KEYBOARD: &str = "/dev/ttyS0";
 
 /// Does the job of [`JOB_PATH`] and turns the machine off. Returns only when this is not the init
 /// of a guest, with the reason.
@@ -98,8 +96,9 @@ fn raise_limits() -> Vec<String> {
 /// Makes the console the terminal of this process and its children: Ctrl-C there, by which the host ends a run at its
 /// limit, then interrupts them. Init itself has no handler, and so is spared (kill(2)).
 fn take_keyboard() -> Result<(), String> {
-    let failed = |errno: std::io::Error| format!("{KEYBOARD}: {errno}");
-    let console = File::options().read(true).write(true).open(KEYBOARD).map_err(failed)?;
+    let keyboard = format!("/dev/{}", Arch::native().console());
+    let failed = |errno: std::io::Error| format!("{keyboard}: {errno}");
+    let console = File::options().read(true).write(true).open(&keyboard).map_err(failed)?;
     // Of a process that leads a session already there is nothing to make.
     let _ = setsid();
     ioctl_tiocsctty(&console).map_err(|errno| failed(errno.into()))

@@ -2,6 +2,7 @@
 //! lists, cache and settings stay as they are. Signatures are verified as the machine's apt does.
 
 use super::sources::{self, Mirror};
+use crate::Arch;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -19,11 +20,12 @@ pub(super) struct Apt {
     /// Lists, cache and sources.
     directory: PathBuf,
     suite: &'static str,
+    arch: Arch,
 }
 
 impl Apt {
-    /// Sets up `directory` for a suite of this machine's mirror.
-    pub(super) fn new(directory: PathBuf, suite: &'static str) -> Result<Apt, String> {
+    /// Sets up `directory` for an architecture in a suite of this machine's mirror.
+    pub(super) fn new(directory: PathBuf, suite: &'static str, arch: Arch) -> Result<Apt, String> {
         let mirror = mirror()?;
         let made = ["lists/partial", "cache/archives/partial", "parts"]
             .iter()
@@ -32,7 +34,7 @@ impl Apt {
                 std::fs::write(directory.join("parts/whylate.sources"), stanza(&mirror, suite, keyring()))
             });
         made.map_err(|error| format!("cannot write to {}: {error}", directory.display()))?;
-        Ok(Apt { directory, suite })
+        Ok(Apt { directory, suite, arch })
     }
 
     /// Brings the lists up to date.
@@ -83,8 +85,8 @@ impl Apt {
             "Dir::Etc::Preferences=/dev/null".to_owned(),
             "Dir::Etc::PreferencesParts=/dev/null".to_owned(),
             "Dir::State::status=/dev/null".to_owned(),
-            "APT::Architecture=amd64".to_owned(),
-            "APT::Architectures=amd64".to_owned(),
+            format!("APT::Architecture={}", self.arch.debian()),
+            format!("APT::Architectures={}", self.arch.debian()),
             // That user has no access to a cache in a home directory.
             "APT::Sandbox::User=root".to_owned(),
             "Acquire::Languages=none".to_owned(),

@@ -2,10 +2,11 @@
 //!
 //! Debian's images are `linux-image-RELEASE`, with image and modules in one package; from 7.x on
 //! that one is empty and needs `linux-binary-RELEASE` with the image and `linux-modules-RELEASE`.
-//! RELEASE is `6.1.0-50-amd64`, `6.12.107+deb13-rt-amd64`. Other variants of the series are ignored:
-//! `-cloud-amd64`, `-unsigned`, `-dbg`.
+//! RELEASE is `6.1.0-50-amd64`, `6.12.107+deb13-rt-arm64`. Other variants of the series are ignored:
+//! `-cloud-amd64`, `-arm64-16k`, `-unsigned`, `-dbg`.
 
 use super::Series;
+use crate::Arch;
 use std::cmp::Ordering;
 
 /// The packages of the newest kernel of a series, of all package names of a mirror.
@@ -15,8 +16,9 @@ use std::cmp::Ordering;
 pub(super) fn packages<'a>(
     names: impl Iterator<Item = &'a str> + Clone,
     series: &Series,
+    arch: Arch,
 ) -> Result<Vec<String>, Option<&'a str>> {
-    let releases = || names.clone().filter_map(|name| release(name, series.preempt_rt));
+    let releases = || names.clone().filter_map(|name| release(name, series.preempt_rt, arch));
     let of_series = releases().filter(|release| {
         let rest = release.strip_prefix(series.version);
         rest.is_some_and(|rest| rest.starts_with(['.', '-', '+']))
@@ -33,9 +35,9 @@ pub(super) fn packages<'a>(
 }
 
 /// The release that an image package is for, if it is one of the flavour.
-fn release(name: &str, preempt_rt: bool) -> Option<&str> {
+fn release(name: &str, preempt_rt: bool, arch: Arch) -> Option<&str> {
     let release = name.strip_prefix("linux-image-").or_else(|| name.strip_prefix("linux-binary-"))?;
-    let version = release.strip_suffix("-amd64")?;
+    let version = release.strip_suffix(arch.debian())?.strip_suffix('-')?;
     let version = match preempt_rt {
         true => version.strip_suffix("-rt")?,
         false => version,
@@ -81,7 +83,7 @@ mod tests {
     ];
 
     fn choose<'a>(names: &'a [&'a str], name: &str) -> Result<Vec<String>, Option<&'a str>> {
-        packages(names.iter().copied(), Series::find(name).expect("known"))
+        packages(names.iter().copied(), Series::find(name).expect("known"), Arch::X86_64)
     }
 
     #[test]
@@ -105,5 +107,23 @@ mod tests {
         assert_eq!(choose(&BOOKWORM, "7.2"), Err(Some("6.10.3-amd64")));
         assert_eq!(choose(&SID, "7.2-rt"), Err(Some("6.12.107+deb13-rt-amd64")));
         assert_eq!(choose(&["bash"], "6.1"), Err(None));
+    }
+
+    #[test]
+    fn kernels_of_another_architecture_are_others() {
+        let names = [
+            "linux-image-6.1.0-50-amd64",
+            "linux-image-6.1.0-49-arm64",
+            "linux-image-6.1.0-49-rt-arm64",
+            "linux-image-6.1.0-51-arm64-16k",
+            "linux-image-6.1.0-51-cloud-arm64",
+        ];
+        let of = |name| {
+            packages(names.into_iter(), Series::find(name).expect("known"), Arch::Arm64)
+                .expect("there")
+                .concat()
+        };
+        assert_eq!(of("6.1"), "linux-image-6.1.0-49-arm64");
+        assert_eq!(of("6.1-rt"), "linux-image-6.1.0-49-rt-arm64");
     }
 }

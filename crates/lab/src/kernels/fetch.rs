@@ -49,12 +49,17 @@ impl Store {
 
     fn fetch_locked(&self, series: &Series) -> Result<Kernel, String> {
         self.clean_up();
-        let apt = Apt::new(self.root.join("apt").join(series.suite), series.suite)?;
+        let apt = Apt::new(self.apt_directory(series), series.suite, self.arch)?;
         apt.update()?;
         let names = apt.package_names("linux-")?;
-        let packages = choose::packages(names.lines(), series).map_err(|newest| match newest {
-            Some(newest) => format!("{} no longer has this series: its newest is {newest}", series.suite),
-            None => format!("{} has no such kernel", series.suite),
+        let packages = choose::packages(names.lines(), series, self.arch).map_err(|newest| match newest {
+            Some(newest) => {
+                format!(
+                    "{} no longer has this series for {}: its newest is {newest}",
+                    series.suite, self.arch
+                )
+            }
+            None => format!("{} has no such kernel for {}", series.suite, self.arch),
         })?;
         let work = tempfile::Builder::new().prefix(UNFINISHED).tempdir_in(&self.root);
         let work = work.map_err(|error| format!("cannot write to {}: {error}", self.root.display()))?;
@@ -74,12 +79,15 @@ impl Store {
         // The image first: it may lie in the modules tree.
         std::fs::rename(vmlinuz, new.join("vmlinuz")).map_err(io)?;
         std::fs::rename(modules, new.join("modules")).map_err(io)?;
-        if let Some(vmlinux) = unpack::vmlinux(&std::fs::read(new.join("vmlinuz")).map_err(io)?) {
+        if let Some(vmlinux) = unpack::unpacked(&std::fs::read(new.join("vmlinuz")).map_err(io)?) {
             std::fs::write(new.join(UNPACKED), vmlinux).map_err(io)?;
         }
         // An invalid image must not replace a kernel.
         image::read(&new.join("vmlinuz")).map_err(|error| error.to_string())?;
         let directory = self.directory(series);
+        if let Some(parent) = directory.parent() {
+            std::fs::create_dir_all(parent).map_err(io)?;
+        }
         if directory.exists() {
             std::fs::rename(&directory, work.join("old")).map_err(io)?;
         }

@@ -9,7 +9,7 @@
 //!    sources  the mirror's address, from this machine's own apt sources
 //!    apt      apt and dpkg-deb, with lists of their own
 //!    choose   the packages of a kernel
-//!    unpack   the kernel within its image, which boots sooner
+//!    unpack   the kernel within its image
 //! ```
 
 mod apt;
@@ -23,12 +23,12 @@ mod store;
 mod unpack;
 
 pub(crate) use apt::{advice, debian_source};
-pub use pick::pick;
+pub use pick::{arch_of, pick};
 pub use series::{SERIES, Series};
 pub use store::Store;
 pub(crate) use store::UNFINISHED;
 
-use crate::LabError;
+use crate::{Arch, LabError};
 use std::path::{Path, PathBuf};
 
 /// A kernel of the cache, unpacked, beside its image.
@@ -43,7 +43,9 @@ pub struct Kernel {
     pub release: String,
     /// True for PREEMPT_RT.
     pub preempt_rt: bool,
-    /// The bzImage.
+    /// The architecture of its machine.
+    pub arch: Arch,
+    /// The bzImage of x86, the Image of arm64.
     pub image: PathBuf,
     /// Its modules tree, if any: `/lib/modules/RELEASE` on a machine.
     pub modules: Option<PathBuf>,
@@ -54,7 +56,7 @@ impl Kernel {
     /// its release.
     ///
     /// # Errors
-    /// When the image is no x86 kernel, or the modules are not there.
+    /// When the image is no kernel of a known architecture, or the modules are not there.
     pub fn from_image(image: &Path, modules: Option<&Path>) -> Result<Kernel, LabError> {
         let about = image::read(image)?;
         let modules = match modules {
@@ -67,6 +69,7 @@ impl Kernel {
             name: image.display().to_string(),
             release: about.release,
             preempt_rt: about.preempt_rt,
+            arch: about.arch,
             image: image.to_owned(),
             modules,
         })
@@ -85,10 +88,10 @@ impl Kernel {
         (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0))
     }
 
-    /// True when it boots in virtual time with more than one CPU. Kernels before 6.12 hang there
+    /// True when it boots in virtual time with more than one CPU. Kernels of x86 before 6.12 hang there
     /// while they bring up the second CPU.
     pub fn has_virtual_smp(&self) -> bool {
-        self.version() >= (6, 12)
+        self.arch != Arch::X86_64 || self.version() >= (6, 12)
     }
 }
 

@@ -4,12 +4,13 @@
 //!  6.12-rt/vmlinuz
 //!  6.12-rt/vmlinuz.unpacked
 //!  6.12-rt/modules/   /lib/modules/RELEASE on a machine
+//!  arm64/6.12-rt/     the same for guests of arm64
 //!  apt/SUITE/         apt's lists, so that the next fetch only gets the changes
 //!  lock               held while one is fetched or removed: one at a time, of all processes
 //! ```
 
 use super::{Kernel, SERIES, Series, image};
-use crate::LabError;
+use crate::{Arch, LabError};
 use std::path::{Path, PathBuf};
 
 /// How directories begin that the next fetch removes.
@@ -18,15 +19,16 @@ pub(crate) const UNFINISHED: &str = ".unfinished-";
 /// The variable for another directory than the user's cache directory.
 const VARIABLE: &str = "WHYLATE_LAB_CACHE";
 
-/// A cache of kernels.
+/// A cache of kernels, of one architecture.
 #[derive(Clone, Debug)]
 pub struct Store {
     pub(super) root: PathBuf,
+    pub(super) arch: Arch,
 }
 
 impl Store {
     /// `$WHYLATE_LAB_CACHE`, otherwise `whylate/kernels` in the user's cache directory
-    /// (`$XDG_CACHE_HOME`, `~/.cache`).
+    /// (`$XDG_CACHE_HOME`, `~/.cache`); for this machine's architecture.
     pub fn open_default() -> Store {
         let variable =
             |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
@@ -40,7 +42,17 @@ impl Store {
     /// In that directory, which need not exist yet.
     pub fn at(root: &Path) -> Store {
         // apt and dpkg-deb run in directories of their own.
-        Store { root: std::path::absolute(root).unwrap_or_else(|_| root.to_owned()) }
+        Store { root: std::path::absolute(root).unwrap_or_else(|_| root.to_owned()), arch: Arch::native() }
+    }
+
+    /// The same cache for another architecture.
+    pub fn of(self, arch: Arch) -> Store {
+        Store { arch, ..self }
+    }
+
+    /// Its architecture.
+    pub fn arch(&self) -> Arch {
+        self.arch
     }
 
     /// The directory.
@@ -99,17 +111,29 @@ impl Store {
     }
 
     pub(super) fn directory(&self, series: &Series) -> PathBuf {
-        self.root.join(series.name)
+        match self.arch {
+            Arch::X86_64 => self.root.join(series.name),
+            other => self.root.join(other.name()).join(series.name),
+        }
+    }
+
+    /// apt's lists for a series.
+    pub(super) fn apt_directory(&self, series: &Series) -> PathBuf {
+        match self.arch {
+            Arch::X86_64 => self.root.join("apt").join(series.suite),
+            other => self.root.join("apt").join(format!("{}-{}", series.suite, other.name())),
+        }
     }
 
     pub(super) fn find(&self, series: &Series) -> Option<Kernel> {
         let directory = self.directory(series);
         let image = directory.join("vmlinuz");
-        let about = image::read(&image).ok()?;
+        let about = image::read(&image).ok().filter(|about| about.arch == self.arch)?;
         Some(Kernel {
             name: series.name.to_owned(),
             release: about.release,
             preempt_rt: about.preempt_rt,
+            arch: about.arch,
             image,
             modules: Some(directory.join("modules")).filter(|modules| modules.is_dir()),
         })
@@ -134,7 +158,7 @@ mod tests {
     #[test]
     fn what_is_cached_is_found_and_removed() {
         let root = tempfile::tempdir().expect("temporary directory");
-        let store = Store::at(root.path());
+        let store = Store::at(root.path()).of(Arch::X86_64);
         assert_eq!(store.cached(), []);
         for (name, version) in
             [("6.1", "6.1.0-50-amd64 (x) #1 SMP"), ("7.2-rt", "7.2.13-rt (x) #1 SMP PREEMPT_RT")]

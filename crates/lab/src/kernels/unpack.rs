@@ -1,8 +1,9 @@
-//! A kernel image, unpacked by the host: in emulation that takes a guest seconds.
+//! A kernel image, unpacked by the host: in emulation that takes a guest seconds, and QEMU does not unpack every image.
 //!
 //! QEMU boots such a `vmlinux` through the PVH entry point, which kernels with CONFIG_PVH have.
 //! Sources: `Documentation/arch/x86/boot.rst` (payload_offset), `include/xen/interface/elfnote.h`.
 
+use crate::Arch;
 use crate::elf::Elf;
 use std::io::{Read, Write};
 use std::process::{Command, Stdio};
@@ -12,9 +13,43 @@ const PHYS32_ENTRY: u32 = 18;
 /// The largest size of an unpacked kernel.
 const LARGEST: u64 = 512 << 20;
 
+/// What to boot instead of the image; None for the image itself.
+pub(super) fn unpacked(image: &[u8]) -> Option<Vec<u8>> {
+    vmlinux(image).or_else(|| arm64(image))
+}
+
+/// The image of arm64 in one packed by gzip, or in a program for EFI firmware (CONFIG_EFI_ZBOOT): its header has the place
+/// and the size of the packed one (`drivers/firmware/efi/libstub/zboot-header.S`).
+pub(super) fn arm64(image: &[u8]) -> Option<Vec<u8>> {
+    let packed = match image.get(4..8) {
+        Some(b"zimg") if image.starts_with(b"MZ") => {
+            let start = number(image, 8)?;
+            image.get(start..start.checked_add(number(image, 12)?)?)?
+        }
+        _ => image,
+    };
+    let unpacked = match packed {
+        [0x28, 0xB5, 0x2F, 0xFD, ..] => read_all(zstd::Decoder::new(packed).ok()?.single_frame())?,
+        [0x1F, 0x8B, ..] => read_all(flate2::read::GzDecoder::new(packed))?,
+        [0xFD, b'7', b'z', b'X', b'Z', ..] => xz(packed)?,
+        _ => return None,
+    };
+    is_arm64(&unpacked).then_some(unpacked)
+}
+
+/// True for an image of arm64, by its magic number (`Documentation/arch/arm64/booting.rst`).
+pub(super) fn is_arm64(image: &[u8]) -> bool {
+    image.get(0x38..0x3C) == Some(b"ARM\x64")
+}
+
+fn number(image: &[u8], at: usize) -> Option<usize> {
+    let bytes = image.get(at..at.checked_add(4)?)?.try_into().ok()?;
+    usize::try_from(u32::from_le_bytes(bytes)).ok()
+}
+
 /// The `vmlinux` of a bzImage; None where it cannot be unpacked here or has no PVH entry, and QEMU
 /// boots the image itself, only more slowly.
-pub(super) fn vmlinux(image: &[u8]) -> Option<Vec<u8>> {
+fn vmlinux(image: &[u8]) -> Option<Vec<u8>> {
     let packed = payload(image)?;
     let unpacked = match packed {
         [0xFD, b'7', b'z', b'X', b'Z', ..] => xz(packed)?,
@@ -23,15 +58,11 @@ pub(super) fn vmlinux(image: &[u8]) -> Option<Vec<u8>> {
         _ => return None,
     };
     let elf = Elf::new(&unpacked)?;
-    (elf.is_x86_64() && elf.has_note("Xen", PHYS32_ENTRY)).then_some(unpacked)
+    (elf.is_for(Arch::X86_64) && elf.has_note("Xen", PHYS32_ENTRY)).then_some(unpacked)
 }
 
 /// The compressed kernel, without the four bytes of its unpacked size that follow it.
 fn payload(image: &[u8]) -> Option<&[u8]> {
-    let number = |at: usize| -> Option<usize> {
-        let bytes = image.get(at..at + 4)?.try_into().ok()?;
-        usize::try_from(u32::from_le_bytes(bytes)).ok()
-    };
     if image.get(0x202..0x206) != Some(b"HdrS") {
         return None;
     }
@@ -39,8 +70,8 @@ fn payload(image: &[u8]) -> Option<&[u8]> {
         0 => 4,
         sectors => sectors,
     };
-    let start = ((sectors + 1) * 512).checked_add(number(0x248)?)?;
-    image.get(start..start.checked_add(number(0x24C)?.checked_sub(4)?)?)
+    let start = ((sectors + 1) * 512).checked_add(number(image, 0x248)?)?;
+    image.get(start..start.checked_add(number(image, 0x24C)?.checked_sub(4)?)?)
 }
 
 fn read_all(reader: impl Read) -> Option<Vec<u8>> {
@@ -98,12 +129,12 @@ mod tests {
     proptest! {
         #[test]
         fn any_bytes_are_survived(bytes in prop::collection::vec(any::<u8>(), 0..300), at in 0usize..1100, byte: u8) {
-            let _ = vmlinux(&bytes);
+            let _ = unpacked(&bytes);
             let mut image = bzimage(&bytes);
             if let Some(place) = image.get_mut(at) {
                 *place = byte;
             }
-            let _ = vmlinux(&image);
+            let _ = unpacked(&image);
         }
     }
 }

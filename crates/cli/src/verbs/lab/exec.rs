@@ -12,7 +12,7 @@ use std::time::Duration;
 use whylate_base::printable;
 use whylate_lab::job::{GuestStep, OUT_DIR, Program, REPORT_NAME};
 use whylate_lab::machine::{PROGRAM_PATH, files_directory, guest_path};
-use whylate_lab::{GuestFile, LabError, Machine, TimeSource, Visit, Visited, companions, find_program};
+use whylate_lab::{Arch, GuestFile, LabError, Machine, TimeSource, Visit, Visited, companions, find_program};
 use whylate_report::Format;
 use whylate_report::explain::Explained;
 
@@ -28,7 +28,8 @@ const LONGEST_SCRIPT: u64 = 1 << 20;
 pub(crate) fn run(args: &ExecArgs) -> Result<ExitStatus> {
     let output = OutputArgs::new(if args.json { Format::Json } else { Format::Text }, args.report.clone());
     let destination = Destination::of::<Explained<'_>>(&output, &[])?;
-    let visit = visit(args)?;
+    let arch = whylate_lab::kernels::arch_of(&args.guest.kernel, args.guest.arch);
+    let visit = visit(args, arch)?;
     let machine = machine(&args.guest)?;
     forget_earlier(&args.output)?;
     let stop = signals::stop_flags()?;
@@ -69,11 +70,13 @@ fn explained(error: LabError) -> Error {
     }
 }
 
-/// The machine to boot; this program is its init.
+/// The machine to boot; `whylate` is its init.
 fn machine(args: &GuestArgs) -> Result<Machine> {
     let fetching = |name: &str| message!("kernel {name} is not cached: fetching it ...");
-    let kernel = whylate_lab::kernels::pick(&args.kernel, args.modules.as_deref(), fetching)?;
-    let own = std::env::current_exe().context("cannot find this program")?;
+    let arch = whylate_lab::kernels::arch_of(&args.kernel, args.arch);
+    // First: a fetch takes minutes.
+    let program = guest_program(args, arch)?;
+    let kernel = whylate_lab::kernels::pick(&args.kernel, args.arch, args.modules.as_deref(), fetching)?;
     Ok(Machine {
         cpus: args.cpus,
         interrupt: true,
@@ -81,8 +84,30 @@ fn machine(args: &GuestArgs) -> Result<Machine> {
         append: args.append.clone(),
         memory_mib: args.memory,
         limit: Duration::from_nanos(args.limit.0.unsigned_abs()),
-        ..Machine::new(kernel, &own)
+        ..Machine::new(kernel, &program)
     })
+}
+
+/// The guest's whylate.
+fn guest_program(args: &GuestArgs, arch: Arch) -> Result<PathBuf> {
+    let own = std::env::current_exe().context("cannot find this program")?;
+    let program = match &args.whylate {
+        Some(given) => given.clone(),
+        None if arch == Arch::native() => own,
+        None => {
+            let places = arch.places_of(&own, "whylate");
+            match places.iter().find(|place| place.is_file()) {
+                Some(found) => found.clone(),
+                None => bail!(
+                    "there is no whylate for {arch}, which records in the guest: not at {}; build one (in the sources of \
+                     whylate: cargo xtask cross {arch} --release), and give it with --whylate FILE",
+                    places.iter().map(|place| place.display().to_string()).collect::<Vec<_>>().join(", ")
+                ),
+            }
+        }
+    };
+    whylate_lab::check_program(&program, arch)?;
+    Ok(program)
 }
 
 /// Removes what an earlier run left of ours in the directory: it must not pass for this one's. What its program
@@ -107,7 +132,7 @@ struct PlannedVisit {
 }
 
 /// What is to be done in the guest.
-fn visit(args: &ExecArgs) -> Result<PlannedVisit> {
+fn visit(args: &ExecArgs, arch: Arch) -> Result<PlannedVisit> {
     let Some((program, arguments)) = args.command.split_first() else { bail!("which program?") };
     let directory = files_directory();
     let mut files = Vec::new();
@@ -124,12 +149,12 @@ fn visit(args: &ExecArgs) -> Result<PlannedVisit> {
     for with in &args.with {
         let words: Vec<String> = with.split_ascii_whitespace().map(str::to_owned).collect();
         let Some((name, rest)) = words.split_first() else { bail!("--with: which program?") };
-        let path = place(args, (name, rest), &directory, &mut files, &mut notes)?;
+        let path = place(args, arch, (name, rest), &directory, &mut files, &mut notes)?;
         let command = [&[path], rest].concat();
         let directory = Some(directory.clone());
         steps.push(GuestStep::Run(Program { command, background: true, directory, ..Program::default() }));
     }
-    let program = place(args, (program, arguments), &directory, &mut files, &mut notes)?;
+    let program = place(args, arch, (program, arguments), &directory, &mut files, &mut notes)?;
     let mut command = Vec::new();
     if !args.no_record {
         let options = [
@@ -170,11 +195,15 @@ fn write(setting: &str) -> Result<GuestStep> {
 /// Puts a program into the guest, with what it needs beside; returns its path there.
 fn place(
     args: &ExecArgs,
+    arch: Arch,
     (program, arguments): (&str, &[String]),
     directory: &str,
     files: &mut Vec<GuestFile>,
     notes: &mut Vec<String>,
 ) -> Result<String> {
+    if program == PROGRAM_PATH && !Path::new(program).exists() {
+        return Ok(program.to_owned());
+    }
     let there = guest_path(directory, program);
     let of_directory = args.dir.as_ref().map(|dir| dir.join(program)).filter(|path| path.is_file());
     let given = files.iter().find(|file| file.to == there).map(|file| file.from.clone());
@@ -189,7 +218,7 @@ fn place(
         }
         (None, None, None) => bail!("there is no program `{program}`, neither as a file nor in PATH"),
     };
-    let found = companions(&host, &texts(args, arguments))?;
+    let found = companions(&host, &texts(args, arguments), arch)?;
     notes.extend(found.notes);
     let own = GuestFile { from: found.program, to: to.clone() };
     for file in std::iter::once(own).chain(found.files) {

@@ -6,11 +6,11 @@ use crate::output;
 use crate::output::message;
 use anyhow::Result;
 use serde_json::{Value, json};
-use whylate_lab::Store;
 use whylate_lab::kernels::{SERIES, Series};
+use whylate_lab::{Arch, Store};
 
 pub(crate) fn run(args: &KernelsArgs) -> Result<ExitStatus> {
-    let store = Store::open_default();
+    let store = Store::open_default().of(args.arch.unwrap_or(Arch::native()));
     for name in names(&args.remove) {
         match store.remove(name)? {
             true => message!("{name}: removed"),
@@ -50,7 +50,7 @@ fn table(store: &Store) -> String {
         format!("{:<8} {release:<24} {size:>7}  {preemption}{}\n", series.name, series.good_for)
     };
     let rows: String = SERIES.iter().map(row).collect();
-    format!("{rows}\nCache: {}\n", store.root().display())
+    format!("{rows}\nCache: {}, for {}\n", store.root().display(), store.arch())
 }
 
 fn document(store: &Store) -> Value {
@@ -67,5 +67,5 @@ fn document(store: &Store) -> Value {
         })
     };
     let kernels: Vec<Value> = SERIES.iter().map(entry).collect();
-    json!({"schema": "whylate.lab-kernels/1", "cache": store.root(), "kernels": kernels})
+    json!({"schema": "whylate.lab-kernels/1", "cache": store.root(), "arch": store.arch().name(), "kernels": kernels})
 }
