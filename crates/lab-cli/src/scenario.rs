@@ -9,7 +9,7 @@ pub use read::{ScenarioError, built_in, find, load};
 
 use crate::pattern::one_matches;
 use serde::Deserialize;
-use whylate_lab::TimeSource;
+use whylate_lab::{Arch, TimeSource};
 
 /// A file of `scenarios`.
 #[derive(Clone, Debug, Deserialize)]
@@ -28,6 +28,9 @@ pub struct Scenario {
     /// The kernels it applies to, as patterns (`6.12*`, `*-rt`); all by default.
     #[serde(default = "all")]
     pub kernels: Vec<String>,
+    /// The architectures of guests that it applies to: `x86_64`, `arm64`; all by default.
+    #[serde(default)]
+    pub architectures: Vec<String>,
     /// CPUs of the guest.
     #[serde(default = "one")]
     pub cpus: u32,
@@ -109,6 +112,12 @@ pub enum Late {
 }
 
 impl Scenario {
+    /// True when it applies to guests of that architecture.
+    pub fn is_for(&self, arch: Arch) -> bool {
+        let names = |name: &String| name.parse() == Ok(arch);
+        self.architectures.is_empty() || self.architectures.iter().any(names)
+    }
+
     /// True when it applies to the kernel of that name.
     pub fn applies_to(&self, kernel: &str) -> bool {
         one_matches(&self.kernels, kernel) && self.expectation(kernel).is_some()

@@ -2,6 +2,7 @@
 
 use clap::Args;
 use std::path::PathBuf;
+use whylate_lab::Arch;
 
 /// `whylate-lab run`
 #[derive(Debug, Args)]
@@ -18,11 +19,14 @@ pub(crate) struct RunArgs {
     /// List the scenarios and exit
     #[arg(long, conflicts_with = "json")]
     pub(crate) list: bool,
-    /// Run on this kernel: a name of `whylate lab kernels`, fetched if need be, or a bzImage (repeatable)
+    /// Run on this kernel: a name of `whylate lab kernels`, fetched if need be, or an image (repeatable)
     /// [default: every cached kernel that a scenario applies to]
     #[arg(short, long = "kernel", value_name = "NAME|PATH")]
     pub(crate) kernels: Vec<String>,
-    /// The kernel's modules, for a bzImage
+    /// The guests' architecture: x86_64 or arm64 [default: this machine's]
+    #[arg(long, value_name = "ARCH")]
+    pub(crate) arch: Option<Arch>,
+    /// The kernel's modules, for an image
     #[arg(long, value_name = "DIR", requires = "kernels")]
     pub(crate) modules: Option<PathBuf>,
     /// Number of runs of each scenario, with seeds 1 to N: names, phases and lengths vary
@@ -37,10 +41,10 @@ pub(crate) struct RunArgs {
     /// Keep recordings and labels in this directory
     #[arg(long, value_name = "DIR")]
     pub(crate) keep: Option<PathBuf>,
-    /// The program under test [default: whylate in the directory of this program]
+    /// The program under test [default: whylate beside this program, or where cargo puts one for the guests' architecture]
     #[arg(long, value_name = "PATH")]
     pub(crate) whylate: Option<PathBuf>,
-    /// The program that provokes the faults [default: whylate-inject in the directory of this program]
+    /// The program that provokes the faults [default: whylate-inject, as for --whylate]
     #[arg(long, value_name = "PATH")]
     pub(crate) inject: Option<PathBuf>,
     /// Write JSON to standard output: every run, and the totals

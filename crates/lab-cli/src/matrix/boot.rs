@@ -11,11 +11,13 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use whylate_lab::job::{GuestStep, GuestStepReport, JobReport, Program};
 use whylate_lab::machine::PROGRAM_PATH;
-use whylate_lab::{GuestFile, LabError, Machine, TimeSource, Visit, Visited};
+use whylate_lab::{Arch, GuestFile, LabError, Machine, TimeSource, Visit, Visited};
 use whylate_ledger::{Explanation, explain};
 
 /// Where the guest finds the injector.
 const INJECT_PATH: &str = "/inject";
+/// Stands in a scenario for a serial port that no program reads.
+const SPARE_SERIAL: &str = "{spare-serial}";
 /// At most this many characters of a program's standard error are shown.
 const MOST_WORDS: usize = 400;
 
@@ -60,7 +62,8 @@ fn visit(boot: &Boot, scenario: &Scenario, matrix: &Matrix) -> Visit {
         value: value.to_owned(),
         optional,
     });
-    let runs = boot.runs.iter().enumerate().flat_map(|(number, run)| steps(run, &prefix(number)));
+    let runs =
+        boot.runs.iter().enumerate().flat_map(|(number, run)| steps(run, &prefix(number), boot.kernel.arch));
     Visit {
         files: vec![GuestFile { from: matrix.injector.clone(), to: INJECT_PATH.to_owned() }],
         modules: modules.collect(),
@@ -70,9 +73,9 @@ fn visit(boot: &Boot, scenario: &Scenario, matrix: &Matrix) -> Visit {
 }
 
 /// Records the injector; or, where the recording is to be cut, the machine while the injector runs.
-fn steps(run: &Run, prefix: &str) -> Vec<GuestStep> {
+fn steps(run: &Run, prefix: &str, arch: Arch) -> Vec<GuestStep> {
     let scenario = &run.scenario;
-    let inject = inject(run);
+    let inject = inject(run, arch);
     let mut record = vec![PROGRAM_PATH.to_owned(), "record".to_owned()];
     record.extend(scenario.record.iter().cloned());
     record.extend(["--output".to_owned(), format!("/out/{prefix}.dat")]);
@@ -96,10 +99,11 @@ fn steps(run: &Run, prefix: &str) -> Vec<GuestStep> {
 }
 
 /// The injector's command line.
-fn inject(run: &Run) -> Vec<String> {
+fn inject(run: &Run, arch: Arch) -> Vec<String> {
     let scenario = &run.scenario;
     let mut command = vec![INJECT_PATH.to_owned()];
-    command.extend(scenario.inject.iter().chain(&run.sweep).cloned());
+    let arguments = scenario.inject.iter().chain(&run.sweep);
+    command.extend(arguments.map(|argument| argument.replace(SPARE_SERIAL, arch.spare_serial())));
     if !scenario.inject.iter().any(|argument| argument == "--duration") {
         command.extend(["--duration".to_owned(), scenario.duration.clone()]);
     }
@@ -221,7 +225,7 @@ mod tests {
             GuestStep::Sleep(time) => format!("sleep {time}"),
             other => format!("{other:?}"),
         };
-        steps(&run, "run0").into_iter().map(shown).collect()
+        steps(&run, "run0", Arch::Arm64).into_iter().map(shown).collect()
     }
 
     #[test]
@@ -247,5 +251,11 @@ mod tests {
                 "Wait"
             ]
         );
+    }
+
+    #[test]
+    fn a_port_is_one_of_the_guests_architecture() {
+        let commands = commands("irq-load", |_| {});
+        assert!(commands[0].contains("irq-load --port /dev/ttyS0 "), "{commands:?}");
     }
 }

@@ -75,7 +75,7 @@ pub fn plan(scenarios: &[Arc<Scenario>], kernels: &[Kernel], seeds: &[u64], quic
         for scenario in scenarios {
             let wanted =
                 if quick { scenario.is_quick(&kernel.name) } else { scenario.applies_to(&kernel.name) };
-            if wanted {
+            if wanted && scenario.is_for(kernel.arch) {
                 let runs = seeds.iter().flat_map(|seed| runs(scenario, kernel, *seed));
                 runs.for_each(|run| place(&mut boots, kernel, run));
             }
@@ -136,12 +136,14 @@ mod tests {
     use crate::scenario::built_in;
     use proptest::prelude::*;
     use std::path::PathBuf;
+    use whylate_lab::Arch;
 
     fn kernel(name: &str) -> Kernel {
         Kernel {
             name: name.to_owned(),
             release: format!("{name}.0"),
             preempt_rt: name.ends_with("-rt"),
+            arch: Arch::X86_64,
             image: PathBuf::from("/k"),
             modules: None,
         }
@@ -158,6 +160,13 @@ mod tests {
         let runs: Vec<&Run> = boots.iter().flat_map(|boot| &boot.runs).collect();
         assert_eq!(runs.len(), 2 * coarse[0].sweep.len());
         assert!(runs.iter().all(|run| run.kernel == "6.1" && run.expected.late == Late::Maybe));
+    }
+
+    #[test]
+    fn a_scenario_of_another_architecture_is_left_out() {
+        let coarse: Vec<_> = all().into_iter().filter(|scenario| scenario.name == "coarse-clock").collect();
+        let kernel = Kernel { arch: Arch::Arm64, ..kernel("6.1") };
+        assert!(plan(&coarse, &[kernel], &[1], false).is_empty());
     }
 
     #[test]

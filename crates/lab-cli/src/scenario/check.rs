@@ -2,7 +2,7 @@
 
 use super::{Expectation, Late, Scenario};
 use whylate_base::{Ns, parse_duration};
-use whylate_lab::TimeSource;
+use whylate_lab::{Arch, TimeSource};
 use whylate_ledger::Cause;
 
 /// The longest duration in a scenario.
@@ -32,6 +32,9 @@ pub(super) fn first_wrong(scenario: &Scenario) -> Option<Wrong> {
     }
     if scenario.cpus == 0 || scenario.cpus > 16 {
         return Some(wrong("cpus", "a guest has 1 to 16 CPUs"));
+    }
+    if let Some(name) = scenario.architectures.iter().find(|name| name.parse::<Arch>().is_err()) {
+        return Some(wrong(name, "not an architecture: write x86_64 or arm64"));
     }
     let durations = std::iter::once(&scenario.duration).chain(&scenario.record_for);
     durations

@@ -151,6 +151,11 @@ mod tests {
             ("[[expect]]\n", "time = 'free'\nstop-ms = 99999999\n[[expect]]\n", "x.toml:4: `stop-ms`"),
             ("[[expect]]\n", "stop-ms = 20\n[[expect]]\n", "time = \"free\""),
             ("[[expect]]\n", "record-after-ms = 999999999\n[[expect]]\n", "x.toml:3: `record-after-ms`"),
+            (
+                "[[expect]]\n",
+                "architectures = ['mips']\n[[expect]]\n",
+                "x.toml:3: `mips`: not an architecture",
+            ),
             ("title = 'x'", "title = 'x", "line 1"),
         ] {
             let text = GOOD.replace(from, to);

@@ -9,7 +9,7 @@ use anyhow::{Context, Result};
 use std::path::PathBuf;
 use whylate_lab::disk::{Booted, Guest, Image};
 use whylate_lab::job::{GuestStep, Program};
-use whylate_lab::{Store, Visit};
+use whylate_lab::{Arch, Store, Visit};
 
 const REBOOT: &str = "reboot";
 const POWER_CUT: &str = "power-cut";
@@ -29,7 +29,7 @@ pub(crate) fn run(args: &DiskArgs) -> Result<ExitStatus> {
     }
     let mut guest = Guest::new(&disk)?;
     guest.limit = args.limit;
-    guest.program = Some(program(args.whylate.as_deref(), "whylate", "--whylate")?);
+    guest.program = Some(program(args.whylate.as_deref(), "whylate", "--whylate", Arch::X86_64)?);
     let mut all_done = true;
     for (number, (commands, steps)) in boots(&args.commands).into_iter().enumerate() {
         let out = args.output.join(format!("boot-{}", number + 1));

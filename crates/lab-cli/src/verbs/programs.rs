@@ -8,7 +8,7 @@ use crate::output::message;
 use crate::{output, signals};
 use anyhow::{Context, Result, bail};
 use std::sync::Arc;
-use whylate_lab::Store;
+use whylate_lab::{Arch, Store};
 use whylate_lab_cli::document;
 use whylate_lab_cli::matrix::RunResult;
 use whylate_lab_cli::programs::{self, Case, Programs};
@@ -39,14 +39,14 @@ pub(crate) fn run(args: &ProgramsArgs) -> Result<ExitStatus> {
 }
 
 fn booted(args: &ProgramsArgs, cases: &[Arc<Case>]) -> Result<Vec<RunResult>> {
-    let boots = programs::plan(cases, &kernels(&args.kernels, None)?);
+    let boots = programs::plan(cases, &kernels(&args.kernels, Some(Arch::X86_64), None)?);
     let count: usize = boots.iter().map(programs::ProgramBoot::count).sum();
     if count == 0 {
         bail!("nothing to run: none of these cases applies to these kernels; see --list");
     }
     let temporary = tempfile::tempdir().context("no temporary directory")?;
     let keep = args.keep.clone().unwrap_or_else(|| temporary.path().to_owned());
-    let whylate = program(args.common.whylate.as_deref(), "whylate", "--whylate")?;
+    let whylate = program(args.common.whylate.as_deref(), "whylate", "--whylate", Arch::X86_64)?;
     let stop = signals::stop_flag()?;
     message!("{count} runs in {} boots", boots.len());
     let mut ended = 0;

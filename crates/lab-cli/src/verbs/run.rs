@@ -10,7 +10,7 @@ use crate::{output, signals};
 use anyhow::{Context, Result, bail};
 use std::path::Path;
 use std::sync::Arc;
-use whylate_lab::{Kernel, Store};
+use whylate_lab::{Arch, Kernel, Store};
 use whylate_lab_cli::label::Label;
 use whylate_lab_cli::matrix::{self, Boot, End, Matrix, RunResult};
 use whylate_lab_cli::scenario::{self, Scenario};
@@ -24,7 +24,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<ExitStatus> {
         output::print(&words::list(&scenarios))?;
         return Ok(ExitStatus::Done);
     }
-    let kernels = kernels(&args.kernels, args.modules.as_deref())?;
+    let kernels = kernels(&args.kernels, args.arch, args.modules.as_deref())?;
     let seeds: Vec<u64> = args.seed.map_or_else(|| (1..=args.seeds).collect(), |seed| vec![seed]);
     let boots = matrix::plan(&scenarios, &kernels, &seeds, args.quick);
     let count: usize = boots.iter().map(|boot| boot.runs.len()).sum();
@@ -39,9 +39,18 @@ pub(crate) fn run(args: &RunArgs) -> Result<ExitStatus> {
         None
     };
     let keep = args.keep.clone().or_else(|| shown.as_ref().map(|directory| directory.path().to_owned()));
+    let arch = kernels[0].arch;
+    if let Some(other) = kernels.iter().find(|kernel| kernel.arch != arch) {
+        bail!(
+            "{} is a kernel for {}, {} for {arch}: run them one after the other",
+            other.name,
+            other.arch,
+            kernels[0].name
+        );
+    }
     let jobs = args.jobs.map_or_else(usual_jobs, usize::from);
-    let whylate = program(args.whylate.as_deref(), "whylate", "--whylate")?;
-    let injector = program(args.inject.as_deref(), "whylate-inject", "--inject")?;
+    let whylate = program(args.whylate.as_deref(), "whylate", "--whylate", arch)?;
+    let injector = program(args.inject.as_deref(), "whylate-inject", "--inject", arch)?;
     let matrix = Matrix { whylate, injector, keep, jobs };
     let mut results = done(boots, count, &matrix)?;
     matrix::settle_sweeps(&mut results);
@@ -77,17 +86,19 @@ fn scenarios(args: &RunArgs) -> Result<Vec<Arc<Scenario>>> {
     Ok(scenarios.into_iter().map(Arc::new).collect())
 }
 
-/// The kernels of these names, otherwise those of the cache.
-pub(super) fn kernels(names: &[String], modules: Option<&Path>) -> Result<Vec<Kernel>> {
+/// The kernels of these names, otherwise those of the cache, for `arch`, this machine's by default. There is at least one.
+pub(super) fn kernels(names: &[String], arch: Option<Arch>, modules: Option<&Path>) -> Result<Vec<Kernel>> {
     if !names.is_empty() {
         let fetching = |name: &str| message!("kernel {name} is not cached: fetching it ...");
-        let pick = |name: &String| Ok(whylate_lab::kernels::pick(name, modules, fetching)?);
+        let pick = |name: &String| Ok(whylate_lab::kernels::pick(name, arch, modules, fetching)?);
         return names.iter().map(pick).collect();
     }
-    let cached = Store::open_default().cached();
+    let arch = arch.unwrap_or(Arch::native());
+    let cached = Store::open_default().of(arch).cached();
     if cached.is_empty() {
         bail!(
-            "no kernel is cached: fetch some with `whylate lab kernels --fetch all`, or name one with --kernel"
+            "no kernel for {arch} is cached: fetch some with `whylate lab kernels --arch {arch} --fetch all`, or name one with \
+             --kernel"
         );
     }
     Ok(cached)

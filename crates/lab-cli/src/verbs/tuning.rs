@@ -9,7 +9,7 @@ use anyhow::{Context, Result};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use whylate_lab::disk::Image;
-use whylate_lab::{LabError, Store};
+use whylate_lab::{Arch, LabError, Store};
 use whylate_lab_cli::trial::{self, Observation, Parity, Trial, TuningRequest};
 
 /// At most this many lines of a failed check are shown; the files and the JSON have all of them.
@@ -18,7 +18,7 @@ const LINES: usize = 30;
 pub(crate) fn run(args: &TuningArgs) -> Result<ExitStatus> {
     let stop = signals::stop_flag()?;
     let observe = |finding: &Observation| report(finding);
-    let whylate = program(args.whylate.as_deref(), "whylate", "--whylate")?;
+    let whylate = program(args.whylate.as_deref(), "whylate", "--whylate", Arch::X86_64)?;
     let lab = Lab { args, store: Store::open_default(), whylate, stop: &stop, observe: &observe };
     let mut machines = Vec::new();
     let mut right = true;
