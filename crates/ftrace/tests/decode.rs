@@ -281,6 +281,20 @@ fn every_event_with_a_type() {
             EventKind::PageFault(PageFault { address: 0x1000, ip: 0x2000, user: false, error_code: 3 }),
         ),
         (
+            "whylate",
+            "page_fault",
+            &["unsigned long __probe_ip", "u64 address", "u32 flags", "u64 regs", "u64 ip"],
+            &[("address", Int(0x1000)), ("flags", Int(0x255)), ("regs", Int(0x3000)), ("ip", Int(0x2000))],
+            EventKind::PageFault(PageFault { address: 0x1000, ip: 0x2000, user: true, error_code: 2 }),
+        ),
+        (
+            "whylate",
+            "page_fault",
+            &["unsigned long __probe_ip", "u64 address", "u32 flags", "u64 regs"],
+            &[("address", Int(0x1000)), ("flags", Int(0x214)), ("regs", Int(0x3000))],
+            EventKind::PageFault(PageFault { address: 0x1000, ip: 0, user: false, error_code: 0 }),
+        ),
+        (
             "lock",
             "contention_begin",
             &["void * lock_addr", "unsigned int flags"],

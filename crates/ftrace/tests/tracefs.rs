@@ -7,7 +7,9 @@ use std::process::Command;
 use std::time::Duration;
 use whylate_ftrace::dat::TraceFile;
 use whylate_ftrace::dat::write::{Buffer, CpuPages, Pages, write_file};
-use whylate_ftrace::tracefs::{Instance, OnFull, Tracefs, TracefsError, remove_stale, wait_for_pages};
+use whylate_ftrace::tracefs::{
+    Instance, OnFull, ProbeEvent, Tracefs, TracefsError, remove_stale, wait_for_pages,
+};
 use whylate_testing::{Need, skip};
 
 /// Tracefs, where this user may make an instance in it.
@@ -94,6 +96,49 @@ fn an_instance_is_set_up_read_and_removed() {
     assert_eq!((count(b"a line of ours\n"), count(b"before it is on")), (20, 0));
     drop(instance);
     assert!(!path.exists());
+}
+
+/// Of the kernels of the lab those of arm64 have no other event of page faults.
+#[test]
+fn page_faults_are_recorded_by_a_probe_that_leaves_nothing() {
+    let Some(tracefs) = tracefs_available() else { return };
+    if !["dynamic_events", "kprobe_events"].iter().any(|file| tracefs.root().join(file).exists())
+        || !cfg!(any(target_arch = "aarch64", target_arch = "x86_64"))
+    {
+        return skip(Need::Machine, "this kernel has no kprobe or fprobe events");
+    }
+    let probe = match ProbeEvent::of_page_faults(&tracefs) {
+        Ok(probe) => probe,
+        Err(error) => return skip(Need::Machine, format!("this kernel cannot probe its functions: {error}")),
+    };
+    let event = probe.event();
+    let instance = Instance::create(&tracefs).expect("instance");
+    instance.set_filter(&event, probe.filter().expect("a filter")).expect("filter");
+    instance.enable(&event).expect("event");
+    instance.set_threads(&[whylate_base::Tid(own_tid())], false).expect("threads");
+    instance.set_tracing(true).expect("on");
+    const PAGES: usize = 300;
+    // Larger than what malloc keeps: fresh pages, each touched once.
+    let mut fresh = vec![0u8; PAGES << 12];
+    fresh.chunks_mut(4096).for_each(|page| page[0] = 1);
+    std::hint::black_box(&fresh);
+    instance.set_tracing(false).expect("off");
+    let cpus = instance.cpus().expect("cpus");
+    let recorded: u64 = cpus.iter().map(|&cpu| instance.stats(cpu).expect("stats").0.recorded()).sum();
+    // One fault may make several pages present.
+    assert!(recorded as usize >= PAGES / 16, "{recorded}");
+    let group = probe.group().to_owned();
+    drop(instance);
+    drop(probe);
+    let left = ["dynamic_events", "kprobe_events"].iter().filter_map(|file| tracefs.read(file).ok());
+    assert!(left.into_iter().all(|list| !list.contains(&group)));
+    assert!(!tracefs.has_event(&event));
+}
+
+/// The number of this thread.
+fn own_tid() -> i32 {
+    let link = fs::read_link("/proc/thread-self").expect("proc(5)");
+    link.file_name().and_then(|name| name.to_str()).and_then(|name| name.parse().ok()).expect("a number")
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use super::field::{Int, Lookup, Str};
 use crate::bytes::Endian;
+use crate::tracefs::{PAGE_FAULT, PROBE_GROUP};
 use whylate_base::Ns;
 use whylate_events::{ContentionFlags, EventKind, Kind, Name, PageFault};
 
@@ -17,12 +18,18 @@ pub(super) enum Irq {
     CpuIdle { state: Int },
     Nmi { delta: Int },
     PageFault { address: Int, ip: Int, error_code: Option<Int>, user: bool },
+    ProbedFault { address: Int, flags: Int, ip: Option<Int> },
     ContentionBegin { lock: Int, flags: Int },
     ContentionEnd { lock: Int, ret: Int },
 }
 
 /// `cpu_idle`'s state on leaving idle, -1 (`PWR_EVENT_EXIT`, `include/trace/events/power.h`).
 const IDLE_EXIT: u32 = u32::MAX;
+
+/// `enum fault_flag` (`include/linux/mm_types.h`): the values are those of Linux 5.13 and later; before that they had the
+/// same as macros (`include/linux/mm.h`).
+const FAULT_FLAG_WRITE: i64 = 0x01;
+const FAULT_FLAG_USER: i64 = 0x40;
 
 pub(super) fn compile(f: &mut Lookup<'_>) -> Option<(Kind, Irq)> {
     let (system, name) = (f.format.system.as_str(), f.format.name.as_str());
@@ -47,6 +54,10 @@ pub(super) fn compile(f: &mut Lookup<'_>) -> Option<(Kind, Irq)> {
                 error_code: f.int("error_code"),
                 user: name == "page_fault_user",
             },
+        ),
+        (PROBE_GROUP, PAGE_FAULT) => (
+            Kind::PageFault,
+            Irq::ProbedFault { address: f.int("address")?, flags: f.int("flags")?, ip: f.int("ip") },
         ),
         ("lock", "contention_begin") => {
             (Kind::Contention, Irq::ContentionBegin { lock: f.int("lock_addr")?, flags: f.int("flags")? })
@@ -85,6 +96,19 @@ impl Irq {
                     None => 0,
                 },
             }),
+            Irq::ProbedFault { address, flags, ip } => {
+                let flags = flags.read(e, r)?;
+                EventKind::PageFault(PageFault {
+                    address: address.read(e, r)? as u64,
+                    ip: match ip {
+                        Some(ip) => ip.read(e, r)? as u64,
+                        None => 0,
+                    },
+                    user: flags & FAULT_FLAG_USER != 0,
+                    // Whether the page was present is not among them.
+                    error_code: if flags & FAULT_FLAG_WRITE != 0 { PageFault::WRITE } else { 0 },
+                })
+            }
             Irq::ContentionBegin { lock, flags } => EventKind::ContentionBegin {
                 lock: lock.read(e, r)? as u64,
                 flags: ContentionFlags(flags.read(e, r)? as u32),

@@ -18,6 +18,7 @@ mod timer;
 use crate::bytes::Endian;
 use crate::format::{EventFormat, EventFormats};
 use crate::symbols::SymbolCache;
+use crate::tracefs::PROBE_GROUP;
 use field::{Int, Lookup, Str};
 use flags::FlagLayout;
 use sched::Sched;
@@ -261,7 +262,7 @@ impl Slot {
         };
         let compiled = match format.system.as_str() {
             "sched" => sched::compile(&mut lookup).map(|(kind, sched)| (kind, Decoder::Sched(sched))),
-            "irq" | "irq_vectors" | "power" | "nmi" | "exceptions" | "lock" => {
+            "irq" | "irq_vectors" | "power" | "nmi" | "exceptions" | "lock" | PROBE_GROUP => {
                 irq::compile(&mut lookup).map(|(kind, irq)| (kind, Decoder::Irq(irq)))
             }
             "timer" => timer::compile(&mut lookup).map(|(kind, timer)| (kind, Decoder::Timer(timer))),

@@ -5,7 +5,6 @@
 //! NAMESPACES are those by which PID and START count (`pid_namespaces(7)`, `time_namespaces(7)`): what a process of
 //! another container made cannot be judged here, and is left alone.
 
-use super::{Tracefs, TracefsError};
 use std::fs;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -23,19 +22,21 @@ pub fn fresh_name() -> String {
     format!("{PREFIX}{namespaces}-{pid}-{}-{number}", start_time(pid).unwrap_or(0))
 }
 
-/// Removes the instances of whylate processes of these namespaces that were killed, and returns their names.
-/// One that cannot be removed is left alone.
-///
-/// # Errors
-/// When the list of instances cannot be read.
-pub fn remove_stale(tracefs: &Tracefs) -> Result<Vec<String>, TracefsError> {
-    let instances = tracefs.root().join("instances");
-    let entries = fs::read_dir(&instances).map_err(|e| TracefsError::io("read", &instances, e))?;
-    let stale = entries
-        .flatten()
-        .filter_map(|entry| entry.file_name().into_string().ok())
-        .filter(|name| is_stale(name));
-    Ok(stale.filter(|name| fs::remove_dir(instances.join(name)).is_ok()).collect())
+/// A name as of [`fresh_name`] for a group of events, which is made of letters, digits and `_`.
+pub(super) fn fresh_group() -> String {
+    fresh_name().replace(['-', '.'], "_")
+}
+
+/// True for the group that a killed process of these namespaces made by [`fresh_group`].
+pub(super) fn is_stale_group(group: &str) -> bool {
+    // Without both namespaces the process that made it could not tell its own.
+    let parts: Vec<&str> = group.split('_').collect();
+    match parts[..] {
+        [prefix, pids, times, pid, start, number] => {
+            is_stale(&format!("{prefix}-{pids}.{times}-{pid}-{start}-{number}"))
+        }
+        _ => false,
+    }
 }
 
 /// True for the name that a killed process of these namespaces made by [`fresh_name`].

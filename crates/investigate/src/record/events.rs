@@ -62,6 +62,9 @@ pub(super) const THREADS: &[&str] = &[
     "exceptions:page_fault_kernel",
 ];
 
+/// Those of page faults, which not every architecture has: arm64 has none.
+pub(super) const PAGE_FAULTS: &[&str] = &["exceptions:page_fault_user", "exceptions:page_fault_kernel"];
+
 /// The main buffer's events that depend on the architecture or on options of the kernel,
 /// by the group they come from.
 pub(super) fn optional_groups() -> [(&'static str, Vec<String>); 2] {

@@ -6,7 +6,9 @@ use super::{asked, chosen_cpus, events, facts};
 use whylate_base::{Cpu, CpuSet, Tid};
 use whylate_events::Fact;
 use whylate_ftrace::dat::write::Description;
-use whylate_ftrace::tracefs::{Instance, OnFull, Tracefs, TracefsError, remove_stale};
+use whylate_ftrace::tracefs::{
+    Instance, OnFull, PROBE_GROUP, ProbeEvent, Tracefs, TracefsError, remove_stale,
+};
 
 /// How to trace.
 #[derive(Clone, Debug)]
@@ -67,6 +69,8 @@ pub struct Session {
     events: Vec<String>,
     facts: Vec<Fact>,
     notes: Vec<String>,
+    /// An event of our own, where the kernel has none. Dropped after the instances that record it.
+    page_faults: Option<ProbeEvent>,
     symbols: bool,
     host_name: bool,
 }
@@ -85,7 +89,7 @@ impl Session {
         let tracefs = Tracefs::open()?;
         let mut notes = Vec::new();
         for name in remove_stale(&tracefs)? {
-            notes.push(format!("removed {name}, a trace instance of a whylate that was killed"));
+            notes.push(format!("removed {name} from tracefs: a whylate that was killed left it"));
         }
         let main = Instance::create(&tracefs)?;
         if let Some(cpus) = &options.cpus {
@@ -114,6 +118,7 @@ impl Session {
             events: Vec::new(),
             facts: Vec::new(),
             notes,
+            page_faults: None,
             symbols: options.symbols,
             host_name: options.host_name,
         };
@@ -190,11 +195,47 @@ impl Session {
                 Err(error) => return Err(error.into()),
             }
         }
+        if events::PAGE_FAULTS.iter().all(|event| missing.iter().any(|name| name == event)) {
+            match self.probe_page_faults(tracefs, &instance) {
+                Ok(probe) => {
+                    missing.retain(|event| !events::PAGE_FAULTS.contains(&event.as_str()));
+                    self.page_faults = Some(probe);
+                    enabled += 1;
+                }
+                Err(error) => self.notes.push(format!(
+                    "page faults are not recorded: this kernel has no event for them, and whylate could not add one: {error}"
+                )),
+            }
+        }
         self.note_missing(&missing);
         Ok((enabled > 0).then_some(instance))
     }
 
+    fn probe_page_faults(
+        &mut self,
+        tracefs: &Tracefs,
+        instance: &Instance,
+    ) -> Result<ProbeEvent, TracefsError> {
+        let probe = ProbeEvent::of_page_faults(tracefs)?;
+        if let Some(filter) = probe.filter() {
+            instance.set_filter(&probe.event(), filter)?;
+        }
+        instance.enable(&probe.event())?;
+        self.events.push(probe.event());
+        self.notes.push(
+            "page faults are recorded by a probe of the kernel function handle_mm_fault, which is removed at the end: this \
+             kernel has no event for them"
+                .to_owned(),
+        );
+        Ok(probe)
+    }
+
     fn note_missing(&mut self, events: &[String]) {
+        // What another architecture has is nothing to report.
+        let of_x86 = |event: &String| event == "irq_vectors" || event == "nmi:nmi_handler";
+        let here = cfg!(any(target_arch = "x86_64", target_arch = "x86"));
+        let events: Vec<&str> =
+            events.iter().filter(|event| here || !of_x86(event)).map(String::as_str).collect();
         if !events.is_empty() {
             self.notes
                 .push(format!("not recorded, because this kernel does not have them: {}", events.join(", ")));
@@ -285,6 +326,12 @@ impl Session {
         let mut description = self.main.describe(&self.events, self.symbols)?;
         if !self.host_name {
             description.uname = without_host(&description.uname);
+        }
+        // In the file the group is the same for all recordings.
+        for format in description.event_formats.iter_mut() {
+            if self.page_faults.as_ref().is_some_and(|probe| probe.group() == format.group) {
+                PROBE_GROUP.clone_into(&mut format.group);
+            }
         }
         Ok(description)
     }
