@@ -101,7 +101,7 @@ fn why(part: &Activation, cause: Cause, by: Option<&Culprit>, time: Ns) -> Strin
     match (cause, by) {
         (Cause::Stolen, _) => format!(
             "{thread} had CPU {cpu} and executed nothing for {time} of {length}: the kernel recorded no event there, so the \
-             hypervisor, the firmware (SMI) or the hardware took the time"
+             hypervisor, the firmware (an SMI of x86, the secure world of ARM) or the hardware took the time"
         ),
         (Cause::Unexplained, _) => {
             format!("the trace cannot show what delayed {thread} on CPU {cpu}: {length} is too short")

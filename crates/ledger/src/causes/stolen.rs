@@ -17,8 +17,8 @@ pub(super) const CAUSE: CauseInfo = CauseInfo {
 fn why(late: &LateActivation<'_>) -> String {
     let LateActivation { cpu, charged, .. } = late;
     format!(
-        "CPU {cpu} did nothing for {charged}, not even for due timers: the hypervisor, the firmware (SMI) or the \
-         hardware took the time"
+        "CPU {cpu} did nothing for {charged}, not even for due timers: the hypervisor, the firmware (an SMI of x86, the \
+         secure world of ARM) or the hardware took the time"
     )
 }
 
@@ -30,6 +30,6 @@ fn advice(_by: Option<&Culprit>, _late_thread: Priority) -> Vec<String> {
     lines(&[
         "on a guest: give its CPUs exclusive host CPUs, and look for steal time in /proc/stat",
         "on hardware: look for SMIs (the hwlat tracer; turbostat shows the SMI count), and turn off what raises them in \
-         the firmware",
+         the firmware; on ARM look for calls of the secure firmware (the events of `optee`, the trusted firmware's own log)",
     ])
 }

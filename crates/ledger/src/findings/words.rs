@@ -18,9 +18,11 @@ pub(super) fn severity(longest: Ns, deadline: Option<Ns>) -> Severity {
 pub(super) fn suspect(is_guest: Option<bool>) -> &'static str {
     match is_guest {
         Some(true) => "this machine is a guest: check its hypervisor first",
-        Some(false) => "this machine is not a guest: check its firmware (SMI) first",
+        Some(false) => {
+            "this machine is not a guest: check its firmware first (SMIs of x86, the secure world of ARM)"
+        }
         None => {
-            "the hypervisor of a guest or the firmware (SMI) of a machine takes CPUs away like this; the recording \
+            "the hypervisor of a guest or the firmware of a machine (SMI, secure world) takes CPUs away like this; the recording \
              does not show whether this machine is a guest"
         }
     }

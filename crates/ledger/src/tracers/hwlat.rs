@@ -25,8 +25,8 @@ pub(super) fn finding(info: &TraceInfo, noises: &Noises, deadline: Option<Ns>) -
                 _ => Severity::Info,
             },
             title: format!("a CPU stood still for {longest} while it spun with interrupts off"),
-            why: "only an NMI could run there: the hypervisor of a guest or the firmware (SMI) of a machine takes CPUs \
-                  away like this"
+            why: "only an NMI could run there: the hypervisor of a guest or the firmware of a machine (SMI, secure \
+                  world) takes CPUs away like this"
                 .to_owned(),
             evidence: vec![Evidence::general("the largest latency that hwlatdetect reports")],
             fix: Cause::Stolen.advice(None, Priority::DEFAULT),
