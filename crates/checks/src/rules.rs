@@ -78,6 +78,7 @@ rules! {
     idle_poll,
     thermal_throttling,
     raspberry_pi_throttled,
+    memory_frequency,
     machine_check_polling,
     numa_placement,
     numa_balancing,

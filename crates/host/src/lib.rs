@@ -51,7 +51,7 @@ pub use kernel::{Cmdline, Config, Installed, Kernel, KernelVersion, Preempt, rt_
 pub use limits::{LimitLine, Limits, LimitsFile, OwnLimits, ProcessLimit, User};
 pub use memory::{HugePages, Memory, Swap, Vm};
 pub use path::normal_path;
-pub use platform::{Container, Dmi, Hypervisor, PciDevice, Platform};
+pub use platform::{Container, Dmi, FrequencyDevice, Hypervisor, PciDevice, Platform};
 pub use priority_gate::{PriorityGate, PriorityRequest};
 pub use reading::{Reading, Unread, Why};
 pub use redact::Redaction;

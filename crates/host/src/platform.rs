@@ -24,6 +24,8 @@ pub struct Platform {
     pub efi_cpus: Reading<Mask>,
     /// Why the firmware of a Raspberry Pi slowed it down, as hexadecimal bits; only the vendor's kernel has it.
     pub pi_throttled: Reading<String>,
+    /// Devices whose frequency the kernel changes (devfreq): memory controllers, graphics.
+    pub frequency_devices: Reading<Vec<FrequencyDevice>>,
     /// Where `fwupd.service` in /etc leads; `null`: it is masked.
     pub fwupd_unit: Reading<String>,
 }
@@ -74,6 +76,31 @@ pub struct Container {
     pub first_comm: Reading<String>,
 }
 
+/// A device whose frequency the kernel changes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FrequencyDevice {
+    /// `3d400000.memory-controller`
+    pub name: String,
+    /// What chooses its frequency.
+    pub governor: Reading<String>,
+    /// Its lowest frequency now, in hertz.
+    pub min: Reading<u64>,
+    /// Its highest.
+    pub max: Reading<u64>,
+}
+
+impl FrequencyDevice {
+    fn read(tree: &FsRoot, name: &str) -> FrequencyDevice {
+        let at = |file: &str| format!("/sys/class/devfreq/{name}/{file}");
+        FrequencyDevice {
+            name: name.to_owned(),
+            governor: tree.value(&at("governor")),
+            min: tree.value(&at("min_freq")),
+            max: tree.value(&at("max_freq")),
+        }
+    }
+}
+
 /// A PCI device.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PciDevice {
@@ -109,6 +136,9 @@ impl Platform {
             efi: tree.list("/sys/firmware/efi"),
             efi_cpus: tree.value("/sys/devices/virtual/workqueue/efi_runtime/cpumask"),
             pi_throttled: tree.value("/sys/devices/platform/soc/soc:firmware/get_throttled"),
+            frequency_devices: tree
+                .list("/sys/class/devfreq")
+                .and_then(|names| Ok(names.iter().map(|name| FrequencyDevice::read(tree, name)).collect())),
             fwupd_unit: tree.link_name("/etc/systemd/system/fwupd.service"),
         }
     }

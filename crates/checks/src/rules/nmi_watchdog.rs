@@ -4,7 +4,7 @@ use super::shared::common;
 use crate::rule::page;
 use crate::{CheckOptions, Fix, Profile, Rule, RuleOutcome, RuleResult};
 use whylate_base::Severity;
-use whylate_host::Snapshot;
+use whylate_host::{Cmdline, Snapshot};
 
 pub(super) const RULE: Rule = Rule {
     code: "nmi-watchdog",
@@ -16,10 +16,14 @@ pub(super) const RULE: Rule = Rule {
         "Documentation/admin-guide/sysctl/kernel.rst",
         "Documentation/core-api/real-time/kernel-configuration.rst",
         "https://git.kernel.org/torvalds/c/77b1a7f7a05c (changes for v6.5: the buddy detector)",
+        "arch/arm64/kernel/watchdog_hld.c (arch_perf_nmi_is_available)",
     ],
     page: page!("nmi-watchdog"),
     check,
 };
+
+/// Lets interrupts of arm64 be as non-maskable ones (`Documentation/admin-guide/kernel-parameters.txt`).
+const PSEUDO_NMI: &str = "irqchip.gicv3_pseudo_nmi";
 
 fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
     let watchdogs = &host.sched.watchdogs;
@@ -33,6 +37,15 @@ fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
     if host.kernel.config.known().is_some_and(|config| config.has("HARDLOCKUP_DETECTOR_BUDDY")) {
         return Ok(RuleOutcome::pass("The hard lockup detector does not use a non-maskable interrupt")
             .shows_as(&host.kernel.config.path, "CONFIG_HARDLOCKUP_DETECTOR_BUDDY=y"));
+    }
+    // On arm64 a performance counter can raise one only by the priority mask of the interrupt controller; without it the
+    // neighbour watches (`arch_perf_nmi_is_available`, `arch/arm64/kernel/watchdog_hld.c`).
+    let is_arm = host.cpus.info.known().is_some_and(|info| info.contains("CPU implementer"));
+    let parameters = &host.kernel.cmdline;
+    let has_none = |line: &Cmdline| !matches!(line.get(PSEUDO_NMI), Some("1" | "y" | "Y" | "on"));
+    if is_arm && let Some(line) = parameters.known().filter(|line| has_none(line)) {
+        return Ok(RuleOutcome::pass("The hard lockup detector does not use a non-maskable interrupt")
+            .shows_as(&parameters.path, line.show(PSEUDO_NMI)));
     }
     let watched = &watchdogs.watchdog_cpumask;
     let cpus = options.cpus(host)?;
@@ -64,6 +77,7 @@ mod tests {
     const ON: &Files =
         &[("/proc/sys/kernel/nmi_watchdog", "1\n"), ("/proc/sys/kernel/watchdog_cpumask", "0-1\n")];
     const BUDDY: &Files = &[("/boot/config-6.1.0-28-amd64", "CONFIG_HARDLOCKUP_DETECTOR_BUDDY=y\n")];
+    const ARM: &Files = &[("/proc/cpuinfo", "processor : 0\nCPU implementer : 0x41\n")];
     const FIRST: &Files = &[("/proc/sys/kernel/watchdog_cpumask", "0\n")];
 
     #[test]
@@ -75,6 +89,10 @@ mod tests {
                 case("elsewhere", &[TWO_CPUS, ON, FIRST]).cpus("1").passes("does not watch"),
                 case("off", &[TWO_CPUS, &[("/proc/sys/kernel/nmi_watchdog", "0\n")]]).passes("off"),
                 case("by the neighbour", &[KERNEL_6_1, TWO_CPUS, ON, BUDDY]).passes("does not use"),
+                case("arm64", &[TWO_CPUS, ON, ARM, &[("/proc/cmdline", "quiet\n")]]).passes("does not use"),
+                case("arm64 with pseudo-NMI", &[TWO_CPUS, ON, ARM, &[("/proc/cmdline", "irqchip.gicv3_pseudo_nmi=1\n")]])
+                    .fails("CPUs 0-1"),
+                case("arm64, parameters not known", &[TWO_CPUS, ON, ARM]).fails("CPUs 0-1"),
                 case("none", &[TWO_CPUS, &[("/proc/stat", "")]]).does_not_apply("no hard"),
                 case("on, CPUs not known", &[TWO_CPUS, &[("/proc/sys/kernel/nmi_watchdog", "1\n")]])
                     .cannot_tell("cpumask"),

@@ -26,7 +26,9 @@ fn check(host: &Snapshot, _options: &CheckOptions) -> RuleResult {
         return Err(CannotTell::because(&host.cpus.info.path, "the file is empty"));
     }
     if !info.lines().any(|line| line.starts_with("flags")) {
-        return Ok(RuleOutcome::not_applicable("System management interrupts exist only on x86"));
+        return Ok(RuleOutcome::not_applicable(
+            "System management interrupts exist only on x86; what secure firmware takes of the CPUs shows in `whylate measure`",
+        ));
     }
     // The counter is a register of the CPU, not a file.
     Err(CannotTell::because(

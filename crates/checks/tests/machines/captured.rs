@@ -25,6 +25,25 @@ fn with_preempt_rt() {
     captured("7.2-rt", &["preempt-rt: pass", "fair-server: info", "rt-throttling: unknown"]);
 }
 
+/// A guest of arm64: a device tree instead of firmware tables, an architected timer, no flags of x86.
+#[test]
+fn of_arm64() {
+    let known = [
+        "preempt-rt: pass",
+        "hypervisor: warning",
+        "clocksource: pass",
+        "timer-device: pass",
+        "nmi-watchdog: pass",
+        "smi: n/a",
+        "machine-check-polling: n/a",
+        "clocksource-watchdog: n/a",
+        "c-states: n/a",
+        "raspberry-pi-throttled: n/a",
+        "memory-frequency: n/a",
+    ];
+    captured("6.12-rt-arm64", &known);
+}
+
 /// A guest of KVM with a kernel and devices of its own, control groups of version 1, and neither firmware tables nor
 /// modules: what the lab's virtual machines all have.
 #[test]
