@@ -1,16 +1,19 @@
 //! `cargo xtask score`: how often is the answer right? Runs the lab's matrix with release binaries.
 
+mod arm64;
 mod mistakes;
 mod page;
 mod programs;
+mod rig;
+mod sections;
 mod summary;
 
 use crate::root;
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use clap::Args;
-use serde_json::Value;
+use rig::{build, cached, rig};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 use summary::Summary;
 
 /// Where the whole matrix' table goes.
@@ -39,6 +42,9 @@ pub(crate) struct Score {
     /// The programs with one mistake each under `whylate doctor`, on this machine, into docs/doctor-accuracy.md
     #[arg(long, conflicts_with_all = ["quick", "jobs", "programs"])]
     mistakes: bool,
+    /// Guests of this architecture (arm64): the scenarios on its kernels, into a section of docs/accuracy.md of its own
+    #[arg(long, value_name = "ARCH", value_parser = ["arm64"], conflicts_with_all = ["programs", "mistakes"])]
+    arch: Option<String>,
     /// Keep recordings and labels in this directory
     #[arg(long, value_name = "DIR")]
     keep: Option<PathBuf>,
@@ -58,6 +64,7 @@ impl Score {
                 let text = std::fs::read(file).with_context(|| format!("cannot read {}", file.display()))?;
                 serde_json::from_slice(&text).with_context(|| format!("{} is not JSON", file.display()))?
             }
+            None if self.arch.is_some() => arm64::run(root, &self.arguments())?,
             None if self.mistakes => rig(&build(root)?, "mistakes", &self.arguments())?,
             None if self.programs => rig(&build(root)?, "programs", &self.arguments())?,
             None => rig(&build(root)?, "run", &self.arguments())?,
@@ -80,6 +87,7 @@ impl Score {
             let page = root.join(PAGE);
             let old = std::fs::read_to_string(&page).unwrap_or_default();
             let text = match self.programs {
+                _ if self.arch.is_some() => arm64::page(&old, &summary, &today()?),
                 true => programs::page(&old, &document, &summary, &today()?)?,
                 false => programs::kept(&old, &page::markdown(&summary, &command(&summary), &today()?)),
             };
@@ -133,14 +141,14 @@ pub(crate) fn quick(root: &Path) -> Result<Quick> {
         return Ok(Quick::Skipped("no qemu-system-x86_64".to_owned()));
     }
     let whylate = build(root)?;
-    let mut names = cached(&whylate)?;
+    let mut names = cached(&whylate, None)?;
     let missing: Vec<&str> =
         QUICK_KERNELS.into_iter().filter(|kernel| !names.iter().any(|name| name == kernel)).collect();
     if !missing.is_empty() {
         // Without a network, or apt, what is cached must do: the kernels that are run are named.
         let fetch = Command::new(&whylate).args(["lab", "kernels", "--fetch"]).args(&missing).status();
         fetch.with_context(|| format!("cannot run {}", whylate.display()))?;
-        names = cached(&whylate)?;
+        names = cached(&whylate, None)?;
     }
     if !names.iter().any(|name| QUICK_KERNELS.contains(&name.as_str())) {
         return Ok(Quick::Skipped(format!(
@@ -162,16 +170,6 @@ pub(crate) fn quick(root: &Path) -> Result<Quick> {
     Ok(Quick::Ran { good: good(&summary), words: format!("{}; on {}", summary.words(), run.join(", ")) })
 }
 
-/// The names of the kernels in the cache.
-fn cached(whylate: &Path) -> Result<Vec<String>> {
-    let output = Command::new(whylate).args(["lab", "kernels", "--json"]).output();
-    let output = output.with_context(|| format!("cannot run {}", whylate.display()))?;
-    let list: Value = serde_json::from_slice(&output.stdout).context("`lab kernels --json` is not JSON")?;
-    let kernels = list["kernels"].as_array().context("`lab kernels --json` has no `kernels`")?;
-    let cached = kernels.iter().filter(|kernel| kernel["cached"] == true);
-    Ok(cached.filter_map(|kernel| kernel["name"].as_str()).map(str::to_owned).collect())
-}
-
 /// The tests that boot guests themselves, and are skipped elsewhere.
 fn guest_tests(root: &Path) -> Result<bool> {
     let mut tests = root::cargo(root);
@@ -184,27 +182,6 @@ fn guest_tests(root: &Path) -> Result<bool> {
 fn good(summary: &Summary) -> bool {
     let (runs, right, wrong) = summary.totals();
     runs > 0.0 && right >= LEAST_RIGHT * runs && wrong <= MOST_WRONG * runs
-}
-
-/// A verb of `whylate-lab`, beside `whylate`: its lines go to standard error, its results come back.
-fn rig(whylate: &Path, verb: &str, arguments: &[String]) -> Result<Value> {
-    let rig = whylate.with_file_name("whylate-lab");
-    let output = Command::new(&rig)
-        .args([verb, "--json"])
-        .args(arguments)
-        .stdin(Stdio::null())
-        .stderr(Stdio::inherit())
-        .output()
-        .with_context(|| format!("cannot run {}", rig.display()))?;
-    if output.stdout.is_empty() {
-        bail!("the lab ended with {} and no results: see above", output.status);
-    }
-    serde_json::from_slice(&output.stdout).context("the output of `whylate-lab --json` is not JSON")
-}
-
-/// Builds all three programs; `whylate-lab` looks for the other two beside itself.
-fn build(root: &Path) -> Result<PathBuf> {
-    crate::release::whylate(root, &["whylate-lab-cli", "whylate-inject"])
 }
 
 /// The day, as of this machine's clock and UTC.

@@ -1,14 +1,13 @@
 //! The section of `docs/accuracy.md` on programs of others: its last run, and its first run, which stays.
 
 use super::page;
+use super::sections::{ARM64, PROGRAMS as HEADING};
 use super::summary::Summary;
 use anyhow::{Context, Result};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// The section's heading: what stands before it is of the scenarios.
-const HEADING: &str = "\n## Programs of others\n";
 const LAST: &str = "\n### Last run\n";
 const FIRST: &str = "\n### First run\n";
 
@@ -76,9 +75,10 @@ pub(super) fn page(old: &str, document: &Value, summary: &Summary, day: &str) ->
     Ok(format!("{}\n{HEADING}{ABOUT}{runs}", scenarios.trim_end()))
 }
 
-/// `new`, a page of scenarios, with the section that `old` has.
+/// `new`, a page of scenarios, with the sections that `old` has: this one, and that of other architectures.
 pub(super) fn kept(old: &str, new: &str) -> String {
-    let section = old.find(HEADING).and_then(|at| old.get(at..)).unwrap_or_default();
+    let begin = [ARM64, HEADING].into_iter().filter_map(|heading| old.find(heading)).min();
+    let section = begin.and_then(|at| old.get(at..)).unwrap_or_default();
     match section.is_empty() {
         true => new.to_owned(),
         false => format!("{}\n{section}", new.trim_end()),

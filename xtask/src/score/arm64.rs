@@ -1,0 +1,99 @@
+//! The section of `docs/accuracy.md` on guests of arm64, and the run behind it.
+
+use super::page;
+use super::rig::{build, cached, rig};
+use super::sections::{ARM64 as HEADING, PROGRAMS};
+use super::summary::Summary;
+use crate::cross::{self, Profile};
+use crate::outcome::StepOutcome;
+use anyhow::{Context, Result, bail};
+use serde_json::Value;
+use std::fmt::Write;
+use std::path::Path;
+use std::process::Command;
+
+/// With RT throttling, with a fair server, with PREEMPT_RT, and the newest.
+const KERNELS: [&str; 4] = ["6.1", "6.12", "6.12-rt", "7.2-rt"];
+
+/// The scenarios on kernels of arm64, in QEMU's `virt`.
+///
+/// # Errors
+/// When this machine cannot build for arm64, or the lab fails.
+pub(super) fn run(root: &Path, arguments: &[String]) -> Result<Value> {
+    let target = cross::find("arm64").context("no target arm64")?;
+    match target.build(root, Profile::Release, &["whylate", "whylate-inject"]) {
+        StepOutcome::Passed => {}
+        StepOutcome::Skipped(why) | StepOutcome::Failed(why) => bail!("no whylate for arm64: {why}"),
+    }
+    let whylate = build(root)?;
+    let names = cached(&whylate, Some("arm64"))?;
+    let missing = KERNELS.into_iter().filter(|kernel| !names.iter().any(|name| name == kernel));
+    let missing: Vec<&str> = missing.collect();
+    if !missing.is_empty() {
+        let fetch = Command::new(&whylate)
+            .args(["lab", "kernels", "--arch", "arm64", "--fetch"])
+            .args(&missing)
+            .status();
+        if !fetch.with_context(|| format!("cannot run {}", whylate.display()))?.success() {
+            bail!("kernels for arm64 cannot be fetched: see above");
+        }
+    }
+    let programs = target.directory(root, Profile::Release);
+    let program = |option: &str, name: &str| [option.to_owned(), programs.join(name).display().to_string()];
+    let mut all = arguments.to_vec();
+    all.extend(["--arch".to_owned(), "arm64".to_owned()]);
+    all.extend(KERNELS.iter().flat_map(|kernel| ["--kernel".to_owned(), (*kernel).to_owned()]));
+    all.extend(program("--whylate", "whylate"));
+    all.extend(program("--inject", "whylate-inject"));
+    rig(&whylate, "run", &all)
+}
+
+/// The page with the section of this run.
+pub(super) fn page(old: &str, summary: &Summary, day: &str) -> String {
+    let (scenarios, of_programs) = old.split_at(old.find(PROGRAMS).unwrap_or(old.len()));
+    let scenarios = scenarios.split(HEADING).next().unwrap_or_default();
+    let releases: Vec<&str> = summary.releases.iter().map(String::as_str).collect();
+    let mut text = format!(
+        "{}\n{HEADING}\n`cargo xtask score --arch arm64 --seeds {}` writes this section; do not edit it. {day}, kernels {}: {}.\n\n\
+         The same scenarios in guests of arm64 (QEMU's `virt`, a cortex-a72, one instruction each 2 ns), but for those that are\n\
+         about x86 (`architectures` in their files). The programs in the guest are static, and the recordings are explained on\n\
+         this machine. Page faults are recorded by a probe of whylate's own, as these kernels have no event for them.\n",
+        scenarios.trim_end(),
+        summary.seeds.len(),
+        releases.join(", "),
+        summary.words(),
+    );
+    for (what, rows) in
+        [("cause", &summary.causes), ("kernel", &summary.kernels), ("scenario", &summary.scenarios)]
+    {
+        // Writing to a String cannot fail.
+        let _ = write!(text, "\n{}", page::table(what, rows, &summary.total));
+    }
+    text.push_str("\nRuns that are not right:\n\n");
+    text.push_str(&page::list(summary.misses()));
+    text.push_str(of_programs);
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::summary::tests::document;
+    use super::*;
+
+    #[test]
+    fn the_other_sections_stay() {
+        let summary = Summary::of(&document()).expect("results");
+        let old = format!("# Accuracy\n\nScenarios.\n{HEADING}\nold\n{}\nprograms\n", PROGRAMS);
+        let new = page(&old, &summary, "2026-01-02");
+        for part in ["Scenarios.", "--arch arm64 --seeds 1`", "| irq |", "programs\n", "- wrong: irq-load"] {
+            assert!(new.contains(part), "{part} in {new}");
+        }
+        assert!(!new.contains("old\n"));
+        let order = [HEADING, PROGRAMS].map(|heading| new.find(heading).expect(heading));
+        assert!(order[0] < order[1]);
+        let again = super::super::programs::kept(&new, "# Accuracy\n\nNew scenarios.\n");
+        assert!(
+            again.contains("New scenarios.") && again.contains("2026-01-02") && again.contains("programs\n")
+        );
+    }
+}

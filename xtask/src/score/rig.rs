@@ -1,0 +1,38 @@
+//! The test rig: built, and called.
+
+use anyhow::{Context, Result, bail};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// The names of the kernels in the cache, for this machine's architecture or another.
+pub(super) fn cached(whylate: &Path, arch: Option<&str>) -> Result<Vec<String>> {
+    let arch = arch.iter().flat_map(|arch| ["--arch", arch]);
+    let output = Command::new(whylate).args(["lab", "kernels", "--json"]).args(arch).output();
+    let output = output.with_context(|| format!("cannot run {}", whylate.display()))?;
+    let list: Value = serde_json::from_slice(&output.stdout).context("`lab kernels --json` is not JSON")?;
+    let kernels = list["kernels"].as_array().context("`lab kernels --json` has no `kernels`")?;
+    let cached = kernels.iter().filter(|kernel| kernel["cached"] == true);
+    Ok(cached.filter_map(|kernel| kernel["name"].as_str()).map(str::to_owned).collect())
+}
+
+/// A verb of `whylate-lab`, beside `whylate`: its lines go to standard error, its results come back.
+pub(super) fn rig(whylate: &Path, verb: &str, arguments: &[String]) -> Result<Value> {
+    let rig = whylate.with_file_name("whylate-lab");
+    let output = Command::new(&rig)
+        .args([verb, "--json"])
+        .args(arguments)
+        .stdin(Stdio::null())
+        .stderr(Stdio::inherit())
+        .output()
+        .with_context(|| format!("cannot run {}", rig.display()))?;
+    if output.stdout.is_empty() {
+        bail!("the lab ended with {} and no results: see above", output.status);
+    }
+    serde_json::from_slice(&output.stdout).context("the output of `whylate-lab --json` is not JSON")
+}
+
+/// Builds all three programs; `whylate-lab` looks for the other two beside itself.
+pub(super) fn build(root: &Path) -> Result<PathBuf> {
+    crate::release::whylate(root, &["whylate-lab-cli", "whylate-inject"])
+}

@@ -1,0 +1,6 @@
+//! The headings in `docs/accuracy.md` of what is run apart from the scenarios on x86, which stand before them.
+
+/// Guests of arm64.
+pub(super) const ARM64: &str = "\n## Guests of arm64\n";
+/// Programs of Debian; the last one.
+pub(super) const PROGRAMS: &str = "\n## Programs of others\n";
