@@ -38,7 +38,7 @@ enum Command {
     Bench(bench::Bench),
     /// Run the lab's scenarios on real kernels and count how often the answers are right
     Score(score::Score),
-    /// Build the programs for arm64, riscv64, 32-bit ARM, and static for x86-64
+    /// Build the programs for arm64 and riscv64, and static for x86-64
     Cross(cross::Cross),
     /// Write the generated files that are checked in (JSON schemas) anew
     #[command(alias = "docs")]
