@@ -43,10 +43,14 @@ fn check(host: &Snapshot, _options: &CheckOptions) -> RuleResult {
     };
     let Some(first) = memory.iter().find(varies) else {
         let pass = RuleOutcome::pass("The memory has one frequency");
-        return Ok(memory.iter().take(4).fold(pass, |pass, device| pass.shows(&device.min).shows(&device.max)));
+        return Ok(memory
+            .iter()
+            .take(4)
+            .fold(pass, |pass, device| pass.shows(&device.min).shows(&device.max)));
     };
     let governors = memory.iter().filter(varies).map(|device| &device.governor);
-    let survey = survey("the governors of the memory", governors, |governor| FIXED.contains(&governor.as_str()))?;
+    let survey =
+        survey("the governors of the memory", governors, |governor| FIXED.contains(&governor.as_str()))?;
     let Some(wrong) = survey.wrong.first() else {
         let pass = RuleOutcome::pass("The governor of the memory keeps its frequency");
         return Ok(survey.fine.iter().take(4).fold(pass, |pass, own| pass.shows(own)));
@@ -92,9 +96,13 @@ mod tests {
                 case("on demand", &[RANGE, &[(GOVERNOR, "simple_ondemand\n")]]).fails("`simple_ondemand`"),
                 case("fixed", &[RANGE, &[(GOVERNOR, "performance\n")]]).passes("keeps"),
                 case("one frequency", &[ONE, &[(GOVERNOR, "simple_ondemand\n")]]).passes("one frequency"),
-                case("the graphics only", &[&[("/sys/class/devfreq/ff9a0000.gpu/governor", "simple_ondemand\n")]])
+                case(
+                    "the graphics only",
+                    &[&[("/sys/class/devfreq/ff9a0000.gpu/governor", "simple_ondemand\n")]],
+                )
+                .does_not_apply("does not change"),
+                case("another machine", &[&[("/sys/class/net/lo/ifindex", "1\n")]])
                     .does_not_apply("does not change"),
-                case("another machine", &[&[("/sys/class/net/lo/ifindex", "1\n")]]).does_not_apply("does not change"),
                 case("no governor to read", &[RANGE]).cannot_tell("governor"),
                 case("hidden", &[&[]]).cannot_tell("/sys"),
             ],

@@ -90,8 +90,11 @@ mod tests {
                 case("off", &[TWO_CPUS, &[("/proc/sys/kernel/nmi_watchdog", "0\n")]]).passes("off"),
                 case("by the neighbour", &[KERNEL_6_1, TWO_CPUS, ON, BUDDY]).passes("does not use"),
                 case("arm64", &[TWO_CPUS, ON, ARM, &[("/proc/cmdline", "quiet\n")]]).passes("does not use"),
-                case("arm64 with pseudo-NMI", &[TWO_CPUS, ON, ARM, &[("/proc/cmdline", "irqchip.gicv3_pseudo_nmi=1\n")]])
-                    .fails("CPUs 0-1"),
+                case(
+                    "arm64 with pseudo-NMI",
+                    &[TWO_CPUS, ON, ARM, &[("/proc/cmdline", "irqchip.gicv3_pseudo_nmi=1\n")]],
+                )
+                .fails("CPUs 0-1"),
                 case("arm64, parameters not known", &[TWO_CPUS, ON, ARM]).fails("CPUs 0-1"),
                 case("none", &[TWO_CPUS, &[("/proc/stat", "")]]).does_not_apply("no hard"),
                 case("on, CPUs not known", &[TWO_CPUS, &[("/proc/sys/kernel/nmi_watchdog", "1\n")]])
