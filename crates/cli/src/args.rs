@@ -15,6 +15,7 @@ mod ps;
 mod run;
 mod scope;
 mod selection;
+mod tables;
 mod tuning;
 mod values;
 
@@ -33,6 +34,7 @@ pub(crate) use ps::PsArgs;
 pub(crate) use run::RunArgs;
 pub(crate) use scope::ScopeArgs;
 pub(crate) use selection::Selection;
+pub(crate) use tables::TablesArgs;
 pub(crate) use tuning::{ApplyArgs, ConfirmArgs, HistoryArgs, OnFailure, Place, RollbackArgs, VerifyArgs};
 pub(crate) use values::FailOn;
 
@@ -162,6 +164,14 @@ pub(crate) enum Verb {
     /// Latency histograms, latency CCDFs (with the fitted tail, or the reason why there is none), the maximum over time,
     /// and the shift of quantiles.
     Plot(PlotArgs),
+    /// Add what recordings, measurements and checks of many machines show to Parquet tables
+    ///
+    /// Writes DIR/TABLE/date=DAY/machine=NAME/RUN.parquet for DuckDB, Spark, pandas and others, and prints the top causes of
+    /// what was added. An input is added once, whatever its name; an import that is killed can be repeated. Of a recording,
+    /// the worst activations of each thread are kept whole, and the sums of all of them. docs/tables.md lists the columns.
+    ///
+    /// Exit codes: 0 done; 2 an input could not be read or written, all others are in the tables.
+    Tables(TablesArgs),
     /// Put a program into a real kernel in QEMU, with no real-time hardware at hand
     ///
     /// Boots a kernel in QEMU's software emulation, in about ten seconds and without root. A

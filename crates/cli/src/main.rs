@@ -38,6 +38,7 @@ fn main() -> ExitCode {
         Verb::Compare(args) => verbs::compare::run(args),
         Verb::Bench(args) => verbs::bench::run(args),
         Verb::Plot(args) => verbs::plot::run(args),
+        Verb::Tables(args) => verbs::tables::run(args),
         Verb::Lab(verb) => verbs::lab::run(verb),
         Verb::Check(args) => verbs::check::run(args),
         Verb::Snapshot(args) => verbs::snapshot::run(args),

@@ -25,5 +25,6 @@ pub(crate) mod rollback;
 pub(crate) mod run;
 mod runs;
 pub(crate) mod snapshot;
+pub(crate) mod tables;
 pub(crate) mod tuning;
 pub(crate) mod verify;

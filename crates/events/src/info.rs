@@ -23,6 +23,8 @@ pub struct TraceInfo {
     pub kernel_release: Option<String>,
     /// The machine's architecture as `uname -m` names it, where the file has it.
     pub machine: Option<String>,
+    /// The recorded machine's name, where the file has it.
+    pub host: Option<String>,
     /// The kinds of events that were switched on or seen. `None` where only what was seen
     /// is known, as in text; an absent kind may then just not have happened.
     pub recorded: Option<KindSet>,

@@ -88,7 +88,7 @@ fn flags(flags: ContextFlags) -> Value {
 }
 
 /// What an event has of its own, by the kernel's names.
-pub(crate) fn fields(event: &Event) -> Value {
+pub fn fields(event: &Event) -> Value {
     match event.kind {
         EventKind::Switch(s) => json!({
             "prev_comm": s.prev_comm, "prev_pid": s.prev_tid, "prev_prio": s.prev_prio,

@@ -18,7 +18,6 @@ pub mod dat;
 pub mod json_lines;
 pub mod latencies;
 pub mod perfetto;
-#[cfg(feature = "parquet")]
 pub mod tables;
 pub mod text;
 

@@ -34,10 +34,15 @@ pub(crate) struct Assembler<'a> {
     engine: Engine<'a>,
     events: u64,
     next_clean_up: u64,
+    /// What wants each activation that ends.
+    each: Option<Each<'a>>,
 }
 
+/// Takes each activation as it ends, charged, without its verdict.
+pub(crate) type Each<'a> = &'a mut (dyn FnMut(&Activation) + 'a);
+
 impl<'a> Assembler<'a> {
-    pub(crate) fn new(options: &'a Options, info: &TraceInfo) -> Assembler<'a> {
+    pub(crate) fn new(options: &'a Options, info: &TraceInfo, each: Option<Each<'a>>) -> Assembler<'a> {
         Assembler {
             options,
             stats: StatsByThread::default(),
@@ -45,6 +50,7 @@ impl<'a> Assembler<'a> {
             engine: Engine::new(options, info),
             events: 0,
             next_clean_up: CLEAN_UP_EVERY,
+            each,
         }
     }
 
@@ -132,6 +138,7 @@ impl<'a> Assembler<'a> {
         let Activation { comm, priority, .. } = activation;
         stats.identities.count(Identity { comm, policy, priority });
         stats.count(&times, &activation.ledger, self.options.deadline);
+        self.each.iter_mut().for_each(|each| each(&activation));
         stats.keep(Kept { activation, notes }, self.options.worst);
     }
 
@@ -197,7 +204,10 @@ impl<'a> Assembler<'a> {
         };
         let kept = stats.would_keep(starts_program, end - open.due, keep);
         stats.identities.count(thread.identity_in(open.due, end));
-        if !kept && let Some(ledger) = charge::plain::plain(timeline, thread, open, end) {
+        if !kept
+            && self.each.is_none()
+            && let Some(ledger) = charge::plain::plain(timeline, thread, open, end)
+        {
             debug_assert_eq!(charge::ledger(timeline, thread, open, end), (ledger.to_vec(), Vec::new()));
             whole.into_iter().for_each(|whole| whole.count(&times, &ledger, None));
             return stats.count(&times, &ledger, deadline);
@@ -208,7 +218,16 @@ impl<'a> Assembler<'a> {
         stats.count(&times, &ledger, deadline);
         passed_over::note(&mut self.engine.timeline, &ledger);
         let timeline = &self.engine.timeline;
-        if let Some(thread) = timeline.threads.get(tid).filter(|_| kept) {
+        let Some(thread) = timeline.threads.get(tid) else { return };
+        let ledger = match &mut self.each {
+            None => ledger,
+            Some(each) => {
+                let activation = record::without_tracks(timeline, thread, ended, checkpoint::regroup(ledger));
+                each(&activation);
+                activation.ledger
+            }
+        };
+        if kept {
             let activation = record::record(timeline, thread, ended, checkpoint::regroup(ledger));
             notes.extend(charge::timers::longest(timeline, &activation.ledger).map(VerdictNote::Timers));
             stats.keep(Kept { activation, notes }, keep);

@@ -1,6 +1,6 @@
 //! The one call: events in, explanation out.
 
-use crate::assemble::Assembler;
+use crate::assemble::{Assembler, Each};
 use crate::candidates;
 use crate::causes::Cause;
 use crate::findings::{self, Subject};
@@ -24,10 +24,28 @@ use whylate_events::{Event, EventSource, Kind, KindSet};
 const EXPLAINED: usize = 3;
 
 /// Explains every activation of the selected threads of a trace.
-pub fn explain(mut source: impl EventSource, options: &Options) -> Explanation {
+pub fn explain(source: impl EventSource, options: &Options) -> Explanation {
+    explain_all(source, options, None)
+}
+
+/// Explains a trace as [`explain`] does, and hands over every activation as it ends: charged, without a verdict (what is
+/// usual is known at the end only) and without what the CPUs did. Nothing of it is kept, so that memory stays bounded.
+pub fn explain_each(
+    source: impl EventSource,
+    options: &Options,
+    each: &mut dyn FnMut(&Activation),
+) -> Explanation {
+    explain_all(source, options, Some(each))
+}
+
+fn explain_all(mut source: impl EventSource, options: &Options, mut each: Option<Each<'_>>) -> Explanation {
     let asked = options;
     let options = &tracers::options(asked, source.info());
-    let mut assembler = Assembler::new(options, source.info());
+    let each: Option<Each<'_>> = match &mut each {
+        Some(each) => Some(&mut **each),
+        None => None,
+    };
+    let mut assembler = Assembler::new(options, source.info(), each);
     let mut tracers = Tracers::new(source.info());
     for (tid, comm) in source.comms() {
         assembler.timeline_mut().threads.get_mut(tid).assume_name(comm);

@@ -33,7 +33,7 @@ mod verdict;
 
 pub use causes::{Cause, CauseGroup};
 pub use engine::WANTED;
-pub use explain::{explain, explain_any};
+pub use explain::{explain, explain_any, explain_each};
 pub use findings::{finding_codes, finding_page};
 pub use model::{
     Activation, Candidate, CandidateKind, Candidates, CpuContext, CpuProfile, CpuTrack, CriticalSection,

@@ -15,6 +15,7 @@
 //! verify    Verification    terminal  json
 //! history   [HistoryEntry]  terminal  json
 //! ps        PsReport        terminal  json
+//! tables    [TopCause]      terminal
 //! plot      [Prepared]                            svg
 //! ```
 //!
@@ -47,6 +48,7 @@ mod render;
 pub mod run;
 mod sarif;
 mod svg;
+pub mod tables;
 mod terminal;
 pub mod verify;
 mod words;

@@ -36,6 +36,7 @@ const HOUSE: &[(&str, Place)] = &[
     ("whylate-threads", Place::On(4, 2)),
     ("whylate-report", Place::On(5, 0)),
     ("whylate-export", Place::On(5, 0)),
+    ("whylate-tables", Place::On(5, 1)),
     ("whylate", Place::On(6, 0)),
     ("whylate-lab", Place::On(4, 0)),
     ("whylate-lab-cli", Place::On(6, 0)),

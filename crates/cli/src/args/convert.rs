@@ -17,7 +17,7 @@ pub(crate) struct ConvertArgs {
     #[arg(value_name = "OUT")]
     pub(crate) output: PathBuf,
     /// The format to write [default: by the name of OUT: .perfetto-trace or .pftrace, .dat, .txt, .jsonl, and
-    /// .parquet where it is built in; text to standard output]
+    /// .parquet; text to standard output]
     #[arg(long, value_name = "FORMAT")]
     pub(crate) format: Option<ConvertFormat>,
     #[command(flatten)]
@@ -47,7 +47,6 @@ pub(crate) enum ConvertFormat {
     /// One JSON object per line, schema whylate.events/1
     Jsonl,
     /// Tables for data frames: events, activations, segments
-    #[cfg(feature = "parquet")]
     Parquet,
 }
 
@@ -59,7 +58,6 @@ impl ConvertFormat {
             "dat" => Some(ConvertFormat::Dat),
             "txt" => Some(ConvertFormat::Text),
             "jsonl" | "ndjson" => Some(ConvertFormat::Jsonl),
-            #[cfg(feature = "parquet")]
             "parquet" => Some(ConvertFormat::Parquet),
             _ => None,
         }

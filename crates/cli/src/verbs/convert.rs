@@ -2,7 +2,6 @@
 
 mod input;
 mod summary;
-#[cfg(feature = "parquet")]
 mod tables;
 
 use self::input::{Input, ledger_options};
@@ -25,9 +24,6 @@ pub(crate) fn run(args: &ConvertArgs) -> Result<ExitStatus> {
     let format = match args.format.or_else(|| ConvertFormat::of_file(&args.output)) {
         Some(format) => format,
         None if to_stdout => ConvertFormat::Text,
-        None if !cfg!(feature = "parquet") && is_parquet(&args.output) => {
-            bail!("this build of whylate cannot write Parquet: build it with --features parquet")
-        }
         None => bail!("the name {} has no known ending: give a format with --format", args.output.display()),
     };
     args.scope.check()?;
@@ -57,7 +53,6 @@ fn stdout(args: &ConvertArgs, format: ConvertFormat) -> Result<ExitStatus> {
 /// To a file, which is there when it is complete.
 fn file(args: &ConvertArgs, format: ConvertFormat) -> Result<ExitStatus> {
     spare(&args.input, &args.output)?;
-    #[cfg(feature = "parquet")]
     if format == ConvertFormat::Parquet {
         return tables::run(args);
     }
@@ -79,10 +74,6 @@ fn file(args: &ConvertArgs, format: ConvertFormat) -> Result<ExitStatus> {
     let bytes = part.keep()?;
     summarize(&name, Some(bytes), args, format, &written, &input);
     Ok(ExitStatus::Done)
-}
-
-fn is_parquet(path: &Path) -> bool {
-    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("parquet"))
 }
 
 fn is_streamed(format: ConvertFormat) -> bool {

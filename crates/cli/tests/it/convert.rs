@@ -81,11 +81,6 @@ fn the_ending_selects_the_format() {
     let run = whylate([OsStr::new("convert"), input.as_os_str(), none.as_os_str()]);
     assert_eq!(run.code, Some(2));
     assert!(run.stderr.contains("--format"), "{run:#?}");
-    if !cfg!(feature = "parquet") {
-        let table = directory.path().join("a.parquet");
-        let run = whylate([OsStr::new("convert"), input.as_os_str(), table.as_os_str()]);
-        assert!(run.code == Some(2) && run.stderr.contains("--features parquet"), "{run:#?}");
-    }
 }
 
 #[test]

@@ -28,5 +28,6 @@ mod readme;
 mod record;
 mod run;
 mod support;
+mod tables;
 mod tuning;
 mod wrong_input;

@@ -7,6 +7,5 @@ mod json_lines;
 mod latencies;
 mod perfetto;
 mod perfetto_samples;
-#[cfg(feature = "parquet")]
 mod tables;
 mod text;

@@ -48,12 +48,16 @@ pub(super) fn describe(container: &Container) -> TraceInfo {
     // `Linux <node> <release> <machine>`
     let mut uname = container.uname.as_deref().unwrap_or_default().split_ascii_whitespace().rev();
     let machine = uname.next().map(str::to_owned);
+    let kernel_release = uname.next().map(str::to_owned);
+    // A recording without its host's name has a stand-in in brackets, as a kernel without a name has `(none)`.
+    let host = uname.next().filter(|name| !name.starts_with('(')).map(str::to_owned);
     TraceInfo {
         format,
         cpus: container.cpu_count.max(recorded_cpus.unwrap_or(0)),
         clock,
-        kernel_release: uname.next().map(str::to_owned),
+        kernel_release,
         machine,
+        host,
         time_shifted: container.times.shifted(),
         data_bytes: Some(data_bytes),
         damage,

@@ -33,6 +33,7 @@ const MOST_ATTRS: u64 = 65_536;
 
 /// Features (`tools/perf/util/header.h`).
 const TRACING_DATA: u64 = 1;
+const HOSTNAME: u64 = 3;
 const OSRELEASE: u64 = 4;
 const ARCH: u64 = 6;
 const NRCPUS: u64 = 7;
@@ -50,6 +51,7 @@ pub(super) struct Header {
     pub(super) kallsyms: Vec<u8>,
     pub(super) comms: Vec<(Tid, Comm)>,
     pub(super) release: Option<String>,
+    pub(super) host: Option<String>,
     pub(super) machine: Option<String>,
     pub(super) cpus: u32,
     pub(super) damage: Vec<Damage>,
@@ -82,6 +84,7 @@ impl Header {
             kallsyms: Vec::new(),
             comms: Vec::new(),
             release: None,
+            host: None,
             machine: None,
             cpus: 0,
             damage: Vec::new(),
@@ -181,6 +184,7 @@ impl Header {
         };
         match feature {
             TRACING_DATA => self.tracing_data(bytes, path),
+            HOSTNAME => self.host = text(),
             OSRELEASE => self.release = text(),
             ARCH => self.machine = text(),
             NRCPUS => self.cpus = endian.u32(&bytes, 0).unwrap_or(0),

@@ -355,6 +355,7 @@ fn describe_info(header: &Header, decoders: &Decoders) -> TraceInfo {
         clock: clock.map(str::to_owned),
         kernel_release: header.release.clone(),
         machine: header.machine.clone(),
+        host: header.host.clone(),
         data_bytes: Some(header.data.end.saturating_sub(header.data.start)),
         recorded: Some(kinds.collect()),
         damage,

@@ -19,7 +19,8 @@ pub(super) fn add_loads(settings: &mut Vec<(String, String)>, loads: Option<&Loa
     settings.sort();
 }
 
-fn of(host: &Snapshot) -> Vec<(String, String)> {
+/// The settings of a machine that a latency may depend on, by name; what could not be read is left out.
+pub fn of(host: &Snapshot) -> Vec<(String, String)> {
     let mut all = Settings::default();
     all.add(&host.kernel.release);
     all.add(&host.kernel.version);

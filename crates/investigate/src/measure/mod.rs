@@ -30,6 +30,7 @@ mod trace;
 pub use claimed::{Claimed, Wanted, WantedError};
 pub use explained::Explain;
 pub use groups::SpikeGroup;
+pub use machine::of as machine_settings;
 pub use observed::Observed;
 pub use options::{Keeping, Loading, MeasureOptions};
 pub use report::{MeasureReport, TraceState};

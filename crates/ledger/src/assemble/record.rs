@@ -20,17 +20,26 @@ pub(super) fn record(
     ended: &EndedActivation,
     ledger: Vec<Segment>,
 ) -> Activation {
+    let activation = without_tracks(timeline, thread, ended, ledger);
+    let Activation { cpu, due, end, .. } = activation;
+    Activation { tracks: tracks(timeline, &activation.ledger, cpu, due, end), ..activation }
+}
+
+/// The same without what the CPUs did: that is drawn of few activations, and costs more than the rest.
+pub(super) fn without_tracks(
+    timeline: &Timeline,
+    thread: &Thread,
+    ended: &EndedActivation,
+    ledger: Vec<Segment>,
+) -> Activation {
     let EndedActivation { tid, ref open, done, end, .. } = *ended;
-    let cpu = open.ran_on.or(open.cpu).unwrap_or_default();
-    let tracks = tracks(timeline, &ledger, cpu, open.due, end);
     Activation {
-        cpu,
+        cpu: open.ran_on.or(open.cpu).unwrap_or_default(),
         trigger: trigger(timeline, open),
         woken: open.woken,
         running: open.running,
         done,
         ledger,
-        tracks,
         starts_program: ended.starts_program(thread),
         ..Activation::of(tid, thread.comm_at(end), thread.own_priority_at(open.due), open.due, end)
     }

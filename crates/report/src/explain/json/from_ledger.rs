@@ -131,7 +131,8 @@ fn spread(spread: ledger::Spread) -> Spread {
     Spread { min: spread.min.0, p50: spread.p50.0, p99: spread.p99.0, max: spread.max.0 }
 }
 
-pub(crate) fn activation(activation: &ledger::Activation) -> Activation {
+/// An activation as it stands in the document.
+pub fn activation(activation: &ledger::Activation) -> Activation {
     let instant = |at: Option<Ns>| at.map(|at| at.0);
     Activation {
         tid: activation.tid.0,

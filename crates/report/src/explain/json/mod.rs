@@ -2,9 +2,11 @@
 
 pub mod document;
 pub(crate) mod from_ledger;
-pub(crate) mod location;
+pub mod location;
 mod profile;
-mod recording;
+pub mod recording;
+
+pub use from_ledger::activation;
 
 use serde_json::Value;
 use whylate_ledger::Explanation;

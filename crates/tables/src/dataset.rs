@@ -1,0 +1,372 @@
+//! A directory of tables: `TABLE/date=DAY/machine=NAME/RUN.parquet`.
+//!
+//! ```text
+//! .whylate/staging/PID-N/   an import's files, until all are complete; removed by the next import if its process is gone
+//! .whylate/runs/ab/RUN      "date machine" of a run that is there: what makes an import happen once
+//! .whylate/key              the key of --hide-names
+//! ```
+//!
+//! An import writes its files into staging, syncs them, renames them into place, `runs` last, and then makes the mark. A kill
+//! at any step leaves either no mark, and the next import of the same content replaces the files of the same names; or a
+//! complete import. Two processes that import the same content write the same rows under the same names.
+
+use crate::batch::Batch;
+use crate::content::Input;
+use crate::error::TablesError;
+use crate::input::inputs;
+use crate::options::TableOptions;
+use crate::parquet_file::ParquetFile;
+use crate::rows::Sink;
+use crate::run_id::RunId;
+use crate::schema::{TABLES, Table};
+use crate::views::views;
+use rustix::fs::{FlockOperation, flock};
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+use whylate_report::tables::TopCause;
+
+/// What hive and Spark call a partition without a value.
+pub const UNKNOWN_PARTITION: &str = "__HIVE_DEFAULT_PARTITION__";
+
+/// A directory of tables.
+pub struct Dataset {
+    root: PathBuf,
+}
+
+/// What an added run shows of its machine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SeenMachine {
+    /// Its name; `None`: not known.
+    pub name: Option<String>,
+    /// What no update of its software changes: the part, and what it is.
+    pub hardware: Vec<(&'static str, String)>,
+}
+
+/// What became of an input.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Imported {
+    /// Its runs that were added.
+    pub added: usize,
+    /// Its runs that were there already.
+    pub present: usize,
+    /// Rows that were added, of all tables.
+    pub rows: u64,
+    /// The machine of each run that was added.
+    pub machines: Vec<SeenMachine>,
+    /// Its runs that have a date that is still to come.
+    pub future: usize,
+    /// What its late activations were late because of.
+    pub causes: Vec<TopCause>,
+}
+
+impl Dataset {
+    /// The tables in a directory, which is made where there is none. What killed imports left is removed.
+    ///
+    /// # Errors
+    /// If it cannot be made or read.
+    pub fn open(root: &Path) -> Result<Dataset, TablesError> {
+        let dataset = Dataset { root: root.to_owned() };
+        for directory in [dataset.staging(), dataset.marks()] {
+            make_directories(&directory)?;
+        }
+        dataset.remove_abandoned();
+        Ok(dataset)
+    }
+
+    fn staging(&self) -> PathBuf {
+        self.root.join(".whylate/staging")
+    }
+
+    fn marks(&self) -> PathBuf {
+        self.root.join(".whylate/runs")
+    }
+
+    /// Where the import of a run is noted.
+    fn mark(&self, run: RunId) -> PathBuf {
+        let name = run.to_string();
+        self.marks().join(name.get(..2).unwrap_or_default()).join(name)
+    }
+
+    /// The key by which machines' names are hidden in this directory; made by the first who asks.
+    ///
+    /// # Errors
+    /// If it can be neither read nor made.
+    pub fn key(&self) -> Result<Vec<u8>, TablesError> {
+        let path = self.root.join(".whylate/key");
+        let failed = |error| TablesError::Write { path: path.clone(), error };
+        match fs::read(&path) {
+            Ok(key) if !key.is_empty() => return Ok(key),
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                return Err(TablesError::Read { path, error });
+            }
+            _ => {}
+        }
+        let mut key = [0; 32];
+        File::open("/dev/urandom")
+            .and_then(|mut random| io::Read::read_exact(&mut random, &mut key))
+            .map_err(failed)?;
+        let staged = self.staging().join(format!("key-{}", std::process::id()));
+        fs::write(&staged, key).map_err(failed)?;
+        // The first one stays: two processes must not hide the same name in two ways.
+        let linked = fs::hard_link(&staged, &path);
+        fs::remove_file(&staged).map_err(failed)?;
+        match linked {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(failed(error)),
+            _ => fs::read(&path).map_err(failed),
+        }
+    }
+
+    /// Imports an input, unless it is there already; `replace`: even then.
+    ///
+    /// # Errors
+    /// If it cannot be read, or its tables cannot be written. Nothing of a run that failed is added.
+    pub fn import(
+        &self,
+        path: &Path,
+        options: &TableOptions,
+        replace: bool,
+    ) -> Result<Imported, TablesError> {
+        let run = RunId::of(path)?;
+        let mut imported =
+            Imported { added: 0, present: 0, rows: 0, machines: Vec::new(), future: 0, causes: Vec::new() };
+        // An input of one run that is there need not be opened.
+        if !replace && self.partition_of(run).is_some() {
+            imported.present = 1;
+            return Ok(imported);
+        }
+        for input in inputs(path, options)? {
+            let before = self.partition_of(input.run);
+            if before.is_some() && !replace {
+                imported.present += 1;
+                continue;
+            }
+            let mut staged = Staged::new(&self.staging())?;
+            let summary = input.rows(options, &mut staged)?;
+            imported.rows += self.commit(staged, &input, before)?;
+            imported.added += 1;
+            imported.causes.extend(summary.causes);
+            imported.future += usize::from(input.future() == Some(true));
+            imported.machines.push(SeenMachine { name: input.machine, hardware: summary.hardware });
+        }
+        Ok(imported)
+    }
+
+    /// Removes the unfinished imports of this process, which is about to end.
+    pub fn abandon(&self) {
+        let own = format!("{}-", std::process::id());
+        for entry in fs::read_dir(self.staging()).into_iter().flatten().flatten() {
+            if entry.file_name().to_string_lossy().starts_with(&own) {
+                let _ = fs::remove_dir_all(entry.path());
+            }
+        }
+    }
+
+    /// The partition of a run that is there: its mark counts as long as its file is there as well.
+    fn partition_of(&self, run: RunId) -> Option<String> {
+        let partition = fs::read_to_string(self.mark(run)).ok()?;
+        let partition = partition.trim_end().to_owned();
+        let is_there = self.root.join("runs").join(&partition).join(file_of(run)).exists();
+        is_there.then_some(partition)
+    }
+
+    fn commit(&self, staged: Staged, input: &Input, before: Option<String>) -> Result<u64, TablesError> {
+        let partition = format!(
+            "date={}/machine={}",
+            input.date.as_deref().map_or(UNKNOWN_PARTITION.to_owned(), escaped),
+            input.machine.as_deref().map_or(UNKNOWN_PARTITION.to_owned(), escaped)
+        );
+        let Complete { files, rows, guard } = staged.finish()?;
+        let name = file_of(input.run);
+        // `runs` is the first table, and the last to appear.
+        for table in TABLES.iter().rev() {
+            let directory = self.root.join(table.name).join(&partition);
+            let place = directory.join(&name);
+            match files.iter().find(|(of, _)| of.name == table.name) {
+                Some((_, staged)) => {
+                    make_directories(&directory)?;
+                    fs::rename(staged, &place).map_err(|error| TablesError::Write { path: place, error })?;
+                }
+                // What a killed import of other options may have left.
+                None => remove(&place)?,
+            }
+            if let Some(before) = before.as_ref().filter(|before| **before != partition) {
+                remove(&self.root.join(table.name).join(before).join(&name))?;
+            }
+        }
+        let mark = self.mark(input.run);
+        let failed = |error| TablesError::Write { path: mark.clone(), error };
+        make_directories(mark.parent().unwrap_or(&self.root))?;
+        let staged = guard.directory.join("mark");
+        fs::write(&staged, format!("{partition}\n"))
+            .and_then(|()| fs::rename(&staged, &mark))
+            .map_err(failed)?;
+        Ok(rows)
+    }
+
+    /// Writes `views.sql`, which names the tables for DuckDB.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn write_views(&self) -> Result<(), TablesError> {
+        let path = self.root.join("views.sql");
+        let failed = |error| TablesError::Write { path: path.clone(), error };
+        let root = self.root.canonicalize().map_err(failed)?;
+        let views = views(&root, |table| self.root.join(table.name).is_dir());
+        let staged = Staged::new(&self.staging())?;
+        let file = staged.guard.directory.join("views.sql");
+        fs::write(&file, views).and_then(|()| fs::rename(&file, &path)).map_err(failed)
+    }
+
+    /// Removes what imports left whose process is gone: their lock is free.
+    fn remove_abandoned(&self) {
+        for entry in fs::read_dir(self.staging()).into_iter().flatten().flatten() {
+            let Ok(lock) = File::open(entry.path().join("lock")) else { continue };
+            if flock(&lock, FlockOperation::NonBlockingLockExclusive).is_ok() {
+                // Another process may do the same at this time.
+                let _ = fs::remove_dir_all(entry.path());
+            }
+        }
+    }
+}
+
+fn file_of(run: RunId) -> String {
+    format!("{run}.parquet")
+}
+
+fn make_directories(path: &Path) -> Result<(), TablesError> {
+    fs::create_dir_all(path).map_err(|error| TablesError::Write { path: path.to_owned(), error })
+}
+
+fn remove(path: &Path) -> Result<(), TablesError> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            Err(TablesError::Write { path: path.to_owned(), error })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// A value as it stands in a partition's directory: hive and Spark read `%XX` back.
+fn escaped(value: &str) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
+    let escaped = value.bytes().map(|byte| match byte {
+        byte if plain(byte) => char::from(byte).to_string(),
+        byte => format!("%{byte:02X}"),
+    });
+    escaped.collect()
+}
+
+/// A directory that is removed with its content, at the latest by the next import.
+struct Guard {
+    directory: PathBuf,
+    _lock: File,
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.directory);
+    }
+}
+
+/// The files of an import that are not in place yet. A table without rows has none.
+struct Staged {
+    guard: Guard,
+    files: Vec<Option<ParquetFile<File>>>,
+    spare: Vec<Batch>,
+    rows: u64,
+}
+
+/// The same, complete.
+struct Complete {
+    files: Vec<(&'static Table, PathBuf)>,
+    rows: u64,
+    guard: Guard,
+}
+
+static IMPORTS: AtomicU32 = AtomicU32::new(0);
+
+impl Staged {
+    fn new(staging: &Path) -> Result<Staged, TablesError> {
+        let number = IMPORTS.fetch_add(1, Ordering::Relaxed);
+        let directory = staging.join(format!("{}-{number}", std::process::id()));
+        // A killed process may have had the same id.
+        let _ = fs::remove_dir_all(&directory);
+        make_directories(&directory)?;
+        let failed = |error| TablesError::Write { path: directory.clone(), error };
+        let lock = File::create(directory.join("lock")).map_err(failed)?;
+        flock(&lock, FlockOperation::NonBlockingLockExclusive).map_err(|error| failed(error.into()))?;
+        Ok(Staged {
+            guard: Guard { directory, _lock: lock },
+            files: TABLES.iter().map(|_| None).collect(),
+            spare: TABLES.iter().map(Batch::new).collect(),
+            rows: 0,
+        })
+    }
+
+    fn path(&self, table: &Table) -> PathBuf {
+        self.guard.directory.join(table.name)
+    }
+
+    /// Hands waiting rows of a table to its file, which is made with the first ones.
+    fn write(&mut self, at: usize) -> io::Result<()> {
+        let batch = &mut self.spare[at];
+        if batch.rows() == 0 {
+            return Ok(());
+        }
+        let batch = batch.take();
+        self.rows += batch.rows() as u64;
+        if self.files[at].is_none() {
+            let file = File::create(self.path(&TABLES[at]))?;
+            self.files[at] = Some(ParquetFile::new(&TABLES[at], file)?);
+        }
+        self.files[at].as_mut().map_or(Ok(()), |file| file.write(&batch))
+    }
+
+    /// Completes the files: they are on the disk then.
+    fn finish(mut self) -> Result<Complete, TablesError> {
+        let mut files = Vec::new();
+        for (at, table) in TABLES.iter().enumerate() {
+            let path = self.path(table);
+            let failed = |error| TablesError::Write { path: path.clone(), error };
+            self.write(at).map_err(failed)?;
+            let Some(file) = self.files[at].take() else { continue };
+            let mut file = file.finish().map_err(failed)?;
+            file.flush().and_then(|()| file.sync_all()).map_err(failed)?;
+            files.push((table, path));
+        }
+        Ok(Complete { files, rows: self.rows, guard: self.guard })
+    }
+}
+
+/// Rows of a group: what is held in memory.
+const GROUP: usize = 1 << 16;
+
+impl Sink for Staged {
+    fn batch(&mut self, table: &str) -> &mut Batch {
+        let at = TABLES.iter().position(|one| one.name == table).unwrap_or_default();
+        &mut self.spare[at]
+    }
+
+    fn relieve(&mut self) -> io::Result<()> {
+        for at in 0..TABLES.len() {
+            if self.spare[at].rows() >= GROUP {
+                self.write(at)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_partition_is_one_directory_whatever_the_name() {
+        assert_eq!(escaped("plc-1.lab"), "plc-1.lab");
+        assert_eq!(escaped("../a b=c"), "..%2Fa%20b%3Dc");
+        assert_eq!(escaped("ü"), "%C3%BC");
+    }
+}
