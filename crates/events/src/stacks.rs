@@ -9,6 +9,7 @@
 //! first. It has none while it is not resolved, which another machine can do later by the module's build id.
 
 use crate::mutexes::MutexReading;
+use std::collections::HashMap;
 use std::fmt;
 use whylate_base::{Cpu, Ns, SourceLocation, Tid};
 
@@ -91,11 +92,59 @@ impl Stacks {
             .or_else(|| self.own_frames(stack).next())
     }
 
+    /// Kernel time of one sample, as far as it is known: an estimate.
+    pub fn cost_of_one(&self) -> Option<Ns> {
+        let count = i64::try_from(self.samples.len()).ok().filter(|&count| count > 0)?;
+        self.cost.map(|cost| Ns(cost.0 / count))
+    }
+
+    /// Leaves out the samples and mutexes of other instants, and the stacks and addresses that no sample needs then.
+    pub fn retain(&mut self, keeps: impl Fn(Ns) -> bool) {
+        let one = self.cost_of_one();
+        self.samples.retain(|sample| keeps(sample.time));
+        let count = i64::try_from(self.samples.len()).unwrap_or(i64::MAX);
+        self.cost = one.map(|one| Ns(one.0.saturating_mul(count)));
+        self.mutexes.retain(|mutex| keeps(mutex.from));
+        let mut stacks = Renumbered::default();
+        for sample in &mut self.samples {
+            sample.stack = StackId(stacks.number(sample.stack.0));
+        }
+        self.stacks = stacks.chosen(&self.stacks);
+        let mut addresses = Renumbered::default();
+        for address in self.stacks.iter_mut().flatten() {
+            *address = AddressId(addresses.number(address.0));
+        }
+        self.addresses = addresses.chosen(&self.addresses);
+    }
+
     fn expand<'a>(&'a self, address: &'a CodeAddress) -> impl Iterator<Item = Frame<'a>> {
         let module = address.module.and_then(|id| self.modules.get(id.0 as usize));
         let frame = move |location| Frame { module, offset: address.offset, location };
         let unresolved = address.locations.is_empty().then(|| frame(None));
         unresolved.into_iter().chain(address.locations.iter().map(move |location| frame(Some(location))))
+    }
+}
+
+/// New numbers of those members of a table that are needed, in the order in which they are.
+#[derive(Debug, Default)]
+struct Renumbered {
+    numbers: HashMap<u32, u32>,
+    order: Vec<u32>,
+}
+
+impl Renumbered {
+    fn number(&mut self, old: u32) -> u32 {
+        let next = self.order.len() as u32;
+        let order = &mut self.order;
+        *self.numbers.entry(old).or_insert_with(|| {
+            order.push(old);
+            next
+        })
+    }
+
+    /// The members; a number that the table lacks has an empty one.
+    fn chosen<T: Clone + Default>(&self, table: &[T]) -> Vec<T> {
+        self.order.iter().map(|&old| table.get(old as usize).cloned().unwrap_or_default()).collect()
     }
 }
 
@@ -304,6 +353,31 @@ mod tests {
             stacks: vec![vec![AddressId(0), AddressId(1), AddressId(2), AddressId(3), AddressId(9)]],
             ..Stacks::default()
         }
+    }
+
+    #[test]
+    fn what_is_retained_is_the_same_and_nothing_else_is_left() {
+        let mut stacks = stacks();
+        stacks.stacks.insert(0, vec![AddressId(2)]);
+        stacks.samples = (0..6)
+            .map(|n| StackSample {
+                time: Ns(n),
+                tid: Tid(1),
+                pid: Tid(1),
+                cpu: Cpu(0),
+                kind: SampleKind::CpuClock,
+                stack: StackId(u32::from(n == 1)),
+            })
+            .collect();
+        let frames = |stacks: &Stacks, sample: &StackSample| {
+            stacks.frames(sample.stack).map(|frame| frame.to_string()).collect::<Vec<_>>()
+        };
+        let before: Vec<_> = stacks.samples.iter().map(|sample| frames(&stacks, sample)).collect();
+        stacks.retain(|time| time > Ns(3));
+        assert_eq!((stacks.samples.len(), stacks.stacks.len(), stacks.addresses.len()), (2, 1, 1));
+        assert!(stacks.samples.iter().all(|sample| frames(&stacks, sample) == before[0]));
+        stacks.retain(|_| false);
+        assert_eq!((stacks.samples.len(), stacks.stacks.len(), stacks.addresses.len()), (0, 0, 0));
     }
 
     #[test]

@@ -102,13 +102,24 @@ impl<'a> Samples<'a> {
                     }
                 }
                 ShownBy::Culprit => {
-                    let Some(Culprit::Task { tid, .. }) = segment.by else { continue };
-                    let ran = self.ran(tid, segment);
-                    add(PlaceRole::CulpritRan, tid, self.commonest(of(ran, is_clock)));
+                    let Some(Culprit::Task { tid: culprit, .. }) = segment.by else { continue };
+                    let ran = self.commonest(of(self.ran(culprit, segment), is_clock));
+                    add(
+                        PlaceRole::CulpritRan,
+                        culprit,
+                        ran.or_else(|| self.interrupted(culprit, tid, segment)),
+                    );
                 }
             }
         }
         places
+    }
+
+    /// Where a culprit was when the late thread was woken: by the timer's interrupt, or by the culprit itself.
+    fn interrupted(&self, culprit: Tid, late: Tid, segment: &Segment) -> Option<(StackId, usize)> {
+        let samples = self.between(culprit, segment.start - BLUR, segment.end + BLUR);
+        let woke = |sample: &&StackSample| sample.kind == SampleKind::Wake { woken: late };
+        samples.iter().find(woke).map(|sample| (sample.stack, 1))
     }
 
     /// The switch by which the thread left the CPU that it lacked in this segment: its last one before.
@@ -328,6 +339,19 @@ mod tests {
         let (why, evidence) = answer(Cause::OwnWork, None, &samples);
         assert_eq!(why, "it was late; most of it at control.c:3 (`f3`)");
         assert_eq!(evidence, ["its own work: control.c:3 (`f3`), called at control.c:10 (`f10`)"]);
+    }
+
+    #[test]
+    fn a_culprit_without_a_clock_sample_is_where_it_was_when_the_thread_was_woken() {
+        use SampleKind::{CpuClock, Wake};
+        let wake = |at, woken| (at, OWNER, Wake { woken }, 2);
+        let why = |samples: &[_]| answer(Cause::HigherPriorityTask, Some(OWNER), samples).0;
+        let ran = |line| format!("it was late; it ran at control.c:{line} (`f{line}`)");
+        assert_eq!(why(&[wake(95, LATE)]), ran(3), "the segment begins at the event behind the sample");
+        assert_eq!(why(&[wake(101, LATE), (500, OWNER, CpuClock, 5)]), ran(6));
+        for other in [wake(50, LATE), wake(101, OWNER), (101, LATE, Wake { woken: LATE }, 2)] {
+            assert_eq!(why(&[other]), "it was late", "{other:?}");
+        }
     }
 
     #[test]

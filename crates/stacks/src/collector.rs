@@ -6,7 +6,7 @@ use crate::shared::Shared;
 use crate::table::StackTable;
 use crate::{Mapping, ModuleFiles, Unwinder};
 use rustix::event::{PollFd, PollFlags, poll};
-use std::collections::HashSet;
+use std::collections::{HashSet, VecDeque};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -15,11 +15,17 @@ use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
 use whylate_base::{Ns, Tid};
 use whylate_events::{AddressId, SampleKind, StackSample, Stacks};
-use whylate_sys::PerfRing;
+use whylate_sys::{Clock, PerfRing, now};
 
 /// How long records may wait for company: each look at the rings disturbs a CPU. A wait for a lock that takes longer is seen
 /// while it lasts.
 const PAUSE: rustix::time::Timespec = rustix::time::Timespec { tv_sec: 0, tv_nsec: 10_000_000 };
+
+/// Bytes of records that wait.
+const MOST_WAITING: usize = 128 << 20;
+
+/// Unwinding the first sample of a large program takes long; the rings fill meanwhile.
+const AT_ONCE: Ns = Ns::from_ms(20);
 
 /// The rings, and what was made of their records so far.
 pub(crate) struct Collector {
@@ -28,6 +34,11 @@ pub(crate) struct Collector {
     unwinder: Unwinder,
     table: StackTable,
     locks: LockReader,
+    /// Records that are not looked at yet, in time order; of samples only those of the chosen spans will be.
+    waiting: VecDeque<(Ns, Box<[u8]>)>,
+    /// For how long, and how many bytes of them there are.
+    chosen_after: Option<Ns>,
+    waiting_bytes: usize,
     /// Processes whose mappings are known: from `/proc` or from their exec.
     known: HashSet<Tid>,
     /// One round's records, one behind the other, and where each begins with its time.
@@ -37,13 +48,16 @@ pub(crate) struct Collector {
 }
 
 impl Collector {
-    pub(crate) fn new(rings: Vec<PerfRing>, shared: Arc<Shared>) -> Collector {
+    pub(crate) fn new(rings: Vec<PerfRing>, shared: Arc<Shared>, chosen_after: Option<Ns>) -> Collector {
         Collector {
             rings,
             shared,
             unwinder: Unwinder::new(),
             table: StackTable::default(),
             locks: LockReader::default(),
+            waiting: VecDeque::new(),
+            chosen_after,
+            waiting_bytes: 0,
             known: HashSet::new(),
             bytes: Vec::new(),
             order: Vec::new(),
@@ -61,6 +75,7 @@ impl Collector {
             self.round();
         }
         self.round();
+        self.choose(Ns::MAX, Ns::MAX);
     }
 
     /// What was sampled, and the files that the code is from.
@@ -87,13 +102,64 @@ impl Collector {
         }
         order.sort_unstable();
         for &(_, start, length) in &order {
-            let record = bytes.get(start..start + length).and_then(Record::parse);
-            if let Some(record) = record {
-                self.apply(&record);
+            let Some(bytes) = bytes.get(start..start + length) else { continue };
+            match (Record::parse(bytes), self.chosen_after) {
+                (Some(record), None) => self.apply(&record),
+                (Some(record), Some(_)) => self.wait(&record, bytes),
+                (None, _) => {}
             }
         }
         (self.bytes, self.order) = (bytes, order);
         self.locks.look();
+        if let Some(after) = self.chosen_after {
+            let now = now(Clock::Monotonic);
+            self.choose(now - after, now + AT_ONCE);
+        }
+    }
+
+    /// Puts a record aside. Where too many wait, the oldest samples are given up.
+    fn wait(&mut self, record: &Record<'_>, bytes: &[u8]) {
+        if let Body::Sample(sample) = &record.body {
+            // It may have ended by the time at which the sample is looked at.
+            self.know(sample.pid);
+        }
+        self.waiting_bytes += bytes.len();
+        self.waiting.push_back((record.time, bytes.into()));
+        while self.waiting_bytes > MOST_WAITING
+            && let Some((_, bytes)) = self.waiting.pop_front()
+        {
+            self.waiting_bytes -= bytes.len();
+            if let Some(record) = Record::parse(&bytes) {
+                match &record.body {
+                    Body::Sample(_) => self.table.lost(1),
+                    _ => self.apply(&record),
+                }
+            }
+        }
+    }
+
+    /// Looks at the records before an instant, for as long as there is time, and forgets the samples that are not chosen any
+    /// more.
+    fn choose(&mut self, before: Ns, until: Ns) {
+        let spans = self.shared.spans.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let is_chosen = |time: Ns| spans.iter().any(|&(from, to)| (from..=to).contains(&time));
+        while self.waiting.front().is_some_and(|&(time, _)| time < before)
+            && let Some((time, bytes)) = self.waiting.pop_front()
+        {
+            self.waiting_bytes -= bytes.len();
+            let Some(record) = Record::parse(&bytes) else { continue };
+            if !matches!(record.body, Body::Sample(_)) {
+                self.apply(&record);
+            } else if is_chosen(time) {
+                self.apply(&record);
+                if now(Clock::Monotonic) > until {
+                    break;
+                }
+            }
+        }
+        if self.chosen_after.is_some() {
+            self.table.retain(is_chosen);
+        }
     }
 
     fn apply(&mut self, record: &Record<'_>) {

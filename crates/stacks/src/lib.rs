@@ -7,6 +7,9 @@
 //! events::Stacks <── symbols.rs: functions and lines <── table.rs: every stack once
 //! ```
 //!
+//! A sampling may last for days: then records wait until it is known which spans matter (`StackSampler::choose`), and only
+//! the samples of these are unwound.
+//!
 //! A thread that was switched out last may wait for a mutex: `lock_reader.rs` reads it from the program's memory.
 //!
 //! The kernel copies a thread's registers and the top of its stack; this process unwinds them with the call frame

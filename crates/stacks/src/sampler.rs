@@ -24,6 +24,9 @@ pub struct SamplerOptions {
     pub wakes: Option<SampledTracepoint>,
     /// `raw_syscalls:sys_enter`, with where its `id` is, and a filter of the calls: each is sampled. Needs privileges.
     pub syscalls: Option<SampledTracepoint>,
+    /// Samples are looked at so long after they were taken, and then only those of the [chosen](StackSampler::choose)
+    /// spans; `None` takes all, at once.
+    pub chosen_after: Option<Ns>,
     /// Where the functions and lines of the code are looked up.
     pub symbols: SymbolOptions,
 }
@@ -35,6 +38,7 @@ impl Default for SamplerOptions {
             stack_bytes: DEFAULT_STACK_BYTES,
             wakes: None,
             syscalls: None,
+            chosen_after: None,
             symbols: SymbolOptions::default(),
         }
     }
@@ -125,7 +129,7 @@ impl StackSampler {
         };
         let owners = rings.iter().map(duplicate).collect::<Result<Vec<_>, SysError>>()?;
         let shared = Arc::new(Shared { sources: sources(&options, kernel), ..Shared::default() });
-        let mut collector = Collector::new(rings, shared.clone());
+        let mut collector = Collector::new(rings, shared.clone(), options.chosen_after);
         let (period, stack_bytes, symbols) = (options.period, options.stack_bytes, options.symbols);
         let of_one = kernel.then(|| cost::of_one_sample(stack_bytes)).flatten();
         let collect = move || {
@@ -148,41 +152,96 @@ impl StackSampler {
     /// # Errors
     /// That the kernel refuses this thread.
     pub fn follow(&self, tid: Tid) -> Result<(), SysError> {
-        let opened = match self.open(tid) {
-            Err(error) if error.is_no_such_thread() => return Ok(()),
-            opened => opened?,
-        };
-        self.shared.events.lock().unwrap_or_else(PoisonError::into_inner).extend(opened);
-        Ok(())
+        match self.open(tid).and_then(|opened| self.begin(opened)) {
+            Err(error) if error.is_no_such_thread() => Ok(()),
+            followed => followed,
+        }
     }
 
-    /// The events of a thread, enabled.
+    /// Samples whatever runs on chosen CPUs from now on, by its clock and at the wake-ups that a filter selects, in
+    /// ftrace's filter language: a timer's interrupt wakes a thread with the stack of the thread that it interrupts.
+    /// What other CPUs run has only its mappings recorded.
+    ///
+    /// # Errors
+    /// That the kernel refuses it: it needs privileges.
+    pub fn follow_cpus(&self, chosen: &[(Cpu, String)]) -> Result<(), SysError> {
+        let mut opened = Vec::new();
+        for &(cpu, ref ring) in &self.rings {
+            let mappings = PerfOptions { mappings: true, ..counter(PerfCounter::Nothing) };
+            let event = PerfEvent::open_on_cpu(&mappings, cpu)?;
+            event.write_to(ring)?;
+            opened.push(event);
+            let Some((_, wakes)) = chosen.iter().find(|(chosen, _)| *chosen == cpu) else { continue };
+            for (index, source) in self.shared.sources.iter().enumerate() {
+                let filter = match source {
+                    SampleSource::CpuClock(_) => None,
+                    SampleSource::Wake(_) => Some(wakes.as_str()),
+                    _ => continue,
+                };
+                let options = PerfOptions { inherit: false, mappings: false, ..self.options(index, source) };
+                let event = PerfEvent::open_on_cpu(&options, cpu)?;
+                self.prepare(&event, ring, index, filter)?;
+                opened.push(event);
+            }
+        }
+        self.begin(opened)
+    }
+
+    /// The CPUs that there are.
+    pub fn cpus(&self) -> impl Iterator<Item = Cpu> + '_ {
+        self.rings.iter().map(|&(cpu, _)| cpu)
+    }
+
+    /// Chooses the spans whose samples are taken, in place of those that were chosen before.
+    pub fn choose(&self, spans: Vec<(Ns, Ns)>) {
+        *self.shared.spans.lock().unwrap_or_else(PoisonError::into_inner) = spans;
+    }
+
+    /// The events of a thread.
     fn open(&self, tid: Tid) -> Result<Vec<PerfEvent>, SysError> {
         let mut opened = Vec::new();
         for &(cpu, ref ring) in &self.rings {
             for (index, source) in self.shared.sources.iter().enumerate() {
-                let options = PerfOptions {
-                    period: source.period(),
-                    inherit: true,
-                    kernel: self.kernel,
-                    kernel_stack: self.kernel,
-                    user_stack: self.stack_bytes,
-                    // Of one event alone: each would write a record of its own.
-                    mappings: index == 0,
-                    ..counter(source.counter())
-                };
-                let event = PerfEvent::open(&options, tid, cpu)?;
-                event.write_to(ring)?;
-                source.filter().map_or(Ok(()), |filter| event.filter(filter))?;
-                let id = event.id()?;
-                self.shared.source_of.lock().unwrap_or_else(PoisonError::into_inner).insert(id, index);
+                let event = PerfEvent::open(&self.options(index, source), tid, cpu)?;
+                self.prepare(&event, ring, index, source.filter())?;
                 opened.push(event);
             }
         }
-        for event in &opened {
-            event.enable()?;
-        }
         Ok(opened)
+    }
+
+    fn options(&self, index: usize, source: &SampleSource) -> PerfOptions {
+        PerfOptions {
+            period: source.period(),
+            inherit: true,
+            kernel: self.kernel,
+            kernel_stack: self.kernel,
+            user_stack: self.stack_bytes,
+            // Of one event alone: each would write a record of its own.
+            mappings: index == 0,
+            ..counter(source.counter())
+        }
+    }
+
+    fn prepare(
+        &self,
+        event: &PerfEvent,
+        ring: &OwnedFd,
+        source: usize,
+        filter: Option<&str>,
+    ) -> Result<(), SysError> {
+        event.write_to(ring)?;
+        filter.map_or(Ok(()), |filter| event.filter(filter))?;
+        let id = event.id()?;
+        self.shared.source_of.lock().unwrap_or_else(PoisonError::into_inner).insert(id, source);
+        Ok(())
+    }
+
+    /// Enables events, and holds them until the end.
+    fn begin(&self, opened: Vec<PerfEvent>) -> Result<(), SysError> {
+        opened.iter().try_for_each(PerfEvent::enable)?;
+        self.shared.events.lock().unwrap_or_else(PoisonError::into_inner).extend(opened);
+        Ok(())
     }
 
     /// Ends the sampling and looks up the functions and lines.

@@ -4,6 +4,7 @@ use crate::source::SampleSource;
 use std::collections::HashMap;
 use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
+use whylate_base::Ns;
 use whylate_sys::PerfEvent;
 
 /// The state of one sampling.
@@ -13,6 +14,8 @@ pub(crate) struct Shared {
     pub(crate) is_over: AtomicBool,
     pub(crate) events: Mutex<Vec<PerfEvent>>,
     pub(crate) sources: Vec<SampleSource>,
+    /// The spans whose samples are taken, where not all are.
+    pub(crate) spans: Mutex<Vec<(Ns, Ns)>>,
     /// The source of each event, an index, by the event's number.
     pub(crate) source_of: Mutex<HashMap<u64, usize>>,
 }

@@ -1,10 +1,13 @@
 //! Every address and every stack once, as samples arrive.
 
 use std::collections::HashMap;
+use whylate_base::Ns;
 use whylate_events::{AddressId, CodeAddress, ModuleId, StackId, StackSample, Stacks};
 
 /// A recording holds no more samples: a bound on memory and file, some 80 MB of memory. Later ones are counted as lost.
 const MOST_SAMPLES: usize = 1 << 20;
+/// So many are not worth a look at which of them may go.
+const SOME_SAMPLES: usize = 1 << 12;
 
 /// The stacks of a recording while it grows.
 #[derive(Debug, Default)]
@@ -14,6 +17,8 @@ pub(crate) struct StackTable {
     stack_ids: HashMap<Vec<AddressId>, StackId>,
     /// Samples beyond [`MOST_SAMPLES`].
     beyond: u64,
+    /// How many samples the last [`retain`](Self::retain) left.
+    retained: usize,
 }
 
 impl StackTable {
@@ -52,6 +57,19 @@ impl StackTable {
         self.stacks.lost = self.stacks.lost.saturating_add(count);
     }
 
+    /// Forgets the other samples, once there are twice as many as the last time: a look at all of them takes time.
+    pub(crate) fn retain(&mut self, keeps: impl Fn(Ns) -> bool) {
+        if self.stacks.samples.len() < 2 * self.retained.max(SOME_SAMPLES) {
+            return;
+        }
+        self.stacks.retain(keeps);
+        self.retained = self.stacks.samples.len();
+        let addresses = self.stacks.addresses.iter().zip(0..);
+        self.addresses = addresses.map(|(one, id)| ((one.module, one.offset), AddressId(id))).collect();
+        let stacks = self.stacks.stacks.iter().zip(0..);
+        self.stack_ids = stacks.map(|(one, id)| (one.clone(), StackId(id))).collect();
+    }
+
     /// Everything, with the samples in time order.
     pub(crate) fn finish(self) -> Stacks {
         let mut stacks = self.stacks;
@@ -71,7 +89,7 @@ impl StackTable {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use whylate_base::{Cpu, Ns, Tid};
+    use whylate_base::{Cpu, Tid};
     use whylate_events::SampleKind;
 
     #[test]
@@ -92,5 +110,38 @@ mod tests {
         assert_eq!(stacks.samples.iter().map(|sample| sample.time.0).collect::<Vec<_>>(), [3, 4, 5]);
         assert_eq!((stacks.addresses.len(), stacks.stacks.len()), (3, 2));
         assert_eq!(stacks.lost, 2);
+    }
+
+    #[test]
+    fn what_is_forgotten_leaves_no_stack_and_new_samples_find_the_others() {
+        let mut table = StackTable::default();
+        let sample = |table: &mut StackTable, time: usize, offset: u64| {
+            let address = table.address(None, offset);
+            let stack = table.stack(&[address]);
+            let (tid, cpu, kind) = (Tid(7), Cpu(0), SampleKind::CpuClock);
+            table.sample(StackSample { time: Ns(time as i64), tid, pid: tid, cpu, kind, stack });
+        };
+        let last = 2 * SOME_SAMPLES;
+        for time in 1..last {
+            sample(&mut table, time, time as u64);
+            table.retain(|_| false);
+        }
+        sample(&mut table, last, last as u64);
+        table.retain(|time| time == Ns(3) || time == Ns(7));
+        for offset in [7, 3, 2] {
+            sample(&mut table, last, offset);
+        }
+        let stacks = table.finish();
+        let seen: Vec<(i64, u64)> = stacks
+            .samples
+            .iter()
+            .map(|sample| {
+                let address = stacks.stacks[sample.stack.0 as usize][0];
+                (sample.time.0, stacks.addresses[address.0 as usize].offset)
+            })
+            .collect();
+        let last = last as i64;
+        assert_eq!(seen, [(3, 3), (7, 7), (last, 7), (last, 3), (last, 2)]);
+        assert_eq!(stacks.addresses.len(), 3);
     }
 }

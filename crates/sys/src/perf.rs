@@ -92,14 +92,32 @@ impl PerfEvent {
     ///
     /// [`perf_event_open(2)`](https://man7.org/linux/man-pages/man2/perf_event_open.2.html)
     pub fn open(options: &PerfOptions, tid: Tid, cpu: Cpu) -> Result<PerfEvent, SysError> {
+        let what = || format!("{:?} of thread {tid} on CPU {cpu}", options.counter);
+        PerfEvent::open_at(attributes(options), tid.0, cpu, what)
+    }
+
+    /// Opens an event of all threads that run on a CPU; its idle task is none of them.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open). It needs root, CAP_PERFMON, or `kernel.perf_event_paranoid` 0.
+    pub fn open_on_cpu(options: &PerfOptions, cpu: Cpu) -> Result<PerfEvent, SysError> {
         let mut attr = attributes(options);
+        attr.set_exclude_idle(1);
+        PerfEvent::open_at(attr, ALL_THREADS, cpu, || format!("{:?} of CPU {cpu}", options.counter))
+    }
+
+    fn open_at(
+        mut attr: bindings::perf_event_attr,
+        pid: libc::pid_t,
+        cpu: Cpu,
+        what: impl FnOnce() -> String,
+    ) -> Result<PerfEvent, SysError> {
         let number = libc::c_int::try_from(cpu.0).unwrap_or(libc::c_int::MAX);
         let flags = libc::c_ulong::from(bindings::PERF_FLAG_FD_CLOEXEC);
         // SAFETY: `attr` is a valid attribute block of the size that it states; the call keeps no pointer to it.
-        let file = unsafe { perf_event_open_sys::perf_event_open(&mut attr, tid.0, number, -1, flags) };
+        let file = unsafe { perf_event_open_sys::perf_event_open(&mut attr, pid, number, -1, flags) };
         if file < 0 {
-            let what = format!("{:?} of thread {tid} on CPU {cpu}", options.counter);
-            return Err(SysError::last("perf_event_open", what));
+            return Err(SysError::last("perf_event_open", what()));
         }
         // SAFETY: the call has just returned this descriptor, and no one else has it.
         Ok(PerfEvent { file: unsafe { OwnedFd::from_raw_fd(file) }, cpu })
@@ -234,6 +252,9 @@ fn attributes(options: &PerfOptions) -> bindings::perf_event_attr {
     attr.__bindgen_anon_2.wakeup_watermark = WAKE_BYTES;
     attr
 }
+
+/// `perf_event_open(2)`, `pid`.
+const ALL_THREADS: libc::pid_t = -1;
 
 /// A ring's reader is woken when so much is in it.
 const WAKE_BYTES: u32 = 128 << 10;

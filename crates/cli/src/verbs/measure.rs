@@ -23,6 +23,7 @@ pub(crate) fn run(args: &MeasureArgs) -> Result<ExitStatus> {
         probe,
         duration: args.probe.duration(),
         trace: !args.no_trace,
+        stacks: args.flight.stacks(),
         buffer_kib: args.buffer,
         loading: loading(&args.load),
         keep: args.flight.keep.as_ref().map(|directory| Keeping { directory: directory.clone(), journal }),

@@ -20,6 +20,7 @@ mod measure_loads;
 mod measure_long;
 mod measure_outlets;
 mod measure_probes;
+mod measure_stacks;
 mod mutations;
 mod plan;
 mod plot;

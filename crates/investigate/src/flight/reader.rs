@@ -6,9 +6,10 @@ use std::collections::VecDeque;
 use std::io::{self, Cursor};
 use std::sync::Arc;
 use whylate_base::{Ns, Tid};
-use whylate_events::{Context, Event, EventKind, EventSource, Fact, Marker, TraceInfo};
+use whylate_events::{Context, Event, EventKind, EventSource, Fact, Marker, Stacks, TraceInfo};
 use whylate_ftrace::dat::write::{Buffer, CpuPages, Description, Pages, write};
 use whylate_ftrace::dat::{CpuData, PageFormats, RawBuffer, TraceFile};
+use whylate_intake::WithInfo;
 use whylate_ledger::{Cause, Explanation, Judge, Options, Select};
 
 /// Why a capture could not be read.
@@ -34,6 +35,7 @@ pub struct Reader {
     formats: Arc<PageFormats>,
     clock: String,
     facts: Vec<Fact>,
+    stacks: Option<Arc<Stacks>>,
 }
 
 /// More activations than a measurement has late ones; the caller picks those it knows of.
@@ -42,7 +44,18 @@ const WORST: usize = 1_000;
 impl Reader {
     pub(super) fn new(description: Description, clock: String, facts: Vec<Fact>) -> Self {
         let formats = Arc::new(PageFormats::parse(&description));
-        Reader { description, formats, clock, facts }
+        Reader { description, formats, clock, facts, stacks: None }
+    }
+
+    /// The same with the call stacks that were sampled meanwhile.
+    #[must_use]
+    pub fn with_stacks(self, stacks: Option<Arc<Stacks>>) -> Reader {
+        Reader { stacks, ..self }
+    }
+
+    /// The call stacks that were sampled meanwhile.
+    pub fn stacks(&self) -> Option<&Arc<Stacks>> {
+        self.stacks.as_ref()
     }
 
     /// Explains what the capture shows of these threads: their worst activations in it.
@@ -51,6 +64,7 @@ impl Reader {
     /// [`ReadError`] when the pages are not what the kernel described.
     pub fn explain(&self, capture: &Capture, threads: &[Tid]) -> Result<Explanation, ReadError> {
         let events = self.open(capture)?.events(whylate_ledger::WANTED);
+        let events = WithInfo::new(events, |info: &mut TraceInfo| info.stacks = self.stacks.clone());
         Ok(explain(WithFacts::new(events, &self.facts, capture.begins()), threads))
     }
 
@@ -85,7 +99,8 @@ impl Reader {
             buffers.push(Buffer { name: "facts", clock: &self.clock, cpus });
         }
         let mut image = Cursor::new(Vec::new());
-        write(&mut image, &self.description, &buffers)?;
+        let stacks = self.stacks.as_ref().map(|stacks| Arc::new(part_of(stacks, capture)));
+        write(&mut image, &Description { stacks, ..self.description.clone() }, &buffers)?;
         Ok(image.into_inner())
     }
 
@@ -120,6 +135,13 @@ impl Reader {
 struct Joined {
     bytes: Vec<u8>,
     cpus: Vec<CpuData>,
+}
+
+/// The call stacks of a capture.
+fn part_of(stacks: &Stacks, capture: &Capture) -> Stacks {
+    let mut part = stacks.clone();
+    part.retain(|time| (capture.begins()..=capture.to).contains(&time));
+    part
 }
 
 /// Explains the worst activations of these threads.

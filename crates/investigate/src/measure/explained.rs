@@ -28,6 +28,11 @@ pub trait Explain {
     /// # Errors
     /// In a sentence, why there is none.
     fn file(&self, window: &Capture) -> Result<Vec<u8>, String>;
+
+    /// Whether files have call stacks by now, which they had not while the measurement ran.
+    fn adds_stacks(&self) -> bool {
+        false
+    }
 }
 
 impl Explain for Reader {
@@ -37,6 +42,10 @@ impl Explain for Reader {
 
     fn file(&self, window: &Capture) -> Result<Vec<u8>, String> {
         self.file(window).map_err(|error| in_full(&error))
+    }
+
+    fn adds_stacks(&self) -> bool {
+        self.stacks().is_some()
     }
 }
 

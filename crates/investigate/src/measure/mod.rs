@@ -6,6 +6,8 @@
 //!     └──────> distribution per CPU ──> MeasureReport <── explained <── ledger────┘
 //! ```
 //!
+//! With `--stacks` a StackSampler takes call stacks on the measured CPUs; those of the kept spikes join the captures at the end.
+//!
 //! Without tracefs, or without the right to it, the measurement runs all the same, and the
 //! report shows what is missing.
 
@@ -22,6 +24,7 @@ mod report;
 mod run;
 mod spike;
 mod spike_log;
+mod stacks;
 mod steady_name;
 mod store;
 mod tail;
@@ -32,7 +35,7 @@ pub use explained::Explain;
 pub use groups::SpikeGroup;
 pub use machine::of as machine_settings;
 pub use observed::Observed;
-pub use options::{Keeping, Loading, MeasureOptions};
+pub use options::{Keeping, Loading, MeasureOptions, SpikeStacks};
 pub use report::{MeasureReport, TraceState};
 pub use run::{MeasureError, Progress, measure};
 pub use spike::{ExplainedSpike, NotExplained, Saved, SpikeKind};

@@ -17,6 +17,8 @@ pub struct MeasureOptions {
     pub duration: Option<Ns>,
     /// Whether a trace is to run along.
     pub trace: bool,
+    /// Call stacks of what runs on the measured CPUs, so that an explanation names the line; only with a trace.
+    pub stacks: Option<SpikeStacks>,
     /// KiB of each CPU's trace buffer, and again as much for its window; `None` for 4096,
     /// or less on a machine with more than 64 CPUs.
     pub buffer_kib: Option<u64>,
@@ -38,6 +40,7 @@ impl Default for MeasureOptions {
             probe: Probe::default(),
             duration: None,
             trace: true,
+            stacks: None,
             buffer_kib: None,
             loading: None,
             keep: None,
@@ -46,6 +49,15 @@ impl Default for MeasureOptions {
             claim: None,
         }
     }
+}
+
+/// How call stacks are sampled during a measurement.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SpikeStacks {
+    /// The interval of the samples of a CPU that a program has.
+    pub period: Ns,
+    /// Directories with separate debug files, besides `/usr/lib/debug`.
+    pub symbols: Vec<PathBuf>,
 }
 
 /// The loads of a measurement.

@@ -5,7 +5,9 @@ use super::observed::Observed;
 use super::spike::ExplainedSpike;
 use super::steady_name::steady_name;
 use super::tail::TailEstimate;
+use std::sync::Arc;
 use whylate_base::{Finding, Ns};
+use whylate_events::Stacks;
 use whylate_probes::load::LoadReport;
 use whylate_probes::{CpuResult, Degraded, Probe};
 use whylate_stats::{Late, Run};
@@ -29,6 +31,8 @@ pub struct MeasureReport {
     pub findings: Vec<Finding>,
     /// Whether a trace was recorded.
     pub trace: TraceState,
+    /// The call stacks of the spikes, where they were sampled; known at the end.
+    pub stacks: Option<Arc<Stacks>>,
     /// What the measuring threads had to do without.
     pub degraded: Vec<Degraded>,
     /// How the machine was set, by name, as far as it could be read.

@@ -91,7 +91,7 @@ pub fn measure(
     let loads = options.loading.as_ref().map(start_loads).transpose()?;
     machine::add_loads(&mut machine, loads.as_ref());
     let _housekeeping = Housekeeping::new(&running.threads().map(|thread| thread.cpu).collect());
-    let trace = Trace::start(options);
+    let trace = Trace::start(options, &running.threads().collect::<Vec<_>>());
     running.release();
     if let Some(duration) = options.duration {
         running.end_after(duration);
@@ -229,6 +229,7 @@ impl Run<'_> {
         let mut observer: Vec<String> =
             caveats::left_out(self.options, &result, &self.machine).into_iter().collect();
         observer.extend(caveats::observer(self.options, &result, &trace));
+        observer.extend(self.trace.stack_notes.iter().cloned());
         observer.extend(unsaved);
         let ProbeResult { cpus, elapsed, degraded, .. } = result;
         MeasureReport {
@@ -240,6 +241,7 @@ impl Run<'_> {
             not_listed,
             findings,
             trace,
+            stacks: self.trace.stacks().cloned(),
             degraded,
             machine: self.machine.clone(),
             observer,

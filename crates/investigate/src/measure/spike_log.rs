@@ -116,6 +116,11 @@ impl SpikeLog {
         self.keep.is_ready(now, after) || self.passing.iter().any(|kept| kept.is_ready(now, after))
     }
 
+    /// The listed spikes, and those whose explanation is not done.
+    pub fn spikes(&self) -> impl Iterator<Item = &Spike> {
+        self.keep.kept().iter().chain(&self.passing).map(|kept| &kept.spike)
+    }
+
     /// Takes every window that is over at `now`.
     pub fn take(
         &mut self,
@@ -221,7 +226,9 @@ impl SpikeLog {
 
     fn save_rest(&mut self, reader: &dyn Explain) {
         let Some(store) = &mut self.store else { return };
-        for kept in self.keep.kept().iter().filter(|kept| kept.is_taken()) {
+        // What is saved already has no call stacks.
+        let is_due = |kept: &&Kept| kept.is_taken() || reader.adds_stacks();
+        for kept in self.keep.kept().iter().filter(is_due) {
             if let Some(Ok(image)) = kept.capture().map(|capture| reader.file(capture)) {
                 store.save(&kept.spike, &image);
             }

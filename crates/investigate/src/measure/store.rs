@@ -86,15 +86,23 @@ impl Store {
     }
 
     /// Saves a spike's window. Where there is no room, windows of less late ones go first; its own is not saved where
-    /// there is none less late.
+    /// there is none less late. A window that is saved already is replaced, if there is room.
     pub fn save(&mut self, spike: &Spike, image: &[u8]) {
+        let at = self.windows.iter().position(|stored| stored.spike == *spike);
+        let earlier = at.map(|at| self.windows.swap_remove(at));
+        if !self.save_new(spike, image) {
+            self.windows.extend(earlier);
+        }
+    }
+
+    fn save_new(&mut self, spike: &Spike, image: &[u8]) -> bool {
         let mut bytes: u64 = self.windows.iter().map(|stored| stored.saved.bytes).sum();
         let own = image.len() as u64;
         while bytes + own > self.max_bytes {
             let least = self.windows.iter().min_by_key(|stored| stored.spike.latency());
             let Some(least) = least.filter(|least| least.spike.latency() < spike.latency()) else {
                 self.let_go += 1;
-                return;
+                return false;
             };
             let (least, freed) = (least.spike, least.saved.bytes);
             self.forget(&least);
@@ -108,9 +116,11 @@ impl Store {
             spike.due.0 / 1_000_000_000,
             spike.due.0 % 1_000_000_000
         );
-        if self.write(&name, image, whylate_ftrace::dat::write::MODE) {
+        let written = self.write(&name, image, whylate_ftrace::dat::write::MODE);
+        if written {
             self.windows.push(Stored { spike: *spike, saved: Saved { name, bytes: own } });
         }
+        written
     }
 
     /// Removes a spike's window, where it has one.

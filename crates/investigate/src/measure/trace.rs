@@ -4,10 +4,14 @@ use super::options::MeasureOptions;
 use super::report::TraceState;
 use super::spike::NotExplained;
 use super::spike_log::SpikeLog;
+use super::stacks;
 use crate::flight::{Capture, FlightRecorder, Reader};
 use crate::in_full;
+use std::sync::Arc;
 use whylate_base::Ns;
-use whylate_probes::Spike;
+use whylate_events::Stacks;
+use whylate_probes::{ProbeThread, Spike};
+use whylate_stacks::StackSampler;
 use whylate_sys::Clock;
 
 /// A window reaches this far beyond the wake-up: to the thread's next sleep, at least.
@@ -36,13 +40,33 @@ pub(super) struct Trace {
     /// There from the start, so that the windows of a recorder that fails later can be read.
     pub(super) reader: Option<Reader>,
     pub(super) state: TraceState,
+    /// Call stacks while it runs.
+    sampler: Option<StackSampler>,
+    /// What the sampling of call stacks did and lacked, in sentences.
+    pub(super) stack_notes: Vec<String>,
     /// How long explaining took so far.
     spent: Ns,
 }
 
 impl Trace {
-    pub(super) fn start(options: &MeasureOptions) -> Trace {
-        let none = |state| Trace { recorder: None, reader: None, state, spent: Ns::ZERO };
+    pub(super) fn start(options: &MeasureOptions, threads: &[ProbeThread]) -> Trace {
+        let trace = Trace::recorded(options);
+        let Some(stacks) = options.stacks.as_ref().filter(|_| trace.recorder.is_some()) else { return trace };
+        match stacks::start(stacks, threads) {
+            Ok(sampler) => Trace { sampler: Some(sampler), ..trace },
+            Err(why) => Trace { stack_notes: vec![format!("no call stack was taken: {why}")], ..trace },
+        }
+    }
+
+    fn recorded(options: &MeasureOptions) -> Trace {
+        let none = |state| Trace {
+            recorder: None,
+            reader: None,
+            state,
+            sampler: None,
+            stack_notes: Vec::new(),
+            spent: Ns::ZERO,
+        };
         if !options.trace || (options.probe.worst == 0 && options.probe.threshold.is_none()) {
             return none(TraceState::Off);
         }
@@ -54,8 +78,7 @@ impl Trace {
             Ok(reader) => Trace {
                 recorder: Some(recorder),
                 reader: Some(reader),
-                state: TraceState::Recorded { events: 0, notes: Vec::new() },
-                spent: Ns::ZERO,
+                ..none(TraceState::Recorded { events: 0, notes: Vec::new() })
             },
             Err(error) => none(TraceState::Unavailable(in_full(&error))),
         }
@@ -75,11 +98,28 @@ impl Trace {
         if let Some(recorder) = &self.recorder {
             spike_log.take(drained, AFTER, |spike| take(recorder, spike, interval));
         }
+        if let Some(sampler) = &self.sampler {
+            sampler.choose(spike_log.spikes().map(stacks::span).collect());
+        }
+    }
+
+    /// The call stacks of the explanations.
+    pub(super) fn stacks(&self) -> Option<&Arc<Stacks>> {
+        self.reader.as_ref().and_then(Reader::stacks)
     }
 
     /// The same at the end, when no window will get any longer. The reader is renewed: it then
     /// knows the names of threads that were started meanwhile.
     pub(super) fn windows_at_end(&mut self, spike_log: &mut SpikeLog, interval: Ns) {
+        self.end_recorder(spike_log, interval);
+        let Some(sampler) = self.sampler.take() else { return };
+        sampler.choose(spike_log.spikes().map(stacks::span).collect());
+        let stacks = sampler.finish();
+        self.stack_notes.extend(stacks::notes(&stacks));
+        self.reader = self.reader.take().map(|reader| reader.with_stacks(Some(Arc::new(stacks))));
+    }
+
+    fn end_recorder(&mut self, spike_log: &mut SpikeLog, interval: Ns) {
         let Some(mut recorder) = self.recorder.take() else { return };
         let mut end = || {
             recorder.pause()?;
@@ -158,7 +198,7 @@ mod tests {
     #[test]
     fn windows_taken_before_the_recorder_failed_are_still_read() {
         let options = MeasureOptions { buffer_kib: Some(4096), ..MeasureOptions::default() };
-        let mut trace = Trace::start(&options);
+        let mut trace = Trace::start(&options, &[]);
         if trace.recorder.is_none() {
             whylate_testing::skip(whylate_testing::Need::Tracefs, format_args!("{:?}", trace.state));
             return;

@@ -40,6 +40,6 @@ pub use run::record;
 pub(crate) use run::record_watched;
 pub use session::{Session, SessionOptions};
 pub use stacks::StackOptions;
-pub(crate) use stacks::notes as stack_notes;
+pub(crate) use stacks::{notes as stack_notes, tracepoint};
 pub(crate) use threads::threads_of;
 pub use threads::{RtThread, real_time_threads};

@@ -87,7 +87,12 @@ fn check_clock(clock: &str) -> Result<(), RecordError> {
 }
 
 /// A tracepoint with the member that its samples keep; `None` where this kernel has none.
-fn tracepoint(tracefs: &Tracefs, group: &str, name: &str, member: &str) -> Option<SampledTracepoint> {
+pub(crate) fn tracepoint(
+    tracefs: &Tracefs,
+    group: &str,
+    name: &str,
+    member: &str,
+) -> Option<SampledTracepoint> {
     let text = tracefs.read(&format!("events/{group}/{name}/format")).ok()?;
     let format = EventFormat::parse(group, &text)?;
     let field = format.field(member)?;

@@ -97,7 +97,7 @@ pub(crate) enum ShownBy {
     Blocking,
     /// That with which it was switched out, and those of the lock's owner meanwhile.
     Lock,
-    /// Those of the culprit's CPU clock.
+    /// Those of the culprit's CPU clock, or that of the wake-up.
     Culprit,
 }
 

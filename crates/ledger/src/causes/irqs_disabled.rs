@@ -1,7 +1,7 @@
 //! A task of lower priority had interrupts disabled.
 
 use super::info::{
-    Blames, CauseGroup, CauseInfo, Details, LateActivation, USE_PREEMPT_RT, page, the_culprit,
+    Blames, CauseGroup, CauseInfo, Details, LateActivation, ShownBy, USE_PREEMPT_RT, page, the_culprit,
 };
 use crate::model::culprit::Culprit;
 use whylate_base::Priority;
@@ -16,6 +16,7 @@ pub(super) const CAUSE: CauseInfo = CauseInfo {
     details: Details {
         culprit_finding: Some("interrupts disabled"),
         culprit_holds_cpu: true,
+        shown_by: ShownBy::Culprit,
         ..Details::DEFAULT
     },
 };

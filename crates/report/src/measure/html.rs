@@ -140,14 +140,15 @@ fn groups(report: &MeasureReport, run: &Run) -> Markup {
 }
 
 fn spikes(report: &MeasureReport) -> Markup {
+    let stacks = report.stacks.as_deref();
     html! {
         @if !report.spikes.is_empty() {
             section {
                 h2 { "Worst " (report.probe.sample()) "s" }
                 @for (i, spike) in report.spikes.iter().enumerate() {
                     @match &spike.answer {
-                        Ok(activation) if i == 0 => article id={ "spike-" (i) } { (heading(report, spike)) (activation::body(activation, None)) }
-                        Ok(activation) => details id={ "spike-" (i) } { summary { (heading(report, spike)) } (activation::body(activation, None)) }
+                        Ok(activation) if i == 0 => article id={ "spike-" (i) } { (heading(report, spike)) (activation::body(activation, stacks)) }
+                        Ok(activation) => details id={ "spike-" (i) } { summary { (heading(report, spike)) } (activation::body(activation, stacks)) }
                         Err(why) => article id={ "spike-" (i) } { (heading(report, spike)) p.sure { "Not explained: " (words::clean(&why.to_string())) } }
                     }
                 }

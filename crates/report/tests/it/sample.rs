@@ -583,6 +583,7 @@ pub(crate) fn measurement() -> MeasureReport {
         ],
         not_listed: 0,
         findings: story().findings.split_off(1),
+        stacks: None,
         trace: TraceState::Recorded {
             events: 481_220,
             notes: vec![
@@ -678,6 +679,7 @@ pub(crate) fn poor_measurement() -> MeasureReport {
         }],
         not_listed: 0,
         findings: vec![],
+        stacks: None,
         trace: TraceState::Unavailable(
             "tracefs is not mounted: mount -t tracefs nodev /sys/kernel/tracing".to_owned(),
         ),

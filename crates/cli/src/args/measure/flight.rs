@@ -1,14 +1,28 @@
 //! Long runs, what the observer changes, and claims.
 
+use crate::args::values::stack_period;
 use clap::Args;
 use std::path::PathBuf;
-use whylate_investigate::measure::Wanted;
+use whylate_base::Ns;
+use whylate_investigate::measure::{SpikeStacks, Wanted};
 
 #[derive(Debug, Args)]
 pub(crate) struct FlightArgs {
     /// List and explain this many worst wake-ups, and the worst of each CPU
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u8).range(0..=64))]
     pub(crate) worst: u8,
+    /// Sample call stacks on the measured CPUs: the explanation of a late wake-up names the line that ran
+    ///
+    /// A stack is taken when a measuring thread wakes while a program has its CPU, and each --stack-period while one has it. Each
+    /// takes some microseconds, which the latencies then include.
+    #[arg(long, conflicts_with = "no_trace")]
+    pub(crate) stacks: bool,
+    /// With --stacks: the interval of the samples of a CPU that a program has
+    #[arg(long, value_name = "DURATION", default_value = "1ms", requires = "stacks", value_parser = stack_period)]
+    pub(crate) stack_period: Ns,
+    /// With --stacks: look for separate debug files (by build id) in this directory as well (repeatable)
+    #[arg(long, value_name = "DIR", requires = "stacks")]
+    pub(crate) symbols: Vec<PathBuf>,
     /// Save the trace of each listed wake-up in a new directory, and the report so far as run.json every 10 s
     ///
     /// For runs of hours or days: `whylate explain` opens the traces, `whylate compare` reads run.json, also after
@@ -35,6 +49,11 @@ pub(crate) struct FlightArgs {
 }
 
 impl FlightArgs {
+    /// How call stacks are sampled, where they are.
+    pub(crate) fn stacks(&self) -> Option<SpikeStacks> {
+        self.stacks.then(|| SpikeStacks { period: self.stack_period, symbols: self.symbols.clone() })
+    }
+
     /// What is claimed, with what is assumed for it.
     pub(crate) fn claim(&self) -> Option<Wanted> {
         let assumes_no_rarer_cause = self.assume_no_rarer_cause;
