@@ -18,8 +18,8 @@ fn rows(batch: &Batch) -> Vec<Row> {
     let mut rows = vec![Row::new(); batch.rows()];
     for (column, values) in batch.table().columns.iter().zip(batch.columns()) {
         let texts: Vec<&str> = values.data.texts().collect();
-        let mut next = 0;
-        for (row, _) in rows.iter_mut().zip(&values.defined).filter(|(_, defined)| **defined) {
+        let defined = rows.iter_mut().zip(&values.defined).filter(|(_, defined)| **defined);
+        for (next, (row, _)) in defined.enumerate() {
             let value = match &values.data {
                 Data::Ints(ints) => Value::from(ints[next]),
                 Data::Floats(floats) => Value::from(floats[next]),
@@ -27,7 +27,6 @@ fn rows(batch: &Batch) -> Vec<Row> {
                 Data::Texts(..) => Value::from(texts[next]),
             };
             row.insert(column.name, value);
-            next += 1;
         }
     }
     rows
@@ -199,7 +198,7 @@ fn an_input_is_added_once_whatever_its_name() {
     fs::copy(fixture("6.1-higher.dat"), &copy).expect("a copy");
     assert_eq!(import(&tables, &[fixture("6.1-higher.dat")], &["--date", "2026-11-24"]).code, Some(0));
     let before = files(&tables);
-    let run = import(&tables, &[copy.clone()], &["--machine", "other", "--date", "2026-11-25"]);
+    let run = import(&tables, std::slice::from_ref(&copy), &["--machine", "other", "--date", "2026-11-25"]);
     assert!(run.code == Some(0) && run.stderr.contains("1 already there"), "{run:#?}");
     assert_eq!(files(&tables), before);
     // As another machine's and day's on request: it moves.
