@@ -68,6 +68,12 @@ impl ThreadStat<'_> {
         self.number(12)
     }
 
+    /// For how long it ran, in clock ticks (fields 14 and 15): sampled at the tick, or exact where the CPU has none
+    /// (`nohz_full=`).
+    pub fn cpu_ticks(&self) -> Option<u64> {
+        self.number::<u64>(14)?.checked_add(self.number(15)?)
+    }
+
     /// Its nice value (field 19).
     pub fn nice(&self) -> Option<i32> {
         self.number(19)
@@ -121,6 +127,7 @@ mod tests {
         assert_eq!((stat.tid(), stat.comm()), (Some(Tid(412)), &b"a) b (\xff"[..]));
         assert_eq!((stat.is_kernel_thread(), stat.is_bound()), (Some(true), Some(true)));
         assert_eq!((stat.minor_faults(), stat.major_faults()), (Some(7), Some(2)));
+        assert_eq!(stat.cpu_ticks(), Some(0));
         assert_eq!((stat.nice(), stat.started()), (Some(-20), Some(37)));
         assert_eq!((stat.cpu(), stat.priority()), (Some(Cpu(3)), Some(50)));
         assert_eq!((stat.policy(), stat.state()), (Some(Policy::Fifo), Some('S')));

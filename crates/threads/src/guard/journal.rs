@@ -5,9 +5,11 @@ use super::lend;
 use super::look::WatchedThread;
 use crate::journal_file;
 use crate::select::ThreadName;
+use rustix::fs::FlockOperation;
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
 use std::io::{self, Write};
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use whylate_base::{Ns, Policy, Tid};
 use whylate_sys::{DeadlineParams, SchedParams};
@@ -20,6 +22,8 @@ pub(super) const DIRECTORY: &str = "/run/whylate/guard";
 pub(super) struct GuardJournal {
     path: PathBuf,
     loans: Vec<Loan>,
+    /// The directory, which no second guard can lock.
+    _lock: OwnedFd,
 }
 
 /// A thread with its own policy, and the lent one.
@@ -47,8 +51,14 @@ struct SavedParams {
 
 impl GuardJournal {
     /// An empty one.
+    ///
+    /// # Errors
+    /// `WouldBlock`: another guard has one in this directory.
     pub(super) fn create(directory: &Path) -> io::Result<GuardJournal> {
-        let journal = GuardJournal { path: journal_file::own(directory)?, loans: Vec::new() };
+        let path = journal_file::own(directory)?;
+        let lock = OwnedFd::from(File::open(directory)?);
+        rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive)?;
+        let journal = GuardJournal { path, loans: Vec::new(), _lock: lock };
         journal.write()?;
         Ok(journal)
     }
@@ -79,13 +89,13 @@ impl GuardJournal {
     /// Nothing is lent any more.
     pub(super) fn close(self) {
         if self.loans.is_empty() {
-            let _ = fs::remove_file(&self.path);
+            remove(&self.path);
         }
     }
 
     /// A reader sees the old or the new one whole.
     fn write(&self) -> io::Result<()> {
-        let beside = self.path.with_extension("new");
+        let beside = beside(&self.path);
         let mut text = String::new();
         for loan in &self.loans {
             text.push_str(&serde_json::to_string(loan).map_err(io::Error::other)?);
@@ -94,6 +104,17 @@ impl GuardJournal {
         File::create(&beside)?.write_all(text.as_bytes())?;
         fs::rename(&beside, &self.path)
     }
+}
+
+/// Where a journal is written before it takes the place of the old one.
+fn beside(path: &Path) -> PathBuf {
+    path.with_extension("new")
+}
+
+/// Removes a journal, and what a guard that was killed while it wrote has left beside it.
+fn remove(path: &Path) {
+    let _ = fs::remove_file(path);
+    let _ = fs::remove_file(beside(path));
 }
 
 /// Guards that run.
@@ -127,7 +148,7 @@ pub(super) fn recover_file(path: &Path) -> Vec<String> {
         }
     }
     if is_whole {
-        let _ = fs::remove_file(path);
+        remove(path);
     }
     sentences
 }
@@ -188,6 +209,8 @@ mod tests {
         in_a_thread(|thread| {
             let directory = tempfile::tempdir().expect("a directory");
             let mut journal = GuardJournal::create(directory.path()).expect("a journal");
+            let second = GuardJournal::create(directory.path()).expect_err("one guard runs already");
+            assert_eq!(second.kind(), io::ErrorKind::WouldBlock);
             let own = whylate_sys::getattr(Tid(0)).expect("own policy");
             // Needs no right, as SCHED_DEADLINE would.
             let lent = SchedParams { policy: Policy::Batch, reset_on_fork: false, ..own };

@@ -41,6 +41,10 @@ pub(super) fn deadline(boost: &BoostOptions) -> SchedParams {
     SchedParams { reset_on_fork: true, ..SchedParams::deadline(params) }
 }
 
+/// The highest priority that is lent. A guard to which SCHED_DEADLINE is refused has 99, and so has its watchdog: both must run
+/// before what they lend, or they could never end it where they share a CPU with it.
+const HIGHEST: u32 = 98;
+
 /// The priority that is lent where SCHED_DEADLINE is refused: above the thread that has the CPU.
 ///
 /// # Errors
@@ -59,8 +63,8 @@ pub(super) fn fifo(by: Option<&CpuHog>) -> Result<SchedParams, String> {
         }
     };
     match priority {
-        1..=99 => Ok(SchedParams { reset_on_fork: true, ..SchedParams::fifo(priority) }),
-        _ => Err(format!("no SCHED_FIFO priority runs before {}", by.thread)),
+        1..=HIGHEST => Ok(SchedParams { reset_on_fork: true, ..SchedParams::fifo(priority) }),
+        _ => Err(format!("no SCHED_FIFO priority runs before {} and after the guard itself", by.thread)),
     }
 }
 
@@ -116,6 +120,8 @@ mod tests {
         let lent = |by: Option<CpuHog>| fifo(by.as_ref()).ok().map(|params| params.priority);
         assert_eq!(lent(by(Policy::Fifo, 50)), Some(51));
         assert_eq!(lent(by(Policy::Other, 0)), Some(1));
+        assert_eq!(lent(by(Policy::Fifo, 97)), Some(98));
+        assert_eq!(lent(by(Policy::Fifo, 98)), None, "the guard itself may have 99");
         assert_eq!(lent(by(Policy::Rr, 99)), None);
         assert_eq!(lent(by(Policy::Deadline, 0)), None);
         assert_eq!(lent(None), None);

@@ -119,8 +119,10 @@ impl Loans {
             let at = now(Clock::Monotonic);
             match ended(&loan, all, at, &self.boost) {
                 Some(end) => {
-                    let kind = restored(&loan, at, end);
-                    let _ = self.journal.remove(&loan.starving.thread);
+                    let (kind, is_restored) = restored(&loan, at, end);
+                    if is_restored {
+                        let _ = self.journal.remove(&loan.starving.thread);
+                    }
                     events.push(ThreadEvent { at, starving: loan.starving, kind });
                 }
                 None => {
@@ -157,8 +159,8 @@ fn ended(loan: &Loan, all: bool, at: Ns, boost: &BoostOptions) -> Option<BoostEn
     }
 }
 
-/// Gives the own policy back.
-fn restored(loan: &Loan, at: Ns, end: BoostEnd) -> ThreadEventKind {
+/// Gives the own policy back; `false`: that failed, so that it stays in the journal for the watchdog and the next guard.
+fn restored(loan: &Loan, at: Ns, end: BoostEnd) -> (ThreadEventKind, bool) {
     let thread = &loan.starving.thread;
     let ran = look::cpu_time(thread).map(|ran| ran.since(loan.ran_before));
     let end = match lend::restore(thread, &loan.own, &loan.lent) {
@@ -167,7 +169,8 @@ fn restored(loan: &Loan, at: Ns, end: BoostEnd) -> ThreadEventKind {
         Ok(Restored::Ended) => BoostEnd::ThreadEnded,
         Err(error) => BoostEnd::Failed(error.to_string()),
     };
-    ThreadEventKind::Restored { to: loan.own, after: at.since(loan.at), ran, end }
+    let is_restored = !matches!(end, BoostEnd::Failed(_));
+    (ThreadEventKind::Restored { to: loan.own, after: at.since(loan.at), ran, end }, is_restored)
 }
 
 /// Lets a thread run for one slice at a SCHED_FIFO priority: this thread, which has a policy before it, ends it. Returns

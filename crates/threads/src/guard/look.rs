@@ -61,6 +61,9 @@ pub(super) struct LookedThread {
     pub(super) is_runnable: bool,
     /// For how long it has run.
     pub(super) cpu_time: Ns,
+    /// The same in clock ticks. On a CPU without ticks this is newer: the kernel reads the clock for it
+    /// (`task_cputime_adjusted()`, kernel/sched/cputime.c), while the sum waits for a kworker that may itself starve.
+    pub(super) cpu_ticks: u64,
 }
 
 /// The runnable threads, and all those of some CPUs.
@@ -107,6 +110,7 @@ fn looked_at(tree: &FsRoot, pid: Tid, tid: Tid, whole: &BTreeSet<Cpu>) -> Option
         cpu,
         is_runnable,
         cpu_time: RunTime::read(tree, pid.0, tid).value.ok()?.cpu_time,
+        cpu_ticks: stat.cpu_ticks()?,
     })
 }
 

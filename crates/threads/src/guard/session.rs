@@ -14,6 +14,7 @@ use super::waiting::{Wait, Waiting};
 use super::watchdog::Watchdog;
 use crate::protection::{Protection, protection};
 use crate::select;
+use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -89,19 +90,9 @@ struct Helping {
 
 impl Helping {
     fn begin(options: &GuardOptions, sentences: &mut Vec<String>) -> Result<Helping, GuardError> {
-        if let Some(other) = journal::running().first() {
-            return Err(GuardError::Input(format!(
-                "process {other} guards this machine already: end it first, or use --dry-run"
-            )));
-        }
-        sentences.extend(journal::recover().into_iter().map(|line| format!("a guard was killed: {line}")));
         // What fails after this leaves no file behind.
-        let journal = GuardJournal::create(Path::new(journal::DIRECTORY)).map_err(|error| {
-            GuardError::Input(format!(
-                "cannot write down in {} what is to be restored: {error}: a guard needs root; --dry-run reports without it",
-                journal::DIRECTORY
-            ))
-        })?;
+        let journal = GuardJournal::create(Path::new(journal::DIRECTORY)).map_err(not_begun)?;
+        sentences.extend(journal::recover().into_iter().map(|line| format!("a guard was killed: {line}")));
         let cpus = options.cpus.as_ref();
         let begun = own_thread::prepare(cpus).and_then(|sentence| {
             Watchdog::start(&options.watchdog, journal.path(), cpus).map(|watchdog| (watchdog, sentence))
@@ -117,6 +108,18 @@ impl Helping {
             }
         }
     }
+}
+
+fn not_begun(error: io::Error) -> GuardError {
+    GuardError::Input(match (error.kind(), journal::running().first()) {
+        (io::ErrorKind::WouldBlock, Some(other)) => {
+            format!("process {other} guards this machine already: end it first, or use --dry-run")
+        }
+        _ => format!(
+            "cannot write down in {} what is to be restored: {error}: a guard needs root; --dry-run reports without it",
+            journal::DIRECTORY
+        ),
+    })
 }
 
 struct Session<'a> {
@@ -200,7 +203,12 @@ impl Session<'_> {
         for wait in self.waiting.longest_first() {
             let waited = look.at.since(wait.since);
             let thread = &wait.looked.thread;
-            if !options.is_helped(&thread.name) || !self.sums.has_window(&look, wait.looked.cpu) {
+            let threshold = options.threshold_of(&thread.name);
+            // Without a look at its CPU before this one no culprit can be named. A thread that the kernel moves from one busy
+            // CPU to another may never have one: it is helped two looks later.
+            let is_named_later = !self.sums.has_window(&look, wait.looked.cpu)
+                && waited < threshold + self.interval + self.interval;
+            if !options.is_helped(&thread.name) || is_named_later {
                 continue;
             }
             let stops = quota::stops(&tree, thread.name.pid);
@@ -209,7 +217,7 @@ impl Session<'_> {
             if stops.is_some_and(|stops| stops > first) {
                 continue;
             }
-            if waited >= options.threshold_of(&thread.name) {
+            if waited >= threshold {
                 let cpu = wait.looked.cpu;
                 let by = self.sums.culprit(&look, cpu, thread);
                 found.push(StarvingThread { thread: thread.clone(), cpu, waited, by });

@@ -31,9 +31,7 @@ impl Waiting {
         for looked in look.threads.iter().filter(|looked| looked.is_runnable) {
             let key = looked.thread.key();
             let wait = match before.remove(&key) {
-                Some(wait) if wait.looked.cpu_time == looked.cpu_time => {
-                    Wait { looked: looked.clone(), ..wait }
-                }
+                Some(wait) if !has_run(&wait.looked, looked) => Wait { looked: looked.clone(), ..wait },
                 _ => Wait {
                     looked: looked.clone(),
                     since: look.at,
@@ -69,6 +67,11 @@ impl Waiting {
     }
 }
 
+/// Whether a thread ran from one look to the next.
+fn has_run(before: &LookedThread, after: &LookedThread) -> bool {
+    (before.cpu_time, before.cpu_ticks) != (after.cpu_time, after.cpu_ticks)
+}
+
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
@@ -79,7 +82,7 @@ pub(super) mod tests {
     pub(in crate::guard) fn looked(tid: i32, policy: Policy, priority: u32, cpu_time: i64) -> LookedThread {
         let name = ThreadName { pid: Tid(tid), tid: Tid(tid), comm: format!("thread-{tid}") };
         let thread = WatchedThread { name, started: 1, policy: Some(policy), priority };
-        LookedThread { thread, cpu: Cpu(1), is_runnable: true, cpu_time: Ns(cpu_time) }
+        LookedThread { thread, cpu: Cpu(1), is_runnable: true, cpu_time: Ns(cpu_time), cpu_ticks: 0 }
     }
 
     pub(in crate::guard) fn look(at: i64, threads: Vec<LookedThread>) -> Look {
@@ -106,7 +109,13 @@ pub(super) mod tests {
         assert_eq!(since, [(1, 10), (2, 30), (3, 30)]);
         assert_eq!(waiting.cpus(|wait| wait.since == Ns(10)), BTreeSet::from([Cpu(1)]));
         assert_eq!(waiting.cpus(|_| false), BTreeSet::new());
+        // On a CPU without ticks the sum may stand still while the thread runs.
+        let ticked = LookedThread { cpu_ticks: 1, ..other(1, 5) };
+        waiting.update(&look(40, vec![ticked.clone(), other(3, 9)]));
+        waiting.update(&look(50, vec![ticked, other(3, 9)]));
+        let since: Vec<_> = waiting.longest_first().iter().map(|wait| wait.since.0).collect();
+        assert_eq!(since, [30, 40]);
         waiting.forget((Tid(1), 1));
-        assert_eq!(waiting.longest_first().len(), 2);
+        assert_eq!(waiting.longest_first().len(), 1);
     }
 }
