@@ -18,7 +18,7 @@ mod survey;
 mod testing;
 
 pub use options::{CheckOptions, Profile};
-pub use outcome::{CannotTell, Fix, Proof, RuleOutcome, RuleResult, RuleStatus};
+pub use outcome::{CannotTell, Choice, Fix, Proof, RuleOutcome, RuleResult, RuleStatus};
 pub use report::{CheckReport, CheckedRule, MachineId, Selection, check, explain};
 pub use rule::Rule;
 pub use rules::RULES;

@@ -33,6 +33,17 @@ pub struct RuleOutcome {
     pub evidence: Vec<Proof>,
     /// The fixes, best first.
     pub fixes: Vec<Fix>,
+    /// Where several ways lead to the same aim: each with its state and cost on this machine.
+    pub choices: Vec<Choice>,
+}
+
+/// One of several ways, with its state and cost on a machine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Choice {
+    /// The way.
+    pub name: String,
+    /// Its state and cost.
+    pub here: String,
 }
 
 /// A value that was read, and its source.
@@ -85,8 +96,15 @@ impl Fix {
 
 impl RuleOutcome {
     fn new(status: RuleStatus, what: impl Into<String>) -> RuleOutcome {
-        let (evidence, fixes) = (Vec::new(), Vec::new());
-        RuleOutcome { status, severity: None, what: what.into(), why: String::new(), evidence, fixes }
+        RuleOutcome {
+            status,
+            severity: None,
+            what: what.into(),
+            why: String::new(),
+            evidence: Vec::new(),
+            fixes: Vec::new(),
+            choices: Vec::new(),
+        }
     }
 
     /// The rule passes. `what` is the observation.

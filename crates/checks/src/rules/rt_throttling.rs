@@ -1,5 +1,7 @@
 //! Can RT bandwidth control stop real-time threads?
 
+mod choice;
+
 use super::shared::{Throttle, throttle};
 use crate::rule::page;
 use crate::{CheckOptions, Fix, Profile, Rule, RuleOutcome, RuleResult};
@@ -16,9 +18,14 @@ pub(super) const RULE: Rule = Rule {
     check,
 };
 
-fn check(host: &Snapshot, _options: &CheckOptions) -> RuleResult {
-    let (runtime, period) = (&host.sched.rt_runtime_us, &host.sched.rt_period_us);
+fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
     let throttle = throttle(host)?;
+    let choices = choice::choices(host, options, throttle);
+    Ok(RuleOutcome { choices, ..stops(host, throttle)? })
+}
+
+fn stops(host: &Snapshot, throttle: Throttle) -> RuleResult {
+    let (runtime, period) = (&host.sched.rt_runtime_us, &host.sched.rt_period_us);
     if throttle == Throttle::None {
         return Ok(RuleOutcome::pass(
             "This kernel has no RT throttling: sched_rt_runtime_us only limits SCHED_DEADLINE reservations",
@@ -58,7 +65,7 @@ fn check(host: &Snapshot, _options: &CheckOptions) -> RuleResult {
     Ok(answer.shows(runtime).shows(period).shows(&host.kernel.release).fix(
         Fix::runtime("sysctl -w kernel.sched_rt_runtime_us=-1")
             .boot("kernel.sched_rt_runtime_us = -1 in /etc/sysctl.d/")
-            .risk("a real-time thread that loops then hangs its CPU, kernel threads included: run stalld"),
+            .risk("a real-time thread that loops then hangs its CPU, kernel threads included: run whylate guard or stalld"),
     ))
 }
 
@@ -74,6 +81,45 @@ mod tests {
     const GROUPS: &Files =
         &[("/boot/config-6.12.38+deb13-amd64", "CONFIG_RT_GROUP_SCHED=y\n"), ("/proc/cmdline", "quiet\n")];
     const OLD: &Files = &[("/proc/sys/kernel/osrelease", "4.19.0\n")];
+
+    /// The choices that are explained for a machine.
+    fn explained(files: &[&Files]) -> String {
+        let tree = whylate_host::FsRoot::memory(&files.concat());
+        let (host, options) = (Snapshot::read(&tree), CheckOptions::of(Profile::Realtime));
+        let choices = check(&host, &options).expect("an answer").choices;
+        choices.iter().map(|choice| format!("{}: {}\n", choice.name, choice.here)).collect()
+    }
+
+    #[test]
+    fn the_choice_has_the_numbers_of_the_machine() {
+        const HOG: &Files = thread!(program 9 "loop", fifo 50, "0-1");
+        const SERVER: &Files = &[
+            ("/sys/kernel/debug/sched/fair_server/cpu0/runtime", "50000000\n"),
+            ("/sys/kernel/debug/sched/fair_server/cpu0/period", "1000000000\n"),
+        ];
+        const INIT: &Files = thread!(kernel 2 "kthreadd", other 0, "0-1");
+        let old = explained(&[KERNEL_6_1, ON, TWO_CPUS, HOG, INIT]);
+        for part in
+            ["50000 us of each 1000000 us", "has none", "none runs", "have 1 real-time threads", "guard`"]
+        {
+            assert!(old.contains(part), "{part}: {old}");
+        }
+        let new = explained(&[KERNEL_6_12, NO_GROUPS, ON, TWO_CPUS, INIT, SERVER]);
+        for part in [
+            "this kernel has none",
+            "on for CPUs 0: ",
+            "50 ms of each 1000 ms",
+            "no program has",
+            "keep the fair",
+        ] {
+            assert!(new.contains(part), "{part}: {new}");
+        }
+        let hidden = explained(&[KERNEL_6_1, OFF]);
+        assert!(
+            hidden.contains("off: no real-time thread") && hidden.contains("cannot tell which"),
+            "{hidden}"
+        );
+    }
 
     #[test]
     fn cases() {

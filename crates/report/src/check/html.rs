@@ -59,6 +59,11 @@ fn failure(answered: &CheckedRule, answer: &RuleOutcome) -> Markup {
                 [only] => p.fix { (steps(only)) }
                 several => ol.fix { @for fix in several { li { (steps(fix)) } } }
             }
+            @if !answer.choices.is_empty() {
+                table.evidence {
+                    @for choice in &answer.choices { tr { td { (words::clean(&choice.name)) } td { (words::clean(&choice.here)) } } }
+                }
+            }
             p.sure { "Sources: " (answered.rule.sources.join("; ")) }
         }
     }

@@ -66,5 +66,11 @@ fn failure(answered: &CheckedRule, answer: &RuleOutcome) -> String {
             text += &format!("{}. {}\n", i + 1, escape(&way_out_line(fix)));
         }
     }
+    if !answer.choices.is_empty() {
+        text += "\nChoice:\n\n";
+        for choice in &answer.choices {
+            text += &format!("- {}: {}\n", escape(&choice.name), escape(&choice.here));
+        }
+    }
     text
 }

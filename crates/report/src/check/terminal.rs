@@ -28,6 +28,10 @@ fn write(page: &mut Page, report: &CheckReport) {
         format!("{}: {}", unknown.path, unknown.why)
     });
     section(page, ("Passed", Ink::Green), &groups.passed, |answer| answer.what.clone());
+    // One that passes is explained where it alone is asked for.
+    if let ([], [(_, answer)], [_]) = (&groups.failed[..], &groups.passed[..], &report.answers[..]) {
+        choices(page, answer);
+    }
     section(page, ("Not applicable", Ink::Faint), &groups.beside, |answer| answer.what.clone());
     footer(page, report, &groups);
 }
@@ -74,6 +78,15 @@ fn failure(page: &mut Page, answered: &CheckedRule, answer: &RuleOutcome) {
     }
     for (i, fix) in answer.fixes.iter().enumerate() {
         way_out(page, if i == 0 { "fix   " } else { "or    " }, fix);
+    }
+    choices(page, answer);
+}
+
+/// The ways to choose from.
+fn choices(page: &mut Page, answer: &RuleOutcome) {
+    for choice in &answer.choices {
+        let label = format!("{}: ", words::clean(&choice.name));
+        page.labelled(4, (&label, Ink::Faint), &words::clean(&choice.here), Ink::Plain);
     }
 }
 

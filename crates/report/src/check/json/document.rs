@@ -81,8 +81,20 @@ pub struct Answer {
     pub evidence: Vec<Proof>,
     /// What to do, best first.
     pub fix: Vec<Fix>,
+    /// Where several ways lead to the same aim: each with its state and cost on this machine.
+    #[serde(default)]
+    pub choices: Vec<Choice>,
     /// Where the facts are from.
     pub sources: Vec<String>,
+}
+
+/// One of several ways.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Choice {
+    /// The way.
+    pub name: String,
+    /// Its state and cost on this machine.
+    pub here: String,
 }
 
 /// How it is with what a rule asks.

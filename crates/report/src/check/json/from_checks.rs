@@ -1,6 +1,6 @@
 //! The answers about a machine, as wire types.
 
-use super::document::{Answer, Ask, Document, Fix, Machine, Proof, SCHEMA, Status, Totals};
+use super::document::{Answer, Ask, Choice, Document, Fix, Machine, Proof, SCHEMA, Status, Totals};
 use whylate_checks::{self as checks, CheckReport, CheckedRule};
 
 impl From<&CheckReport> for Document {
@@ -45,6 +45,7 @@ impl From<&CheckedRule> for Answer {
             why: String::new(),
             evidence: Vec::new(),
             fix: Vec::new(),
+            choices: Vec::new(),
             sources: rule.sources.iter().map(|&source| source.to_owned()).collect(),
         };
         match &answered.verdict {
@@ -58,6 +59,9 @@ impl From<&CheckedRule> for Answer {
                 answer.why = outcome.why.clone();
                 answer.evidence = outcome.evidence.iter().map(Proof::from).collect();
                 answer.fix = outcome.fixes.iter().map(Fix::from).collect();
+                let choice =
+                    |choice: &checks::Choice| Choice { name: choice.name.clone(), here: choice.here.clone() };
+                answer.choices = outcome.choices.iter().map(choice).collect();
             }
             Err(unknown) => {
                 answer.what = format!("Cannot tell: {} is not known", unknown.path);
