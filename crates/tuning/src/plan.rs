@@ -18,6 +18,7 @@ mod document;
 mod expand;
 mod expansion;
 mod groups;
+mod image_based;
 mod irqs;
 mod links;
 mod make;

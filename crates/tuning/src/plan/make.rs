@@ -4,7 +4,7 @@ use super::context::PlanContext;
 use super::expansion::Found;
 use super::model::{Change, MachineIdentity, Plan, PredictedRefusal, Unchanged};
 use super::refusals::AllowedRefusals;
-use super::{captured, conflicts, expand, links, parameters, predict, refusals, tunables};
+use super::{captured, conflicts, expand, image_based, links, parameters, predict, refusals, tunables};
 use crate::Setting;
 use whylate_host::{FsRoot, Snapshot};
 use whylate_profiles::{DesiredSetting, DesiredState, Selector, Skipped, profile};
@@ -46,6 +46,7 @@ pub fn plan(desired: DesiredState, tree: &FsRoot, snapshot: &Snapshot, allowed: 
         plan.skipped
             .push(Skipped { what: "the boot loader's configuration".to_owned(), why: why.to_owned() });
     }
+    plan.skipped.extend(image_based::command(&desired.settings, &context));
     plan.desired = desired;
     say_once_that_it_is_captured(&mut plan);
     plan.conflicts = conflicts::of(&plan, &context);
