@@ -280,6 +280,12 @@ pub(crate) struct RecordArgs {
     /// Record this event as well (repeatable), such as net:netif_rx or workqueue
     #[arg(short, long = "event", value_name = "GROUP:EVENT")]
     pub(crate) events: Vec<String>,
+    /// Record the kernel's function calls too, all or those of a list of names with *, such as --functions='*_rt,tick_*'
+    ///
+    /// The function tracer slows the whole kernel down: late activations are later with it. Its events have a buffer of their own,
+    /// so that they push out no others. A kernel that does not trace functions in an instance refuses.
+    #[arg(long, value_name = "NAMES", num_args = 0..=1, require_equals = true, default_missing_value = "", value_delimiter = ',')]
+    pub(crate) functions: Option<Vec<String>>,
     /// Run COMMAND as this user, by name or number, with that user's groups; the recording itself needs root
     #[arg(long, value_name = "USER", requires = "command")]
     pub(crate) user: Option<String>,

@@ -36,6 +36,7 @@ pub(crate) fn run(args: &RecordArgs) -> Result<ExitStatus> {
             clock: args.clock.clone(),
             buffer_kib: args.buffer,
             cpus: args.cpus.clone(),
+            functions: args.functions.as_ref().map(|names| named(names)),
             extra_events: args.events.clone(),
             symbols: !args.no_symbols,
             ..SessionOptions::default()
@@ -63,6 +64,11 @@ pub(crate) fn run(args: &RecordArgs) -> Result<ExitStatus> {
     let answer = verbs::explain::answer(&explanation, &args.selection, &destination)?;
     errors.into_result()?;
     Ok(if is_whole { answer } else { ExitStatus::Failed })
+}
+
+/// The names that were given: none stands for all.
+fn named(names: &[String]) -> Vec<String> {
+    names.iter().filter(|name| !name.is_empty()).cloned().collect()
 }
 
 /// What was recorded, on standard error: standard output is for answers.

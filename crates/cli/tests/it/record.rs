@@ -52,6 +52,27 @@ fn files(directory: &TempDir) -> Vec<String> {
     names
 }
 
+/// Debian's kernels trace functions in an instance; others refuse, with the reason, and leave no file.
+#[test]
+fn functions_are_recorded_or_refused_with_the_reason() {
+    let Some(tracefs) = Tracefs::open() else { return };
+    let (directory, file) = place();
+    let before = tracefs.settings();
+    let run = record(&file, &["--functions=tick_*", "--duration", "300ms"]);
+    assert_eq!(tracefs.settings(), before);
+    match run.code {
+        Some(0) => assert!(events_reported(&run) > 0, "{run:#?}"),
+        code => {
+            assert_eq!(code, Some(2), "{run:#?}");
+            assert!(run.stderr.contains("--functions: ") && run.stderr.contains("leave it out"), "{run:#?}");
+            assert_eq!(files(&directory), [] as [String; 0]);
+        }
+    }
+    let run = record(&file, &["--functions=no_such_function_of_a_kernel", "--duration", "300ms"]);
+    assert_eq!(run.code, Some(2), "{run:#?}");
+    assert!(run.stderr.contains("--functions: "), "{run:#?}");
+}
+
 #[test]
 fn a_short_command_is_recorded() {
     let Some(tracefs) = Tracefs::open() else { return };

@@ -65,6 +65,21 @@ impl Instance {
         self.write("current_tracer", tracer)
     }
 
+    /// The names of the tracers that may be had in an instance.
+    pub fn tracers(&self) -> Result<Vec<String>, TracefsError> {
+        Ok(self.read("available_tracers")?.split_ascii_whitespace().map(str::to_owned).collect())
+    }
+
+    /// Adds functions to those that the function tracer records, by a name in which `*` stands for anything
+    /// (`set_ftrace_filter`); without any it records all of them.
+    ///
+    /// # Errors
+    /// [`TracefsError::Io`] where no function has such a name.
+    pub fn add_function(&self, pattern: &str) -> Result<(), TracefsError> {
+        // Without a blank behind it the kernel looks for the name only when the file is closed, and reports nothing.
+        self.append("set_ftrace_filter", &format!("{pattern}\n"))
+    }
+
     /// The names of the clocks this kernel can stamp events with, and which is chosen.
     ///
     /// # Errors
@@ -149,11 +164,7 @@ impl Instance {
     /// Adds a thread to those of [`set_threads`](Self::set_threads). With `follow_forks`
     /// it leaves the list by itself when it ends.
     pub fn add_thread(&self, thread: Tid) -> Result<(), TracefsError> {
-        let path = self.path.join("set_event_pid");
-        let text = thread.to_string();
-        let mut file =
-            OpenOptions::new().append(true).open(&path).map_err(|e| TracefsError::io("write", &path, e))?;
-        file.write_all(text.as_bytes()).map_err(|e| TracefsError::write(&text, &path, e))
+        self.append("set_event_pid", &thread.to_string())
     }
 
     /// Writes a line into the instance's buffer of the CPU this thread runs on, as an
@@ -241,6 +252,14 @@ impl Instance {
 
     fn write(&self, file: &str, value: &str) -> Result<(), TracefsError> {
         text::write(&self.path.join(file), value)
+    }
+
+    /// Writes to a list that a file opened in another way would begin anew.
+    fn append(&self, file: &str, text: &str) -> Result<(), TracefsError> {
+        let path = self.path.join(file);
+        let mut file =
+            OpenOptions::new().append(true).open(&path).map_err(|e| TracefsError::io("write", &path, e))?;
+        file.write_all(text.as_bytes()).map_err(|e| TracefsError::write(text, &path, e))
     }
 }
 

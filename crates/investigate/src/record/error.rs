@@ -31,6 +31,12 @@ pub enum RecordError {
         /// What to ask for instead.
         advice: String,
     },
+    /// The kernel's functions cannot be traced.
+    #[error("--functions: {why}; leave it out, or record events (-e) instead")]
+    Functions {
+        /// In words.
+        why: String,
+    },
     /// The machine does not have the CPUs to record, or none of them is online.
     #[error("cannot record CPUs {asked}: {why}; choose of CPUs {online}, which are online")]
     Cpus {

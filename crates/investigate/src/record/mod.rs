@@ -24,6 +24,7 @@ mod drain;
 mod error;
 mod events;
 mod facts;
+mod functions;
 mod kernel;
 mod options;
 mod report;

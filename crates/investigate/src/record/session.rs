@@ -2,7 +2,7 @@
 
 use super::error::RecordError;
 use super::threads::{RtThread, real_time_threads};
-use super::{asked, chosen_cpus, events, facts};
+use super::{asked, chosen_cpus, events, facts, functions};
 use whylate_base::{Cpu, CpuSet, Tid};
 use whylate_events::Fact;
 use whylate_ftrace::dat::write::Description;
@@ -21,6 +21,9 @@ pub struct SessionOptions {
     pub buffer_kib: u64,
     /// The CPUs whose events are recorded; `None` for all.
     pub cpus: Option<CpuSet>,
+    /// The kernel functions whose calls are recorded, by names in which `*` stands for anything, in a buffer of their own; an
+    /// empty list: all of them. `None`: none.
+    pub functions: Option<Vec<String>>,
     /// More events for the main buffer, as `group:name` or a whole `group`.
     pub extra_events: Vec<String>,
     /// Whether system calls and page faults of chosen threads are recorded too. While they
@@ -40,6 +43,7 @@ impl Default for SessionOptions {
             clock: None,
             buffer_kib: 4096,
             cpus: None,
+            functions: None,
             extra_events: Vec::new(),
             thread_events: true,
             symbols: true,
@@ -64,6 +68,8 @@ pub struct Session {
     /// For markers; `None` where all CPUs are recorded, and the main one has them. A marker belongs to the CPU that this
     /// process runs on, which may not be one of the recorded ones.
     facts_of_all_cpus: Option<Instance>,
+    /// For the calls of functions; `None` where they are not recorded.
+    functions: Option<Instance>,
     cpus: Option<CpuSet>,
     clock: String,
     events: Vec<String>,
@@ -109,10 +115,20 @@ impl Session {
             }
             None => None,
         };
+        let functions = match &options.functions {
+            Some(patterns) => {
+                let instance = Instance::create(&tracefs)?;
+                prepare(&instance, &clock, options.buffer_kib, options.cpus.as_ref())?;
+                functions::prepare(&instance, patterns)?;
+                Some(instance)
+            }
+            None => None,
+        };
         let mut session = Session {
             main,
             threads: None,
             facts_of_all_cpus,
+            functions,
             cpus: options.cpus.clone(),
             clock,
             events: Vec::new(),
@@ -249,6 +265,9 @@ impl Session {
             instance.set_tracing(true)?;
         }
         self.main.set_tracing(true)?;
+        if let Some(functions) = &self.functions {
+            functions.set_tracing(true)?;
+        }
         if let Some(threads) = &self.threads {
             // With an empty list it would record every thread.
             threads.set_tracing(any_thread_chosen)?;
@@ -292,7 +311,8 @@ impl Session {
     pub fn buffers(&self) -> impl Iterator<Item = (&'static str, &Instance)> {
         let threads = self.threads.iter().map(|instance| ("threads", instance));
         let facts = self.facts_of_all_cpus.iter().map(|instance| ("facts", instance));
-        std::iter::once(("", &self.main)).chain(threads).chain(facts)
+        let functions = self.functions.iter().map(|instance| ("functions", instance));
+        std::iter::once(("", &self.main)).chain(threads).chain(facts).chain(functions)
     }
 
     /// The CPUs of which an instance of [`buffers`](Self::buffers) may have events, in order.
