@@ -9,10 +9,12 @@ use crate::output::message;
 use crate::output_errors::OutputErrors;
 use crate::report::Destination;
 use crate::{atomic_file, exports, output, signals};
-use anyhow::{Error, Result};
+use anyhow::{Context, Error, Result, bail};
 use std::path::Path;
-use whylate_investigate::measure::{Keeping, Loading, MeasureOptions, MeasureReport, Progress, measure};
-use whylate_probes::load::{Launcher, Load};
+use whylate_investigate::measure::{
+    Keeping, Loading, MeasureOptions, MeasureReport, Progress, measure, measure_phases,
+};
+use whylate_probes::load::{self, Launcher, Load};
 use whylate_probes::{Probe, ProbeKind};
 use whylate_report::{Format, measure};
 
@@ -25,26 +27,34 @@ pub(crate) fn run(args: &MeasureArgs) -> Result<ExitStatus> {
         trace: !args.no_trace,
         stacks: args.flight.stacks(),
         buffer_kib: args.buffer,
-        loading: loading(&args.load),
+        loading: if args.load.phases.is_none() { loading(&args.load, "")? } else { None },
         keep: args.flight.keep.as_ref().map(|directory| Keeping { directory: directory.clone(), journal }),
         dma_latency: args.flight.dma_latency,
         observer: args.flight.observer,
         claim: args.flight.claim(),
+        deadline: args.probe.judged_deadline(),
     };
     let mut reported = ReportedNews::default();
     exports::check(&args.exports.files)?;
     args.probe.histfile.as_deref().map_or(Ok(()), atomic_file::check)?;
     let destination = Destination::of::<MeasureReport>(&args.output, &[])?;
     let mut audience = Audience::gather(args)?;
-    let report = measure(&options, &stop.asked, &mut |progress| {
-        audience.show(&progress, reported.news(&progress));
-    })?;
+    let mut progress = |progress: Progress<'_>| audience.show(&progress, reported.news(&progress));
+    let report = match &args.load.phases {
+        None => measure(&options, &stop.asked, &mut progress)?,
+        Some(phases) => {
+            let stress = loading(&args.load, STRESS)?.context("the phase stress has no load")?;
+            measure_phases(&options, &phases.0, &stress, &stop.asked, &mut progress)?
+                .context("no phase was measured")?
+        }
+    };
     drop(audience);
     write(args, &report, &destination)?;
     if let Some(noise) = noise(&report) {
         message!("whylate: {noise}");
     }
-    if report.over_threshold.is_some_and(|count| count > 0) {
+    let over = report.phases.iter().map(|phase| phase.over_threshold).chain([report.over_threshold]);
+    if over.flatten().any(|count| count > 0) {
         return Ok(ExitStatus::Found);
     }
     let mut outcome = ExitStatus::of(&report.findings, args.fail_on.into());
@@ -52,6 +62,13 @@ pub(crate) fn run(args: &MeasureArgs) -> Result<ExitStatus> {
     let may_be_empty = matches!(report.probe.kind, ProbeKind::Busy { .. } | ProbeKind::Hwlat { .. });
     if !may_be_empty && report.cpus.iter().all(|cpu| cpu.histogram.count() == 0) {
         outcome = outcome.and(ExitStatus::CannotTell);
+    }
+    if let Some(answer) = &report.deadline {
+        outcome = outcome.and(match answer.is_kept {
+            Some(true) => ExitStatus::Done,
+            Some(false) => ExitStatus::Found,
+            None => ExitStatus::CannotTell,
+        });
     }
     let claims = args.flight.claim.map(|_| report.tail.as_ref().and_then(|tail| tail.claim.as_ref()));
     Ok(claims
@@ -95,14 +112,24 @@ fn noise(report: &MeasureReport) -> Option<String> {
     ))
 }
 
-fn loading(args: &LoadArgs) -> Option<Loading> {
-    let loads: Vec<Load> = args.load.iter().flat_map(|list| list.0.clone()).collect();
+/// The loads of the phase stress, unless others are named.
+const STRESS: &str = "cpu,memory,cache,io,net,fork,timer";
+
+/// The loads that are named, otherwise those of `default`.
+fn loading(args: &LoadArgs, default: &str) -> Result<Option<Loading>> {
+    let mut loads: Vec<Load> = args.load.iter().flat_map(|list| list.0.clone()).collect();
+    if loads.is_empty() && !default.is_empty() {
+        loads = load::parse(default)?;
+    }
     if loads.is_empty() {
-        return None;
+        return match args.load_cpus {
+            Some(_) => bail!("--load-cpus chooses where loads run: add --load or --phases"),
+            None => Ok(None),
+        };
     }
     // Not its path: that may have another program by now.
     let launcher = Launcher { program: "/proc/self/exe".into(), arguments: vec!["load-worker".into()] };
-    Some(Loading { loads, cpus: args.load_cpus.clone(), launcher })
+    Ok(Some(Loading { loads, cpus: args.load_cpus.clone(), launcher }))
 }
 
 /// The journal of a run that goes on: the document that it will write at its end, as far as it is.

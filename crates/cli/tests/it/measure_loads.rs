@@ -147,3 +147,30 @@ fn nothing_is_left_of_the_loads_after_sigkill() {
         wait_until("the loads to end", || is_gone(pid));
     }
 }
+
+#[test]
+fn phases_are_measured_in_one_run_and_a_deadline_is_judged() {
+    let _one = one_at_a_time();
+    let arguments =
+        ["measure", "-l", "100", "--no-trace", "--json", "--phases", "idle,stress", "--load", "cpu"];
+    let run = whylate(arguments.iter().chain(&["--load-cpus", "0", "--deadline", "1h"]));
+    let document = document(&run);
+    let phases = list(&document["phases"]);
+    let names: Vec<&str> = phases.iter().filter_map(|phase| phase["phase"].as_str()).collect();
+    assert_eq!(names, ["idle", "stress"]);
+    assert_eq!(list(&phases[0]["loads"]), [] as [Value; 0]);
+    assert_eq!(list(&phases[1]["loads"]), ["cpu"]);
+    let samples = |value: &Value| value.as_u64().unwrap_or_default();
+    let deadline = &document["deadline"];
+    assert_eq!(
+        samples(&deadline["samples"]),
+        phases.iter().map(|phase| samples(&phase["samples"])).sum::<u64>()
+    );
+    assert_eq!((&deadline["late"], &deadline["approach"]), (&0.into(), &"ordinary-kernel".into()));
+    // Without a right to a real-time policy it cannot tell.
+    assert_ne!(deadline["kept"], Value::Bool(false));
+    for wrong in [&["--phases", "idle"][..], &["--phases", "idle,idle"], &["--load-cpus", "0", "-l", "1"]] {
+        let run = whylate(["measure", "--no-trace"].iter().chain(wrong));
+        assert_eq!(run.code, Some(2), "{wrong:?}: {run:#?}");
+    }
+}

@@ -13,6 +13,8 @@
 
 mod caveats;
 mod claimed;
+mod deadline;
+mod deadline_answer;
 mod explained;
 mod groups;
 mod housekeeping;
@@ -20,6 +22,8 @@ mod keep;
 mod machine;
 mod observed;
 mod options;
+mod phase;
+mod phases;
 mod report;
 mod run;
 mod spike;
@@ -31,11 +35,14 @@ mod tail;
 mod trace;
 
 pub use claimed::{Claimed, Wanted, WantedError};
+pub use deadline_answer::{Approach, DeadlineAnswer};
 pub use explained::Explain;
 pub use groups::SpikeGroup;
 pub use machine::of as machine_settings;
 pub use observed::Observed;
 pub use options::{Keeping, Loading, MeasureOptions, SpikeStacks};
+pub use phase::{MeasuredPhase, Phase, PhaseShift};
+pub use phases::measure_phases;
 pub use report::{MeasureReport, TraceState};
 pub use run::{MeasureError, Progress, measure};
 pub use spike::{ExplainedSpike, NotExplained, Saved, SpikeKind};

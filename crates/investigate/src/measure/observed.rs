@@ -46,34 +46,40 @@ impl Observed {
             elapsed,
             samples: without.count(),
             max: without.max(),
-            shifts: QUANTILES.iter().filter_map(|&q| Shift::of(without, with, q)).collect(),
+            shifts: shifts(without, with),
             tails: Tails::of(without, with),
         }
     }
 
     /// What that means, in a sentence.
     pub fn sentence(&self) -> String {
-        let shown: Vec<&Shift> = self.shifts.iter().filter(|shift| shift.is_shown()).collect();
-        let by = |shift: &Shift| {
-            let (by, word) =
-                (shift.after - shift.before, if shift.after >= shift.before { "above" } else { "below" });
-            format!("p{} is {} {word} it", shift.q * 100.0, Ns(by.0.abs()))
-        };
-        let tails = match &self.tails {
-            Some(tails) if tails.p < BY_CHANCE => {
-                let rarely = if tails.after > tails.before { "more" } else { "less" };
-                Some(format!("wake-ups later than {} are {rarely} frequent with it", tails.threshold))
-            }
-            _ => None,
-        };
+        let differences = differences(&self.shifts, self.tails.as_ref(), "it", "it");
         let start = format!("measured again for {} without the trace", self.elapsed);
-        let differences: Vec<String> = shown.into_iter().map(by).chain(tails).collect();
         match (differences.is_empty(), self.shifts.is_empty()) {
             (_, true) => format!("{start}: too few wake-ups to tell what it changes"),
             (true, false) => format!("{start}: no difference that chance does not explain"),
             (false, false) => format!("{start}: with the trace, {}", differences.join("; ")),
         }
     }
+}
+
+/// The quantiles of two measurements, side by side.
+pub(super) fn shifts(before: &Histogram, after: &Histogram) -> Vec<Shift> {
+    QUANTILES.iter().filter_map(|&q| Shift::of(before, after, q)).collect()
+}
+
+/// What differs by more than chance explains; `before` and `after` are their names in a sentence.
+pub(super) fn differences(shifts: &[Shift], tails: Option<&Tails>, before: &str, after: &str) -> Vec<String> {
+    let by = |shift: &Shift| {
+        let (by, word) =
+            (shift.after - shift.before, if shift.after >= shift.before { "above" } else { "below" });
+        format!("p{} is {} {word} {before}", shift.q * 100.0, Ns(by.0.abs()))
+    };
+    let tails = tails.filter(|tails| tails.p < BY_CHANCE).map(|tails| {
+        let rarely = if tails.after > tails.before { "more" } else { "less" };
+        format!("wake-ups later than {} are {rarely} frequent with {after}", tails.threshold)
+    });
+    shifts.iter().filter(|shift| shift.is_shown()).map(by).chain(tails).collect()
 }
 
 #[cfg(test)]

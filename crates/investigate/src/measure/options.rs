@@ -32,6 +32,8 @@ pub struct MeasureOptions {
     pub observer: bool,
     /// What is claimed.
     pub claim: Option<Wanted>,
+    /// A deadline that is judged.
+    pub deadline: Option<Ns>,
 }
 
 impl Default for MeasureOptions {
@@ -47,6 +49,7 @@ impl Default for MeasureOptions {
             dma_latency: None,
             observer: false,
             claim: None,
+            deadline: None,
         }
     }
 }

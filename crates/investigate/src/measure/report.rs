@@ -1,7 +1,9 @@
 //! The result of a measurement: plain data for the renderers.
 
+use super::deadline_answer::DeadlineAnswer;
 use super::groups::SpikeGroup;
 use super::observed::Observed;
+use super::phase::{MeasuredPhase, PhaseShift};
 use super::spike::ExplainedSpike;
 use super::steady_name::steady_name;
 use super::tail::TailEstimate;
@@ -47,6 +49,12 @@ pub struct MeasureReport {
     pub tail: Option<TailEstimate>,
     /// What the trace changed, where that was measured.
     pub observed: Option<Observed>,
+    /// The phases of which this is the last; empty where there was one only.
+    pub phases: Vec<MeasuredPhase>,
+    /// How the last phase differs from the first.
+    pub phase_shift: Option<PhaseShift>,
+    /// Whether the deadline is kept, and which approach suits it; `None` without one, and while it runs.
+    pub deadline: Option<DeadlineAnswer>,
     /// False for a look at a measurement that goes on.
     pub is_complete: bool,
 }

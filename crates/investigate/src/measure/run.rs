@@ -1,5 +1,6 @@
 //! The controlling thread: starts probe, loads and recorder, looks after them, and puts the report together.
 
+use super::deadline_answer::DeadlineAnswer;
 use super::explained::Explain;
 use super::groups::SpikeGroup;
 use super::housekeeping::Housekeeping;
@@ -182,6 +183,8 @@ impl Run<'_> {
         report.is_complete = true;
         report.observed = without;
         report.tail = Some(TailEstimate::of(&Prepared::of(report.run()), self.options.claim));
+        let judged = |deadline| DeadlineAnswer::of(&report, &report.run().all(), deadline);
+        report.deadline = self.options.deadline.map(judged);
         if let (Some(mut store), Some(keep)) = (store, &self.options.keep) {
             store.journal(&(keep.journal)(&report));
         }
@@ -249,6 +252,9 @@ impl Run<'_> {
             loads,
             tail: None,
             observed: None,
+            phases: Vec::new(),
+            phase_shift: None,
+            deadline: None,
             is_complete: false,
         }
     }

@@ -2,7 +2,9 @@
 
 use crate::{claims, words};
 use whylate_base::Ns;
-use whylate_investigate::measure::{MeasureReport, Observed, RARE, SpikeGroup, TailEstimate, TraceState};
+use whylate_investigate::measure::{
+    DeadlineAnswer, MeasureReport, MeasuredPhase, Observed, RARE, SpikeGroup, TailEstimate, TraceState,
+};
 use whylate_ledger::Cause;
 use whylate_probes::load::LoadReport;
 use whylate_probes::{Counts, CpuResult, ProbeKind as Probe};
@@ -124,6 +126,30 @@ pub(crate) fn load(load: &LoadReport) -> (String, Option<String>) {
     let what = words::clean(&format!("{} on CPUs {}: {}", load.name, load.cpus, load.what));
     let died = load.died.as_ref();
     (what, died.map(|died| words::clean(&format!("{died}; what was measured after that is without it"))))
+}
+
+/// A deadline: the answer in a sentence, and the reasons.
+pub(crate) fn deadline(answer: &DeadlineAnswer) -> (String, &[String]) {
+    let kept = match answer.is_kept {
+        Some(true) => "was kept",
+        Some(false) => "was missed",
+        None => "may be kept or not: cannot tell",
+    };
+    let approach = answer.approach.words();
+    let sentence =
+        format!("the deadline of {} (class {}) {kept}; {approach} suits it", answer.deadline, answer.class);
+    (sentence, &answer.reasons)
+}
+
+/// The columns of [`phase`]; the distribution's follow.
+pub(crate) const PHASE: [&str; 2] = ["phase", "samples"];
+
+/// A phase: its name, the numbers of all its CPUs, and what its worst sample and its loads were.
+pub(crate) fn phase(phase: &MeasuredPhase) -> (String, String) {
+    let worst = phase.worst_cause.as_deref().unwrap_or("not explained");
+    let loads = if phase.loads.is_empty() { "no load".to_owned() } else { phase.loads.join(", ") };
+    let about = format!("{}: {}, {loads}; the worst: {worst}", phase.phase, phase.elapsed);
+    (phase.phase.to_string(), words::clean(&about))
 }
 
 /// The columns of [`group`].

@@ -30,6 +30,8 @@ pub fn render(report: &MeasureReport) -> String {
     let main = html! {
         (first(report))
         (distribution(report, &prepared))
+        (phases(report))
+        (deadline(report))
         (groups(report, &prepared.run))
         (spikes(report))
         (summary::findings(&report.findings))
@@ -89,6 +91,39 @@ fn distribution(report: &MeasureReport, prepared: &Prepared) -> Markup {
             (tables::distributions(&format!("{}s", report.probe.sample()), each.chain(all)))
             (plots(report, prepared))
             @if !trouble.is_empty() { ul { @for note in trouble { li { (note) } } } }
+        }
+    }
+}
+
+/// The phases side by side.
+fn phases(report: &MeasureReport) -> Markup {
+    let each: Vec<(String, String)> = report.phases.iter().map(facts::phase).collect();
+    let names = each.iter().map(|(name, _)| name.clone());
+    let rows = names.zip(report.phases.iter().map(|phase| &phase.histogram));
+    html! {
+        @if !report.phases.is_empty() {
+            section {
+                h2 { "Phases" }
+                (tables::distributions("samples", rows))
+                ul {
+                    @for (_, about) in &each { li { (about) } }
+                    @if let Some(shift) = &report.phase_shift { li { (shift.sentence()) } }
+                }
+            }
+        }
+    }
+}
+
+/// Whether the deadline is kept, and which approach suits it.
+fn deadline(report: &MeasureReport) -> Markup {
+    let answer = report.deadline.as_ref().map(facts::deadline);
+    html! {
+        @if let Some((sentence, reasons)) = answer {
+            section {
+                h2 { "Deadline" }
+                p { b { (sentence) } }
+                ul { @for reason in reasons { li { (reason) } } }
+            }
         }
     }
 }

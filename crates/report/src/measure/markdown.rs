@@ -4,7 +4,7 @@ use crate::explain::markdown::{activation, findings};
 use crate::markdown::{code, escape, in_table};
 use crate::measure::facts;
 use crate::{claims, words};
-use whylate_investigate::measure::{ExplainedSpike, MeasureReport, SpikeKind, TraceState};
+use whylate_investigate::measure::{ExplainedSpike, MeasureReport, PhaseShift, SpikeKind, TraceState};
 
 /// How many late wake-ups have a row; JSON has all of them.
 const ROWS: usize = 20;
@@ -21,6 +21,8 @@ pub fn render(report: &MeasureReport) -> String {
     }
     text += &warnings(report);
     text += &distribution(report);
+    text += &phases(report);
+    text += &deadline(report);
     text += &groups(report);
     text += &spikes(report);
     text += &findings(&report.findings);
@@ -65,6 +67,29 @@ fn distribution(report: &MeasureReport) -> String {
         text += &format!("- {}\n", escape(trouble));
     }
     text
+}
+
+fn phases(report: &MeasureReport) -> String {
+    if report.phases.is_empty() {
+        return String::new();
+    }
+    let head: Vec<&str> = facts::PHASE.into_iter().chain(words::DISTRIBUTION).collect();
+    let mut text =
+        format!("\n## Phases\n\n| {} |\n|---|{}\n", head.join(" | "), "--:|".repeat(head.len() - 1));
+    let each: Vec<(String, String)> = report.phases.iter().map(facts::phase).collect();
+    for (phase, (name, _)) in report.phases.iter().zip(&each) {
+        text += &format!("| {name} | {} |\n", words::distribution(&phase.histogram).join(" | "));
+    }
+    let shift = report.phase_shift.as_ref().map(PhaseShift::sentence);
+    let notes = each.into_iter().map(|(_, about)| about).chain(shift);
+    text + "\n" + &notes.map(|note| format!("- {}\n", escape(&note))).collect::<String>()
+}
+
+fn deadline(report: &MeasureReport) -> String {
+    let Some(answer) = &report.deadline else { return String::new() };
+    let (sentence, reasons) = facts::deadline(answer);
+    let reasons: String = reasons.iter().map(|reason| format!("- {}\n", escape(reason))).collect();
+    format!("\n## Deadline\n\n**{}**\n\n{reasons}", escape(&sentence))
 }
 
 fn groups(report: &MeasureReport) -> String {

@@ -9,8 +9,8 @@ use whylate_events::{
     Stacks, TraceInfo,
 };
 use whylate_investigate::measure::{
-    Claimed, ExplainedSpike, MeasureReport, NotExplained, Observed, SpikeGroup, SpikeKind, TailEstimate,
-    TraceState,
+    Approach, Claimed, DeadlineAnswer, ExplainedSpike, MeasureReport, MeasuredPhase, NotExplained, Observed,
+    Phase, PhaseShift, SpikeGroup, SpikeKind, TailEstimate, TraceState,
 };
 use whylate_ledger::{
     Activation, AppliedScope, Candidate, CandidateKind, Candidates, Cause, CpuContext, CpuProfile, CpuTrack,
@@ -545,6 +545,17 @@ fn measured(cpu: u32, latencies: impl Iterator<Item = i64>) -> CpuResult {
     }
 }
 
+fn phase(phase: Phase, later: i64) -> MeasuredPhase {
+    MeasuredPhase {
+        phase,
+        elapsed: Ns::from_secs(10),
+        loads: if later > 0 { vec!["io".to_owned()] } else { vec![] },
+        histogram: (0..10_000).map(|i| Ns(6_000 + i % 2_000 + later)).collect(),
+        over_threshold: Some(0),
+        worst_cause: (later > 0).then(|| "higher-priority-task: multipathd (priority 99)".to_owned()),
+    }
+}
+
 /// Two CPUs for ten seconds: one quiet, one with a daemon; a spike explained, two not.
 pub(crate) fn measurement() -> MeasureReport {
     // A triangle around 8 us with a thin tail: what a quiet CPU looks like.
@@ -657,6 +668,28 @@ pub(crate) fn measurement() -> MeasureReport {
             }],
             tails: None,
         }),
+        phases: vec![phase(Phase::Idle, 0), phase(Phase::Stress, 1_000)],
+        phase_shift: Some(PhaseShift {
+            from: Phase::Idle,
+            to: Phase::Stress,
+            shifts: vec![Shift {
+                q: 0.5,
+                before: Ns(6_900),
+                after: Ns(8_000),
+                least: Some(Ns(1_040)),
+                most: Some(Ns(1_160)),
+            }],
+            tails: None,
+        }),
+        deadline: Some(DeadlineAnswer {
+            deadline: us(200),
+            class: us(100),
+            is_kept: Some(false),
+            late: 1,
+            samples: 20_000,
+            approach: Approach::PreemptRt,
+            reasons: vec!["this kernel has PREEMPT_RT".to_owned()],
+        }),
         is_complete: true,
     }
 }
@@ -695,6 +728,9 @@ pub(crate) fn poor_measurement() -> MeasureReport {
         loads: vec![],
         tail: None,
         observed: None,
+        phases: vec![],
+        phase_shift: None,
+        deadline: None,
         is_complete: false,
     }
 }

@@ -100,7 +100,8 @@ pub(crate) struct ProbeArgs {
     /// [default: a fifth of the interval]
     #[arg(long, value_name = "DURATION", value_parser = micros)]
     runtime: Option<Ns>,
-    /// For the deadline probe: the deadline within each period [default: its end]
+    /// A latency that no wake-up may reach: reports whether it is kept, and which approach suits it (an ordinary kernel,
+    /// PREEMPT_RT, or beside Linux); for the deadline probe: the deadline within each period [default: its end]
     #[arg(long, value_name = "DURATION", value_parser = micros)]
     deadline: Option<Ns>,
     /// For the hwlat probe: how long a window lasts [default: 500us]
@@ -195,6 +196,11 @@ impl ProbeArgs {
         })
     }
 
+    /// A deadline to be judged; that of the deadline probe is its own.
+    pub(crate) fn judged_deadline(&self) -> Option<Ns> {
+        self.deadline.filter(|_| self.probe != ProbeName::Deadline)
+    }
+
     fn threshold(&self) -> Option<Ns> {
         match self.short_t.flatten() {
             Some(Either::Time(threshold)) => Some(threshold),
@@ -268,7 +274,7 @@ impl ProbeArgs {
             ("--gap", Busy, self.gap.is_some()),
             ("--duty", Busy, self.duty.is_some()),
             ("--runtime", Deadline, self.runtime.is_some()),
-            ("--deadline", Deadline, self.deadline.is_some()),
+            ("--deadline", Deadline, self.deadline.is_some() && matches!(self.probe, Busy | Hwlat)),
             ("--width", Hwlat, self.width.is_some()),
             ("--timerlat", Timerlat, self.timerlat.is_some()),
         ];
@@ -387,6 +393,10 @@ mod tests {
         assert_eq!(probe("--probe hwlat").priority, 99);
         let timerlat = probe("--probe timerlat --timerlat kernel");
         assert_eq!((timerlat.kind, timerlat.priority), (ProbeKind::Timerlat(Workload::Kernel), 95));
+        let judged = parsed("--deadline 500").expect("a deadline");
+        assert_eq!((judged.judged_deadline(), judged.probe().is_ok()), (Some(Ns::from_us(500)), true));
+        assert_eq!(parsed("--probe deadline --deadline 500").expect("a deadline").judged_deadline(), None);
+        assert!(parsed("--probe busy --deadline 500").expect("parsed").probe().is_err());
         let other = parsed("--ipc futex").expect("parsed").probe().expect_err("of another probe").to_string();
         assert!(other.contains("--probe ipc"), "{other}");
     }

@@ -48,6 +48,15 @@ pub struct Document {
     /// What the trace changed; null where that was not measured.
     #[serde(default)]
     pub observed: Option<Observed>,
+    /// The phases of a measurement in phases, of which this is the last; empty without them.
+    #[serde(default)]
+    pub phases: Vec<Phase>,
+    /// How the last phase differs from the first; null without phases.
+    #[serde(default)]
+    pub phase_shift: Option<PhaseShift>,
+    /// Whether a deadline is kept, and which approach suits it; null without one.
+    #[serde(default)]
+    pub deadline: Option<Deadline>,
     /// False: a measurement that goes on, or was killed; the document has its last state.
     #[serde(default = "yes")]
     pub complete: bool,
@@ -55,6 +64,57 @@ pub struct Document {
 
 fn yes() -> bool {
     true
+}
+
+/// A phase of a measurement.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Phase {
+    /// `idle` or `stress`.
+    pub phase: String,
+    /// How long it was measured.
+    pub elapsed_ns: i64,
+    /// The names of the loads that ran.
+    pub loads: Vec<String>,
+    /// The samples of all CPUs.
+    pub samples: u64,
+    /// Their distribution; null without any.
+    pub latency_ns: Option<Distribution>,
+    /// Samples at least as late as the threshold; null without one.
+    pub over_threshold: Option<u64>,
+    /// The cause of the worst sample and its culprit; null: not explained.
+    pub worst_cause: Option<String>,
+}
+
+/// How the last phase differs from the first.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PhaseShift {
+    /// The first phase.
+    pub from: String,
+    /// The last phase.
+    pub to: String,
+    /// Quantiles of the first (`without_ns`) and the last (`with_ns`).
+    pub shifts: Vec<Shift>,
+    /// All that in words.
+    pub why: String,
+}
+
+/// A deadline, beside what was measured.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Deadline {
+    /// The deadline.
+    pub deadline_ns: i64,
+    /// The order of magnitude of the worst case that it permits: 10 us, 100 us or 1 ms.
+    pub class_ns: i64,
+    /// Whether every sample was earlier; null: cannot tell.
+    pub kept: Option<bool>,
+    /// Samples that were at least that late.
+    pub late: u64,
+    /// Of so many.
+    pub samples: u64,
+    /// What suits it: `ordinary-kernel`, `preempt-rt` or `beside-linux`.
+    pub approach: String,
+    /// The reasons, in sentences.
+    pub why: Vec<String>,
 }
 
 /// Spikes of one cause and culprit.

@@ -1,6 +1,7 @@
 //! From a measurement's types to the wire's.
 
 pub(crate) mod long_run;
+mod phases;
 
 use super::document::{
     Bucket, CpuResult, Degraded, Distribution, Document, Lacking, Maxima, NotExplained, Probe, Reason,
@@ -41,6 +42,13 @@ impl From<&MeasureReport> for Document {
             loads: report.loads.iter().map(long_run::load).collect(),
             beyond: report.tail.as_ref().map(long_run::beyond),
             observed: report.observed.as_ref().map(long_run::observed),
+            phases: report
+                .phases
+                .iter()
+                .map(|phase| phases::phase(phase, distribution(&phase.histogram)))
+                .collect(),
+            phase_shift: report.phase_shift.as_ref().map(phases::phase_shift),
+            deadline: report.deadline.as_ref().map(phases::deadline),
             complete: report.is_complete,
         }
     }

@@ -1,6 +1,7 @@
 //! A measurement: the answer, the distribution of each CPU, the worst wake-ups and why.
 
 pub(crate) mod long_run;
+mod phases;
 
 use crate::bins::{LogAxis, height};
 use crate::explain::terminal::{activation, trace};
@@ -32,6 +33,8 @@ fn write(page: &mut Page, report: &MeasureReport) {
     long_run::loads(page, report);
     page.gap();
     distribution(page, report);
+    phases::phases(page, report);
+    phases::deadline(page, report);
     long_run::groups(page, report);
     spikes(page, report);
     trace::findings(page, &report.findings);

@@ -77,14 +77,18 @@ pub(crate) fn claim_answer(status: stats::ClaimStatus) -> Answer {
     }
 }
 
-pub(super) fn observed(observed: &measured::Observed) -> Observed {
-    let shift = |shift: &stats::compare::Shift| Shift {
+/// A quantile of two measurements.
+pub(super) fn shift(shift: &stats::compare::Shift) -> Shift {
+    Shift {
         q: shift.q,
         without_ns: shift.before.0,
         with_ns: shift.after.0,
         least_ns: ns(shift.least),
         most_ns: ns(shift.most),
-    };
+    }
+}
+
+pub(super) fn observed(observed: &measured::Observed) -> Observed {
     Observed {
         elapsed_ns: observed.elapsed.0,
         samples: observed.samples,
