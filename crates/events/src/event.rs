@@ -1,5 +1,6 @@
 //! One event, decoded.
 
+use crate::carriers::{CpuCall, Packet, Work};
 use crate::names::{Marker, Name, Symbol};
 use crate::tracers::{Noise, OsnoiseSample, Preemptirq, Timerlat};
 use crate::{Context, Kind, KindSet};
@@ -230,6 +231,28 @@ pub enum EventKind {
         /// The longest gap between two turns.
         outer: Ns,
     },
+    /// `napi_poll`: a network device's receive queue was polled.
+    NapiPoll {
+        /// The device.
+        dev: Name,
+        /// How many packets it gave.
+        work: i32,
+        /// How many it may give at once.
+        budget: i32,
+    },
+    /// A packet passes a point of the network stack (groups `net` and `skb`).
+    Packet(Packet),
+    /// `workqueue_queue_work`, `workqueue_activate_work`, `workqueue_execute_start`, `workqueue_execute_end`
+    Work(Work),
+    /// `ipi_send_cpu`, `csd_queue_cpu`, `csd_function_entry`, `csd_function_exit`
+    CpuCall(CpuCall),
+    /// `cpu_frequency`
+    CpuFrequency {
+        /// The new frequency in kHz.
+        khz: u32,
+        /// Of this CPU.
+        target: Cpu,
+    },
     /// Events were lost on this CPU up to this instant.
     Lost {
         /// How many, where the kernel counted them.
@@ -443,6 +466,11 @@ impl EventKind {
             }
             EventKind::Preemptirq { .. } => Kind::Preemptirq,
             EventKind::Hwlat { .. } => Kind::Hwlat,
+            EventKind::NapiPoll { .. } => Kind::NapiPoll,
+            EventKind::Packet(_) => Kind::Packet,
+            EventKind::Work(_) => Kind::Work,
+            EventKind::CpuCall(_) => Kind::CpuCall,
+            EventKind::CpuFrequency { .. } => Kind::CpuFrequency,
             EventKind::Lost { .. } => Kind::Lost,
             EventKind::Other => Kind::Other,
         }

@@ -35,13 +35,18 @@ pub enum Kind {
     Osnoise,
     Hwlat,
     Preemptirq,
+    NapiPoll,
+    Packet,
+    Work,
+    CpuCall,
+    CpuFrequency,
     Lost,
     Other,
 }
 
 impl Kind {
     /// Every kind, in declaration order.
-    pub const ALL: [Kind; 30] = [
+    pub const ALL: [Kind; 35] = [
         Kind::Switch,
         Kind::Waking,
         Kind::Wakeup,
@@ -70,6 +75,11 @@ impl Kind {
         Kind::Osnoise,
         Kind::Hwlat,
         Kind::Preemptirq,
+        Kind::NapiPoll,
+        Kind::Packet,
+        Kind::Work,
+        Kind::CpuCall,
+        Kind::CpuFrequency,
         Kind::Lost,
         Kind::Other,
     ];
@@ -105,6 +115,22 @@ impl Kind {
             Kind::Osnoise => &["osnoise", "ftrace:osnoise"],
             Kind::Hwlat => &["ftrace:hwlat"],
             Kind::Preemptirq => &["preemptirq"],
+            Kind::NapiPoll => &["napi:napi_poll"],
+            Kind::Packet => &[
+                "net:net_dev_queue",
+                "net:net_dev_xmit",
+                "net:netif_rx",
+                "net:netif_receive_skb",
+                "skb:skb_copy_datagram_iovec",
+            ],
+            Kind::Work => &[
+                "workqueue:workqueue_queue_work",
+                "workqueue:workqueue_activate_work",
+                "workqueue:workqueue_execute_start",
+                "workqueue:workqueue_execute_end",
+            ],
+            Kind::CpuCall => &["ipi:ipi_send_cpu"],
+            Kind::CpuFrequency => &["power:cpu_frequency"],
             Kind::Lost | Kind::Other => &[],
         }
     }
@@ -112,7 +138,7 @@ impl Kind {
 
 /// A set of [`Kind`]s.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
-pub struct KindSet(u32);
+pub struct KindSet(u64);
 
 impl KindSet {
     /// No kind.
@@ -125,7 +151,7 @@ impl KindSet {
         let mut bits = 0;
         let mut i = 0;
         while i < kinds.len() {
-            bits |= 1 << kinds[i] as u8;
+            bits |= 1 << kinds[i] as u64;
             i += 1;
         }
         KindSet(bits)
@@ -133,12 +159,12 @@ impl KindSet {
 
     /// True when `kind` is in the set.
     pub const fn contains(self, kind: Kind) -> bool {
-        self.0 & (1 << kind as u8) != 0
+        self.0 & (1 << kind as u64) != 0
     }
 
     /// Adds `kind`.
     pub fn insert(&mut self, kind: Kind) {
-        self.0 |= 1 << kind as u8;
+        self.0 |= 1 << kind as u64;
     }
 
     /// What is in `self` and not in `other`.

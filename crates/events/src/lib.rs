@@ -10,6 +10,7 @@
 //! allocating. A recording's description of itself is in
 //! [`TraceInfo`]; what could not be read is in its list of [`Damage`].
 
+mod carriers;
 mod context;
 mod event;
 mod facts;
@@ -23,6 +24,7 @@ mod source;
 mod stacks;
 mod tracers;
 
+pub use carriers::{CpuCall, Packet, PacketStep, Work, WorkStep};
 pub use context::{Context, ContextFlags};
 pub use event::{
     ContentionFlags, Event, EventKind, HrtimerExpiry, HrtimerStart, PageFault, Signal, Switch, Syscall,

@@ -15,8 +15,8 @@ use crate::tracepoint::Tracepoint;
 use serde_json::{Map, Value, json};
 use std::io::{self, Write};
 use whylate_events::{
-    ContextFlags, Event, EventKind, EventSource, Noise, NoiseSource, TaskState, TimerlatContext, TraceInfo,
-    Wake,
+    ContextFlags, CpuCall, Event, EventKind, EventSource, Noise, NoiseSource, Packet, PacketStep, TaskState,
+    TimerlatContext, TraceInfo, Wake,
 };
 
 /// The schema named in the first line.
@@ -132,6 +132,20 @@ pub fn fields(event: &Event) -> Value {
         EventKind::ContentionEnd { lock, ret } => json!({"lock_addr": hex(lock), "ret": ret}),
         // Null on leaving idle.
         EventKind::CpuIdle { state } => json!({"state": state}),
+        EventKind::NapiPoll { dev, work, budget } => json!({"dev_name": dev, "work": work, "budget": budget}),
+        EventKind::Packet(Packet { skb, len, step: PacketStep::Copied, .. }) => {
+            json!({"skbaddr": hex(skb), "len": len})
+        }
+        EventKind::Packet(packet) => {
+            json!({"name": packet.dev, "skbaddr": hex(packet.skb), "len": packet.len})
+        }
+        EventKind::Work(work) => json!({"work": hex(work.work), "function": work.function}),
+        EventKind::CpuCall(CpuCall::Sent { target, from }) => json!({"cpu": target, "callsite": from}),
+        EventKind::CpuCall(CpuCall::Queued { target, function }) => json!({"cpu": target, "func": function}),
+        EventKind::CpuCall(CpuCall::Started { function } | CpuCall::Ended { function }) => {
+            json!({"func": function})
+        }
+        EventKind::CpuFrequency { khz, target } => json!({"state": khz, "cpu_id": target}),
         EventKind::Nmi { delta } => json!({"delta_ns": delta}),
         EventKind::Signal(s) => json!({"sig": s.sig, "code": s.code, "comm": s.comm, "pid": s.tid}),
         EventKind::Marker(text) => json!({"buf": text}),

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use whylate_base::Ns;
-use whylate_events::{EventKind, Kind, NoiseSource, Preemptirq};
+use whylate_events::{CpuCall, EventKind, Kind, NoiseSource, Preemptirq};
 
 /// A tracepoint by group and name.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -77,6 +77,14 @@ impl<'n> Tracepoint<'n> {
                 ("preemptirq", name)
             }
             EventKind::Hwlat { .. } => ("ftrace", "hwlat"),
+            EventKind::NapiPoll { .. } => ("napi", "napi_poll"),
+            EventKind::Packet(packet) => packet.step.tracepoint(),
+            EventKind::Work(work) => ("workqueue", work.step.tracepoint()),
+            EventKind::CpuCall(CpuCall::Sent { .. }) => ("ipi", "ipi_send_cpu"),
+            EventKind::CpuCall(CpuCall::Queued { .. }) => ("csd", "csd_queue_cpu"),
+            EventKind::CpuCall(CpuCall::Started { .. }) => ("csd", "csd_function_entry"),
+            EventKind::CpuCall(CpuCall::Ended { .. }) => ("csd", "csd_function_exit"),
+            EventKind::CpuFrequency { .. } => ("power", "cpu_frequency"),
             EventKind::Lost { .. } => ("whylate", "lost"),
             EventKind::Other => ("whylate", "other"),
         };

@@ -6,8 +6,9 @@ use common::{Machine, Value};
 use std::sync::Arc;
 use whylate_base::{Cpu, Ns, Priority, Tid};
 use whylate_events::{
-    ContentionFlags, EventKind, HrtimerExpiry, HrtimerStart, Kind, Noise, NoiseSource, OsnoiseSample,
-    PageFault, Preemptirq, Signal, Syscall, SyscallReturn, Timerlat, TimerlatContext, Wake,
+    ContentionFlags, CpuCall, EventKind, HrtimerExpiry, HrtimerStart, Kind, Noise, NoiseSource,
+    OsnoiseSample, Packet, PacketStep, PageFault, Preemptirq, Signal, Syscall, SyscallReturn, Timerlat,
+    TimerlatContext, Wake, Work, WorkStep,
 };
 use whylate_ftrace::decode::Decoders;
 use whylate_ftrace::format::{EventFormat, EventFormats};
@@ -328,6 +329,48 @@ fn every_event_with_a_type() {
             &["void * handler", "s64 delta_ns", "int handled"],
             &[("delta_ns", Int(1234))],
             EventKind::Nmi { delta: Ns(1234) },
+        ),
+        (
+            "napi",
+            "napi_poll",
+            &["void * napi", "__data_loc char[] dev_name", "int work", "int budget"],
+            &[("dev_name", Text("eth0")), ("work", Int(3)), ("budget", Int(64))],
+            EventKind::NapiPoll { dev: "eth0".into(), work: 3, budget: 64 },
+        ),
+        (
+            "net",
+            "netif_receive_skb",
+            &["void * skbaddr", "unsigned int len", "__data_loc char[] name"],
+            &[("skbaddr", Int(0x1234)), ("len", Int(60)), ("name", Text("lo"))],
+            EventKind::Packet(Packet { skb: 0x1234, len: 60, dev: "lo".into(), step: PacketStep::Received }),
+        ),
+        (
+            "skb",
+            "skb_copy_datagram_iovec",
+            &["const void * skbaddr", "int len"],
+            &[("skbaddr", Int(0x1234)), ("len", Int(60))],
+            EventKind::Packet(Packet { skb: 0x1234, len: 60, dev: "".into(), step: PacketStep::Copied }),
+        ),
+        (
+            "workqueue",
+            "workqueue_execute_start",
+            &["void * work", "void * function"],
+            &[("work", Int(0x99)), ("function", Int(0xc000_0100))],
+            EventKind::Work(Work { work: 0x99, function: "hrtimer_wakeup".into(), step: WorkStep::Started }),
+        ),
+        (
+            "ipi",
+            "ipi_send_cpu",
+            &["unsigned int cpu", "void * callsite", "void * callback"],
+            &[("cpu", Int(1)), ("callsite", Int(0xc000_0100))],
+            EventKind::CpuCall(CpuCall::Sent { target: Cpu(1), from: "hrtimer_wakeup".into() }),
+        ),
+        (
+            "power",
+            "cpu_frequency",
+            &["u32 state", "u32 cpu_id"],
+            &[("state", Int(1_200_000)), ("cpu_id", Int(1))],
+            EventKind::CpuFrequency { khz: 1_200_000, target: Cpu(1) },
         ),
         (
             "signal",

@@ -5,11 +5,12 @@ mod checkpoint;
 mod passed_over;
 mod record;
 
+use crate::chains::Tracker;
 use crate::charge;
 use crate::charge::notes::VerdictNote;
 use crate::engine::{EndedActivation, Engine};
 use crate::identities::Identity;
-use crate::model::Activation;
+use crate::model::{Activation, Chains};
 use crate::options::Options;
 use crate::scope::AppliedScope;
 use crate::stats::{Kept, Stats, StatsByThread, Times, rank};
@@ -21,6 +22,8 @@ use whylate_events::{Event, TraceInfo};
 
 /// How far back beyond the oldest activation in progress: one period of RT bandwidth control.
 const LOOK_BACK: Ns = Ns::from_secs(1);
+/// A chain that has not gone on for so long is over.
+const LONGEST_CHAIN: Ns = Ns::from_secs(5);
 /// Events between two clean-ups; as many as there are threads, where these are more: a clean-up looks at each.
 const CLEAN_UP_EVERY: u64 = 1 << 16;
 
@@ -32,6 +35,7 @@ pub(crate) struct Assembler<'a> {
     /// Of all activations, where only a part of the trace is asked for: what is usual is so beyond that part.
     whole: Option<StatsByThread>,
     engine: Engine<'a>,
+    chains: Option<Tracker>,
     events: u64,
     next_clean_up: u64,
     /// What wants each activation that ends.
@@ -43,11 +47,15 @@ pub(crate) type Each<'a> = &'a mut (dyn FnMut(&Activation) + 'a);
 
 impl<'a> Assembler<'a> {
     pub(crate) fn new(options: &'a Options, info: &TraceInfo, each: Option<Each<'a>>) -> Assembler<'a> {
+        let mut engine = Engine::new(options, info);
+        let chains = options.chains.clone().map(Tracker::new);
+        engine.timeline.links = chains.is_some().then(Vec::new);
         Assembler {
             options,
             stats: StatsByThread::default(),
             whole: (!options.scope.is_whole()).then(StatsByThread::default),
-            engine: Engine::new(options, info),
+            engine,
+            chains,
             events: 0,
             next_clean_up: CLEAN_UP_EVERY,
             each,
@@ -90,9 +98,31 @@ impl<'a> Assembler<'a> {
             self.clean_up(event.ts.max(self.engine.timeline.now));
         }
         self.engine.apply(event);
+        if self.chains.is_some() {
+            self.follow_chains();
+        }
         if !self.engine.ended.is_empty() {
             self.take_ended();
         }
+    }
+
+    /// Takes in what the last event shows of chains.
+    fn follow_chains(&mut self) {
+        let Some(links) = self.engine.timeline.links.as_mut().filter(|links| !links.is_empty()) else {
+            return;
+        };
+        let mut taken = std::mem::take(links);
+        if let Some(chains) = &mut self.chains {
+            taken.drain(..).for_each(|link| chains.follow(&self.engine.timeline, link));
+        }
+        // Its memory serves the next ones.
+        self.engine.timeline.links = Some(taken);
+    }
+
+    /// What follows about chains, once the trace is over.
+    pub(crate) fn finish_chains(&mut self) -> Option<Chains> {
+        let chains = self.chains.take()?;
+        Some(chains.finish_all(&self.engine.timeline, |thread| self.options.selects(thread)))
     }
 
     /// The trace ended.
@@ -108,6 +138,7 @@ impl<'a> Assembler<'a> {
                 }
                 _ => self.engine.end(tid, None, now),
             }
+            self.follow_chains();
             self.take_ended();
         }
         self.engine.timeline.windows.close_all(now);
@@ -253,6 +284,11 @@ impl<'a> Assembler<'a> {
             .filter(|(thread, _)| self.options.selects(thread))
             .map(|(_, open)| open.charged_until())
             .min();
-        self.engine.timeline.forget(oldest.unwrap_or(now).min(now) - LOOK_BACK);
+        if let Some(chains) = &mut self.chains {
+            chains.forget(now - LONGEST_CHAIN);
+        }
+        let in_chains = self.chains.as_ref().and_then(Tracker::needs_since);
+        let oldest = oldest.unwrap_or(now).min(in_chains.unwrap_or(now)).min(now);
+        self.engine.timeline.forget(oldest - LOOK_BACK);
     }
 }

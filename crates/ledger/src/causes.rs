@@ -58,6 +58,18 @@ causes! {
     Softirq: softirq,
     /// A non-maskable interrupt handler ran.
     Nmi: nmi,
+    /// The kernel received packets for it.
+    NapiPoll: napi_poll,
+    /// The thread of the interrupt that wakes it waited for a CPU.
+    IrqThreadDelayed: irq_thread_delayed,
+    /// The thread of the interrupt that wakes it ran.
+    IrqThread: irq_thread,
+    /// The softirq that wakes it was left to a thread, which waited for a CPU.
+    SoftirqDeferred: softirq_deferred,
+    /// The work item that wakes it waited for a CPU.
+    WorkItemDelayed: work_item_delayed,
+    /// The work item that wakes it ran.
+    WorkItem: work_item,
     /// A lower-priority task had interrupts disabled.
     IrqsDisabled: irqs_disabled,
     /// A lower-priority task kept the CPU after the wake-up.

@@ -3,7 +3,7 @@
 //! ```text
 //! due ──────> waking ──────> running ────────> preempted ──> blocked ──────> done
 //!  late.rs     waiting.rs     running.rs        waiting.rs    blocked.rs
-//!  expirer.rs
+//!  expirer.rs, carried.rs
 //! ```
 //!
 //! It asks the timeline what was so at the time, and changes nothing.
@@ -11,6 +11,7 @@
 pub(crate) mod attribution;
 pub(crate) mod bandwidth;
 mod blocked;
+mod carried;
 pub(crate) mod charger;
 mod expirer;
 mod late;
@@ -29,6 +30,7 @@ use crate::causes::Cause;
 use crate::model::Segment;
 use crate::timeline::Timeline;
 use crate::timeline::activations::{Begin, Open, WakeCause};
+use crate::timeline::origins::Origin;
 use crate::timeline::states::State;
 use crate::timeline::thread::Thread;
 use attribution::Charge;
@@ -75,6 +77,9 @@ pub(crate) fn ledger(
 impl Charger<'_> {
     /// The time before the wake-up: a timer's lateness, and whatever an overrun of the period before left.
     fn before_wake(&mut self, waking: Ns) {
+        if let Some(origin) = self.open.origin.as_deref() {
+            return self.before_carried_wake(origin, waking);
+        }
         let Begin::Woken(WakeCause::Timer { cpu: timer_cpu, hard_due, expirer }) = self.open.begin else {
             return;
         };
@@ -92,6 +97,19 @@ impl Charger<'_> {
                         None => self.late_timer(timer_cpu, to),
                     }
                 }
+            }
+        }
+        self.cpu = own_cpu;
+    }
+
+    /// The same of a wake-up that a device, a packet or a work item caused.
+    fn before_carried_wake(&mut self, origin: &Origin, waking: Ns) {
+        let own_cpu = self.cpu;
+        for stay in self.victim.history.between(self.at, waking) {
+            match stay.state {
+                State::Running(cpu) => self.running(cpu, stay.to),
+                State::Queued(cpu) => self.waiting(self.victim, cpu, stay.to),
+                State::Blocked { .. } | State::Unknown => self.carried(origin, stay.to),
             }
         }
         self.cpu = own_cpu;

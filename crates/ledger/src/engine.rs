@@ -4,6 +4,7 @@ mod context;
 mod faults;
 mod interrupts;
 mod locks;
+mod origins;
 mod passed_over;
 mod prev_states;
 mod scheduler_clock;
@@ -69,6 +70,9 @@ impl Engine<'_> {
             | EventKind::VectorExit { .. }
             | EventKind::SoftirqEntry { .. }
             | EventKind::SoftirqExit { .. } => self.interrupt(at, event),
+            EventKind::SoftirqRaise { vec } => self.softirq_raised(at, event, *vec),
+            EventKind::Packet(packet) => self.packet(at, event, packet),
+            EventKind::Work(work) => self.work(at, event, work),
             EventKind::HrtimerStart(start) => self.arm(at, event, start),
             // Taking an expired timer off its queue is traced as a cancel, too, in the interrupt.
             EventKind::HrtimerCancel { hrtimer } if !event.context.flags.in_interrupt() => {
@@ -87,7 +91,9 @@ impl Engine<'_> {
                     open.executes = true;
                 }
             }
-            EventKind::SoftirqRaise { .. }
+            EventKind::NapiPoll { .. }
+            | EventKind::CpuCall(_)
+            | EventKind::CpuFrequency { .. }
             | EventKind::HrtimerCancel { .. }
             | EventKind::TimerExpire { .. }
             | EventKind::TimerExpireExit { .. }

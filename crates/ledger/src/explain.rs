@@ -87,11 +87,12 @@ fn explain_all(mut source: impl EventSource, options: &Options, mut each: Option
     tracers.finish(&mut assembler, &trace);
     assembler.end();
     tracers.complete(&mut assembler);
+    let chains = assembler.finish_chains();
     let recorded = assembler.timeline().seen.union(trace.recorded.unwrap_or(KindSet::NONE));
     assembler.timeline_mut().recorded = recorded;
     assembler.leave_out();
     let timeline = assembler.timeline();
-    let missing = missing(recorded);
+    let missing = missing(recorded, asked.chains.is_some());
 
     let mut activations: Vec<Activation> = Vec::new();
     let mut tasks: Vec<TaskSummary> = Vec::new();
@@ -132,7 +133,7 @@ fn explain_all(mut source: impl EventSource, options: &Options, mut each: Option
         worst.map_or((true, Reverse(Ns::ZERO)), |activation| rank(activation))
     };
     tasks.sort_by_cached_key(|task| (rank_of(task), task.tid));
-    let findings = findings::all(&Subject {
+    let mut findings = findings::all(&Subject {
         timeline,
         stats: &assembler.stats,
         options,
@@ -144,6 +145,11 @@ fn explain_all(mut source: impl EventSource, options: &Options, mut each: Option
         noises: tracers.noises(),
         scope: assembler.scope(),
     });
+    let deadline = asked.chains.as_ref().and_then(|asked| asked.deadline);
+    if let (Some(chains), Some(deadline)) = (&chains, deadline) {
+        findings.extend(findings::of_chains(chains, deadline));
+        findings.sort_by_key(|finding| Reverse(finding.severity));
+    }
     let scope = assembler.scope().cloned().map(|mut scope| {
         let with_events = timeline.cpus.iter().filter(|(_, cpu)| cpu.last_event.is_some());
         let analysed = trace.breakdowns.iter().map(|one| one.cpu).filter(|&cpu| cpu != Cpu::UNKNOWN);
@@ -161,11 +167,12 @@ fn explain_all(mut source: impl EventSource, options: &Options, mut each: Option
         profiles,
         findings,
         missing,
+        chains,
         candidates: None,
         scope,
     };
     tracers.add_to(timeline, asked, &mut explanation);
-    let is_open = asked.tasks.is_empty() && !explanation.concludes();
+    let is_open = asked.tasks.is_empty() && !explanation.concludes() && asked.chains.is_none();
     if is_open && !timeline.threads.iter().any(|thread| assembler.usual(thread.tid).is_some()) {
         explanation.candidates = candidates::of(timeline, asked);
     }
@@ -227,7 +234,7 @@ fn doubt_own_work(activation: &mut Activation) {
 }
 
 /// What the ledger needs and the trace neither has nor reports as recorded.
-fn missing(recorded: KindSet) -> Vec<Missing> {
+fn missing(recorded: KindSet, chains: bool) -> Vec<Missing> {
     let needs = [
         (Kind::Switch, "which thread had the CPU, and so anything at all"),
         (Kind::Waking, "when a thread should have been able to run, before it was on a runqueue"),
@@ -242,8 +249,13 @@ fn missing(recorded: KindSet) -> Vec<Missing> {
         (Kind::PageFault, "time taken by page faults: it is charged to the thread's own work"),
         (Kind::Syscall, "whether a sleep waits for the next period, for input or for a lock"),
     ];
+    let of_chains = [
+        (Kind::Packet, "which thread sent the packet that let another go on"),
+        (Kind::Work, "which thread or interrupt queued the work item that let another go on"),
+    ];
     needs
         .into_iter()
+        .chain(of_chains.into_iter().filter(|_| chains))
         .filter(|(kind, _)| !recorded.contains(*kind))
         .map(|(kind, cannot_tell)| Missing { kind, cannot_tell })
         .collect()

@@ -3,6 +3,7 @@
 //! A finding has the code of its cause, or a code and a page of its own ([`CODES`]).
 
 mod bandwidth;
+mod chain_late;
 mod culprits;
 mod deadline;
 mod hardware_noise;
@@ -26,6 +27,7 @@ mod subject;
 mod unseen;
 mod words;
 
+pub(crate) use chain_late::of_chains;
 pub(crate) use subject::Subject;
 
 use crate::causes::Cause;
@@ -34,8 +36,9 @@ use info::FindingInfo;
 use whylate_base::Finding;
 
 /// The codes that are no cause's.
-const CODES: [FindingInfo; 8] = [
+const CODES: [FindingInfo; 9] = [
     deadline::INFO,
+    chain_late::INFO,
     refused::INFO,
     rttime::INFO,
     os_noise::INFO,
@@ -91,10 +94,12 @@ pub fn finding_page(code: &str) -> Option<&'static str> {
 }
 
 impl Explanation {
-    /// True when something was concluded: a thread or a critical section was explained, or noise was measured.
+    /// True when something was concluded: a thread, a chain or a critical section was explained, or noise was measured.
     pub fn concludes(&self) -> bool {
         let measured = |finding: &Finding| MEASURED.contains(&finding.code);
-        !self.tasks.is_empty() || !self.sections.is_empty() || self.findings.iter().any(measured)
+        let has_chains = self.chains.as_ref().is_some_and(|chains| !chains.found.is_empty());
+        let explained = !self.tasks.is_empty() || !self.sections.is_empty() || has_chains;
+        explained || self.findings.iter().any(measured)
     }
 }
 

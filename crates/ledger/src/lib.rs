@@ -12,6 +12,7 @@
 mod assemble;
 mod candidates;
 mod causes;
+mod chains;
 mod charge;
 mod costs;
 mod engine;
@@ -32,14 +33,15 @@ mod tracers;
 mod verdict;
 
 pub use causes::{Cause, CauseGroup};
+pub use chains::{ChainOptions, ChainPattern, ChainPatternError};
 pub use engine::WANTED;
 pub use explain::{explain, explain_any, explain_each};
 pub use findings::{finding_codes, finding_page};
 pub use model::{
-    Activation, Candidate, CandidateKind, Candidates, CpuContext, CpuProfile, CpuTrack, CriticalSection,
-    Culprit, Explanation, FunctionTime, FunctionTimes, Gap, GrownLine, Missing, OnCpu, Place, PlaceRole,
-    SampleCounts, Segment, Slice, Spread, TaskSummary, Trigger, Verdict, irq_name, is_stand_in, softirq_name,
-    thread_name,
+    Activation, Candidate, CandidateKind, Candidates, Chain, ChainElement, ChainInstance, ChainVerdict,
+    Chains, CpuContext, CpuProfile, CpuTrack, CriticalSection, Culprit, Explanation, FunctionTime,
+    FunctionTimes, Gap, GrownLine, Hop, Missing, OnCpu, Place, PlaceRole, SampleCounts, Segment, Slice,
+    Spread, TaskSummary, Trigger, UnknownHop, Verdict, irq_name, is_stand_in, softirq_name, thread_name,
 };
 pub use options::{Judge, Options, Select};
 pub use scope::{AppliedScope, Instant, InstantError, OutsideTrace, Scope};

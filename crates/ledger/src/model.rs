@@ -1,18 +1,22 @@
 //! The result of an analysis: plain data for the renderers.
 
 pub(crate) mod candidates;
+pub(crate) mod chain;
 pub(crate) mod culprit;
 pub(crate) mod irq_kind;
 pub(crate) mod place;
 pub(crate) mod profile;
 pub(crate) mod section;
+pub(crate) mod segment;
 
 pub use candidates::{Candidate, CandidateKind, Candidates};
+pub use chain::{Chain, ChainElement, ChainInstance, ChainVerdict, Chains, Hop, UnknownHop};
 pub use culprit::{Culprit, irq_name, is_stand_in, softirq_name, thread_name};
 pub(crate) use irq_kind::IrqKind;
 pub use place::{Place, PlaceRole};
 pub use profile::{CpuProfile, GrownLine, SampleCounts};
 pub use section::{CpuContext, CriticalSection, FunctionTime, FunctionTimes, Gap};
+pub use segment::{Segment, Spread};
 
 use crate::causes::Cause;
 use crate::scope::AppliedScope;
@@ -39,6 +43,8 @@ pub struct Explanation {
     pub findings: Vec<Finding>,
     /// Kinds of events that the recording lacks, and what therefore cannot be determined.
     pub missing: Vec<Missing>,
+    /// The chains of threads, where they were asked for.
+    pub chains: Option<Chains>,
     /// The threads to choose from, where no thread was asked for and no real-time thread was active.
     pub candidates: Option<Candidates>,
     /// The part of the trace that was asked for; `None` where that is all of it.
@@ -89,19 +95,6 @@ pub struct TaskSummary {
     pub response: Option<Spread>,
     /// All charged time of all activations by cause, largest first.
     pub causes: Vec<(Cause, Ns)>,
-}
-
-/// A distribution in four numbers. Minimum and maximum are exact, percentiles within 0.4 %.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Spread {
-    /// The least.
-    pub min: Ns,
-    /// The median.
-    pub p50: Ns,
-    /// The 99th percentile.
-    pub p99: Ns,
-    /// The most.
-    pub max: Ns,
 }
 
 /// One activation of a thread: due, woken, running, done.
@@ -215,32 +208,6 @@ pub enum Trigger {
     TraceStart,
     /// It ran already; due is where the gap begins ([`Activation::gap`]).
     Running,
-}
-
-/// An interval charged to one cause.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Segment {
-    /// The cause.
-    pub cause: Cause,
-    /// Where it begins.
-    pub start: Ns,
-    /// Where it ends; the next segment begins here.
-    pub end: Ns,
-    /// The CPU it happened on.
-    pub cpu: Cpu,
-    /// What did it.
-    pub by: Option<Culprit>,
-    /// The owner of the lock that was waited for, where it was one.
-    pub owner: Option<Culprit>,
-    /// How sure the charge is.
-    pub confidence: Confidence,
-}
-
-impl Segment {
-    /// Its length.
-    pub fn length(&self) -> Ns {
-        self.end - self.start
-    }
 }
 
 /// The answer for one activation.

@@ -1,5 +1,6 @@
 //! What to explain: which threads, how many activations of each.
 
+use crate::chains::ChainOptions;
 use crate::scope::Scope;
 use crate::timeline::thread::Thread;
 use whylate_base::{Ns, Tid};
@@ -18,6 +19,8 @@ pub struct Options {
     /// The part of the trace whose activations are reported: those that were in progress in its time, and that ran on its
     /// CPUs (or waited for them, where they never ran). Everything before is taken in all the same, for what was so before.
     pub scope: Scope,
+    /// What is asked about chains of threads; `None` for nothing.
+    pub chains: Option<ChainOptions>,
 }
 
 /// The time that a verdict explains.
@@ -38,6 +41,7 @@ impl Default for Options {
             worst: 10,
             judge: Judge::default(),
             scope: Scope::default(),
+            chains: None,
         }
     }
 }

@@ -20,7 +20,9 @@ pub(crate) mod history;
 pub(crate) mod housekeeping;
 pub(crate) mod irqs;
 pub(crate) mod lengths;
+pub(crate) mod links;
 pub(crate) mod losses;
+pub(crate) mod origins;
 pub(crate) mod pacing;
 pub(crate) mod past;
 pub(crate) mod quota;
@@ -43,7 +45,9 @@ use clocks::TimerClocks;
 use cpus::{CpuTimeline, Cpus};
 use irqs::Irqs;
 use lengths::Lengths;
+use links::Link;
 use losses::Losses;
+use origins::Origins;
 use quota::QuotaTimers;
 use settings::RtOverrun;
 use thread::Thread;
@@ -67,6 +71,10 @@ pub(crate) struct Timeline {
     pub(crate) timers: ArmedTimers,
     pub(crate) timer_clocks: TimerClocks,
     pub(crate) quota: QuotaTimers,
+    /// Where the wake-ups of devices, packets and work items began.
+    pub(crate) origins: Origins,
+    /// The steps of chains since they were last taken away; `None` where no chain is asked for.
+    pub(crate) links: Option<Vec<Link>>,
     pub(crate) rt_overruns: Vec<RtOverrun>,
     pub(crate) hypervisor: Option<bool>,
     pub(crate) losses: Losses,
@@ -97,6 +105,8 @@ impl Timeline {
             timers: ArmedTimers::default(),
             timer_clocks: TimerClocks::default(),
             quota: QuotaTimers::default(),
+            origins: Origins::default(),
+            links: None,
             rt_overruns: Vec::new(),
             hypervisor: None,
             losses: Losses::default(),

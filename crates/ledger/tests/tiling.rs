@@ -9,9 +9,10 @@ use std::collections::BTreeMap;
 use whylate_base::{Comm, Cpu, Ns, Priority, Tid};
 use whylate_events::{
     ContentionFlags, Context, ContextFlags, Event, EventKind, Fact, HrtimerExpiry, HrtimerStart, KindSet,
-    Marker, PageFault, Signal, Switch, Syscall, SyscallReturn, TaskState, TraceInfo, VecSource, Wake,
+    Marker, Packet, PacketStep, PageFault, Signal, Switch, Syscall, SyscallReturn, TaskState, TraceInfo,
+    VecSource, Wake, Work, WorkStep,
 };
-use whylate_ledger::{Activation, Cause, Explanation, Options, Select, explain};
+use whylate_ledger::{Activation, Cause, ChainOptions, Explanation, Options, Select, explain};
 
 /// Threads of the arbitrary streams, the idle task among them.
 const THREADS: i32 = 6;
@@ -29,8 +30,13 @@ fn explain_all(events: &[Event], kernel: Option<&str>, threads: i32) -> Explanat
         ..TraceInfo::default()
     };
     let tasks = (0..threads).map(|tid| Select::Tid(Tid(tid))).collect();
-    let options =
-        Options { tasks, deadline: Some(Ns::from_us(100)), worst: usize::MAX, ..Options::default() };
+    let options = Options {
+        tasks,
+        deadline: Some(Ns::from_us(100)),
+        worst: usize::MAX,
+        chains: Some(ChainOptions::default()),
+        ..Options::default()
+    };
     explain(VecSource::new(events.to_vec(), info, false), &options)
 }
 
@@ -60,6 +66,15 @@ fn check(explanation: &Explanation, events: &[Event]) {
         assert_eq!(task.activations, count, "activations of {}", task.tid);
         assert_eq!(task.causes.iter().copied().collect::<BTreeMap<_, _>>(), causes, "causes of {}", task.tid);
         assert!(task.causes.is_sorted_by(|a, b| a.1 >= b.1), "{:?}", task.causes);
+    }
+    for instance in explanation.chains.iter().flat_map(|chains| &chains.found).flat_map(|chain| &chain.worst)
+    {
+        let mut at = instance.start;
+        for segment in instance.hops.iter().flat_map(|hop| &hop.ledger) {
+            assert_eq!(segment.start, at, "the hops of a chain do not tile it: {instance:#?}");
+            at = segment.end;
+        }
+        assert_eq!(at, instance.end, "{instance:#?}");
     }
     let (first, last) = explanation.trace.span.unwrap_or_default();
     let inside = |at: Ns| at >= first && at <= last;
@@ -255,6 +270,11 @@ fn workings() -> impl Strategy<Value = EventKind> {
         fact().prop_map(|fact| EventKind::Marker(Marker::from(fact.to_string().as_str()))),
         Just(EventKind::Lost { count: None, since: None, kinds: KindSet::NONE }),
         Just(EventKind::Function { name: "do_nanosleep".into() }),
+        (0u32..5).prop_map(|vec| EventKind::SoftirqRaise { vec }),
+        (0u64..3, prop::sample::select(PacketStep::ALL.to_vec()))
+            .prop_map(|(skb, step)| { EventKind::Packet(Packet { skb, len: 1, dev: "lo".into(), step }) }),
+        (0u64..3, prop::sample::select(WorkStep::ALL.to_vec()))
+            .prop_map(|(work, step)| { EventKind::Work(Work { work, function: "f".into(), step }) }),
         Just(EventKind::Other),
     ]
 }

@@ -310,6 +310,11 @@ pub(crate) fn kind(kind: Kind) -> &'static str {
         Kind::Osnoise => "osnoise",
         Kind::Hwlat => "hwlat",
         Kind::Preemptirq => "preemptirq",
+        Kind::NapiPoll => "napi-poll",
+        Kind::Packet => "packet",
+        Kind::Work => "work",
+        Kind::CpuCall => "cpu-call",
+        Kind::CpuFrequency => "cpu-frequency",
         Kind::Lost => "lost",
         Kind::Other => "other",
     }

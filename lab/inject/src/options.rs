@@ -101,6 +101,19 @@ pub(crate) enum VictimPolicy {
     Other,
 }
 
+/// A thread of the pipeline.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Stage {
+    /// None of them is delayed
+    None,
+    /// The first one, which a timer wakes
+    Sense,
+    /// The second one, which a pipe wakes
+    Plan,
+    /// The third one, which a packet wakes
+    Act,
+}
+
 /// The fault.
 #[derive(Subcommand, Debug)]
 pub(crate) enum Injection {
@@ -250,6 +263,16 @@ pub(crate) enum Injection {
     TwoCauses,
     /// One victim waits for a peer, another for a lock
     TwoVictims,
+    /// Three threads in a row (timer, pipe, packet); the victim is the one of them that a thread of higher priority delays
+    Pipeline {
+        /// The thread that is delayed
+        #[arg(long, value_enum, default_value = "act")]
+        late: Stage,
+    },
+    /// The victim waits for packets that are received on another CPU (rps_cpus of lo), where a thread works in bursts
+    LatePacket,
+    /// The victim waits for a work item that is executed on another CPU, where a thread works in bursts
+    WorkItem,
 }
 
 impl Injection {
@@ -287,6 +310,9 @@ impl Injection {
             Injection::CoarseClock => "coarse-clock",
             Injection::TwoCauses => "two-causes",
             Injection::TwoVictims => "two-victims",
+            Injection::Pipeline { .. } => "pipeline",
+            Injection::LatePacket => "late-packet",
+            Injection::WorkItem => "work-item",
         }
     }
 

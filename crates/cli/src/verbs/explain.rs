@@ -13,7 +13,7 @@ use std::path::Path;
 use whylate_events::EventSource;
 use whylate_intake::OpenError;
 use whylate_investigate::with_symbols;
-use whylate_ledger::{Cause, Explanation, Options, WANTED, explain_any, finding_codes, finding_page};
+use whylate_ledger::{Cause, Chains, Explanation, Options, WANTED, explain_any, finding_codes, finding_page};
 use whylate_report::explain::Explained;
 
 pub(crate) fn run(args: &ExplainArgs) -> Result<ExitStatus> {
@@ -23,7 +23,8 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<ExitStatus> {
     let Some(file) = &args.file else { bail!("which trace? give a file, or - for standard input") };
     let destination = Destination::of::<Explained<'_>>(&args.output, std::slice::from_ref(file))?;
     args.scope.check()?;
-    let options = Options { scope: args.scope.scope(), ..args.selection.options() };
+    let options =
+        Options { scope: args.scope.scope(), chains: args.chains.options(), ..args.selection.options() };
     let explanation = match stream(file)? {
         Some((reader, name)) => {
             let (source, copy) = whylate_intake::from_reader_kept(reader, &name, WANTED)?;
@@ -38,7 +39,30 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<ExitStatus> {
     if let Some(outside) = explanation.scope.as_ref().and_then(|scope| scope.outside.as_ref()) {
         bail!("{}: {outside}", file.display());
     }
-    answer(&explanation, &args.selection, &destination)
+    if let Some(chains) = &explanation.chains {
+        refuse_unknown_hops(file, chains)?;
+    }
+    let status = answer(&explanation, &args.selection, &destination)?;
+    let unmatched = explanation.chains.iter().flat_map(|chains| &chains.unmatched);
+    let mut is_answered = true;
+    for chain in unmatched {
+        message!(
+            "whylate: cannot tell: {}: no instance of the chain {chain} from its beginning to its end",
+            file.display()
+        );
+        is_answered = false;
+    }
+    Ok(if is_answered { status } else { status.and(ExitStatus::CannotTell) })
+}
+
+/// A hop that the trace does not have is a mistake in the choice, and no answer.
+fn refuse_unknown_hops(file: &Path, chains: &Chains) -> Result<()> {
+    let Some(unknown) = chains.unknown.first() else { return Ok(()) };
+    let nearest = match unknown.nearest.as_slice() {
+        [] => String::new(),
+        nearest => format!("; the nearest names are {}", nearest.join(", ")),
+    };
+    bail!("{}: no thread, interrupt, device or function is called `{}`{nearest}", file.display(), unknown.hop)
 }
 
 /// Explains the recording in a file that whylate has just made.

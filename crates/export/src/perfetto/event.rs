@@ -5,7 +5,7 @@ use super::proto::Message;
 use crate::tracepoint::{Tracepoint, whole_us};
 use std::collections::HashMap;
 use whylate_base::{Comm, Tid};
-use whylate_events::{Event, EventKind, NoiseSource, Symbol, TaskState, TimerlatContext, Wake};
+use whylate_events::{CpuCall, Event, EventKind, NoiseSource, Symbol, TaskState, TimerlatContext, Wake};
 use whylate_ftrace::encode::vector_number;
 
 /// `FtraceEventBundle.event`
@@ -268,6 +268,13 @@ fn generic(m: &mut Message, kind: &EventKind) {
             return text("function", name.as_str());
         }
         EventKind::Preemptirq { caller, .. } => return text("caller", caller.as_str()),
+        EventKind::NapiPoll { dev, .. } => text("dev_name", dev.as_str()),
+        EventKind::Packet(packet) if !packet.dev.is_empty() => text("name", packet.dev.as_str()),
+        EventKind::Work(work) => text("function", work.function.as_str()),
+        EventKind::CpuCall(CpuCall::Sent { from, .. }) => text("callsite", from.as_str()),
+        EventKind::CpuCall(
+            CpuCall::Queued { function, .. } | CpuCall::Started { function } | CpuCall::Ended { function },
+        ) => text("func", function.as_str()),
         EventKind::Noise(noise) => match noise.source {
             NoiseSource::Irq => text("desc", noise.name.as_str()),
             NoiseSource::Thread => text("comm", noise.name.as_str()),
@@ -298,6 +305,22 @@ fn generic(m: &mut Message, kind: &EventKind) {
             number("lock_addr", lock);
             // Its sign does not fit; the kernel's own raw form has it as 32 bits.
             number("ret", (ret as u32).into());
+        }
+        EventKind::NapiPoll { work, budget, .. } => {
+            number("work", (work as u32).into());
+            number("budget", (budget as u32).into());
+        }
+        EventKind::Packet(packet) => {
+            number("skbaddr", packet.skb);
+            number("len", packet.len.into());
+        }
+        EventKind::Work(work) => number("work", work.work),
+        EventKind::CpuCall(CpuCall::Sent { target, .. } | CpuCall::Queued { target, .. }) => {
+            number("cpu", target.0.into());
+        }
+        EventKind::CpuFrequency { khz, target } => {
+            number("state", khz.into());
+            number("cpu_id", target.0.into());
         }
         EventKind::Nmi { delta } => number("delta_ns", time(delta)),
         EventKind::Timerlat(sample) => {

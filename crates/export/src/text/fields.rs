@@ -6,7 +6,8 @@ use crate::tracepoint::{Tracepoint, whole_us};
 use std::fmt::Write;
 use whylate_base::{Comm, Priority, Tid};
 use whylate_events::{
-    ContentionFlags, Event, EventKind, Noise, NoiseSource, Symbol, TaskState, TimerlatContext, Wake,
+    ContentionFlags, CpuCall, Event, EventKind, Noise, NoiseSource, Packet, PacketStep, Symbol, TaskState,
+    TimerlatContext, Wake, WorkStep,
 };
 use whylate_ftrace::encode::vector_number;
 use whylate_ledger::softirq_name;
@@ -91,6 +92,42 @@ pub(super) fn print(event: &Event, threads: &Threads, line: &mut String) {
             write!(line, "state={} cpu_id={}", state.unwrap_or(u32::MAX), event.cpu)
         }
         EventKind::Nmi { delta } => write!(line, "delta_ns: {}", delta.0),
+        EventKind::NapiPoll { dev, work, budget } => write!(
+            line,
+            "napi poll on napi struct <...> for device {} work {work} budget {budget}",
+            one_line(dev.as_str())
+        ),
+        EventKind::Packet(Packet { skb, len, step: PacketStep::Copied, .. }) => {
+            write!(line, "skbaddr={skb:016x} len={len}")
+        }
+        EventKind::Packet(packet) => write!(
+            line,
+            "dev={} skbaddr={:016x} len={}",
+            one_line(packet.dev.as_str()),
+            packet.skb,
+            packet.len
+        ),
+        EventKind::Work(work) => match work.step {
+            WorkStep::Queued => {
+                write!(line, "work struct={:016x} function={}", work.work, function(work.function))
+            }
+            WorkStep::Activated => {
+                write!(line, "work struct {:016x} function={}", work.work, function(work.function))
+            }
+            WorkStep::Started | WorkStep::Ended => {
+                write!(line, "work struct {:016x}: function {}", work.work, function(work.function))
+            }
+        },
+        EventKind::CpuCall(CpuCall::Sent { target, from }) => {
+            write!(line, "cpu={target} callsite={}", function(from))
+        }
+        EventKind::CpuCall(CpuCall::Queued { target, function: called }) => {
+            write!(line, "cpu={target} func={}", function(called))
+        }
+        EventKind::CpuCall(CpuCall::Started { function: called } | CpuCall::Ended { function: called }) => {
+            write!(line, "func={}", function(called))
+        }
+        EventKind::CpuFrequency { khz, target } => write!(line, "state={khz} cpu_id={target}"),
         EventKind::Signal(s) => {
             write!(line, "sig={} code={} comm={} pid={}", s.sig, s.code, comm(s.comm), s.tid)
         }

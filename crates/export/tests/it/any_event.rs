@@ -3,9 +3,9 @@
 use proptest::prelude::*;
 use whylate_base::{Comm, Cpu, Ns, Priority, Tid};
 use whylate_events::{
-    ContentionFlags, Context, ContextFlags, Event, EventKind, HrtimerExpiry, HrtimerStart, Marker, Name,
-    Noise, NoiseSource, OsnoiseSample, PageFault, Signal, Switch, Symbol, Syscall, SyscallReturn, TaskState,
-    Timerlat, TimerlatContext, TraceInfo, VecSource, Wake,
+    ContentionFlags, Context, ContextFlags, CpuCall, Event, EventKind, HrtimerExpiry, HrtimerStart, Marker,
+    Name, Noise, NoiseSource, OsnoiseSample, Packet, PacketStep, PageFault, Signal, Switch, Symbol, Syscall,
+    SyscallReturn, TaskState, Timerlat, TimerlatContext, TraceInfo, VecSource, Wake, Work, WorkStep,
 };
 use whylate_ledger::softirq_name;
 
@@ -110,6 +110,35 @@ fn interrupts() -> impl Strategy<Value = EventKind> {
     ]
 }
 
+/// A name of a device or a function that a line of text keeps: it has no blanks.
+fn word() -> impl Strategy<Value = &'static str> {
+    prop::sample::select(vec!["eth0", "lo", "flush_to_ldisc", "veth-a", "do_sync_core"])
+}
+
+fn carriers() -> impl Strategy<Value = EventKind> {
+    let steps = prop::sample::select(PacketStep::ALL.to_vec());
+    let work_steps = prop::sample::select(WorkStep::ALL.to_vec());
+    prop_oneof![
+        (word(), 0..300i32, 0..300i32)
+            .prop_map(|(dev, work, budget)| { EventKind::NapiPoll { dev: dev.into(), work, budget } }),
+        (any::<u64>(), any::<u32>(), word(), steps).prop_map(|(skb, len, dev, step)| {
+            let dev = if step == PacketStep::Copied { "" } else { dev };
+            EventKind::Packet(Packet { skb, len: len >> 1, dev: dev.into(), step })
+        }),
+        (any::<u64>(), word(), work_steps).prop_map(|(work, function, step)| {
+            EventKind::Work(Work { work, function: function.into(), step })
+        }),
+        (cpu(), word())
+            .prop_map(|(target, from)| { EventKind::CpuCall(CpuCall::Sent { target, from: from.into() }) }),
+        (cpu(), word()).prop_map(|(target, function)| {
+            EventKind::CpuCall(CpuCall::Queued { target, function: function.into() })
+        }),
+        word().prop_map(|function| EventKind::CpuCall(CpuCall::Started { function: function.into() })),
+        word().prop_map(|function| EventKind::CpuCall(CpuCall::Ended { function: function.into() })),
+        (any::<u32>(), cpu()).prop_map(|(khz, target)| EventKind::CpuFrequency { khz, target }),
+    ]
+}
+
 fn timers() -> impl Strategy<Value = EventKind> {
     prop_oneof![
         (any::<u64>(), symbol(), 0i64..i64::MAX, 0i64..i64::MAX).prop_map(|(hrtimer, function, a, b)| {
@@ -207,7 +236,7 @@ pub(crate) fn of_tracers() -> impl Strategy<Value = EventKind> {
 
 /// One kind of all that tracepoints give.
 pub(crate) fn kind() -> impl Strategy<Value = EventKind> {
-    prop_oneof![scheduling(), interrupts(), timers(), calls()]
+    prop_oneof![scheduling(), interrupts(), carriers(), timers(), calls()]
 }
 
 /// Events in time order, in contexts that a recording shows or not.

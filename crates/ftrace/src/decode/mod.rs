@@ -4,6 +4,7 @@
 //! knows where its fields lie; after that an event costs one table lookup by its id and
 //! reads at known offsets. An event that has no type of its own still shows which thread ran.
 
+mod carriers;
 mod field;
 mod flags;
 mod function;
@@ -55,6 +56,7 @@ enum Decoder {
     Marker(Str),
     Osnoise(osnoise::Osnoise),
     Function(function::Function),
+    Carrier(carriers::Carrier),
     Other,
 }
 
@@ -246,6 +248,7 @@ impl Slot {
             }
             Decoder::Osnoise(osnoise) => osnoise.decode(endian, record),
             Decoder::Function(function) => function.decode(endian, record, names),
+            Decoder::Carrier(carrier) => carrier.decode(endian, record, names),
             Decoder::Other => Some(EventKind::Other),
         }
     }
@@ -262,6 +265,12 @@ impl Slot {
         };
         let compiled = match format.system.as_str() {
             "sched" => sched::compile(&mut lookup).map(|(kind, sched)| (kind, Decoder::Sched(sched))),
+            "napi" | "net" | "skb" | "workqueue" | "ipi" | "csd" => {
+                carriers::compile(&mut lookup).map(|(kind, carrier)| (kind, Decoder::Carrier(carrier)))
+            }
+            "power" if format.name == "cpu_frequency" => {
+                carriers::compile(&mut lookup).map(|(kind, carrier)| (kind, Decoder::Carrier(carrier)))
+            }
             "irq" | "irq_vectors" | "power" | "nmi" | "exceptions" | "lock" | PROBE_GROUP => {
                 irq::compile(&mut lookup).map(|(kind, irq)| (kind, Decoder::Irq(irq)))
             }

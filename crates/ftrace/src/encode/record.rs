@@ -6,7 +6,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write;
 use whylate_base::{Cpu, Ns, Tid};
 use whylate_events::{
-    Context, Event, EventKind, Kind, KindSet, Name, NoiseSource, Symbol, TaskState, TimerlatContext, Wake,
+    Context, CpuCall, Event, EventKind, Kind, KindSet, Name, NoiseSource, PacketStep, Symbol, TaskState,
+    TimerlatContext, Wake, WorkStep,
 };
 
 /// Writes typed events as records, and remembers what a reader needs to know of them: formats, names.
@@ -166,7 +167,69 @@ impl Encoder {
             EventKind::Other | EventKind::Preemptirq { .. } => {
                 self.put(&points::OTHER, context, &[Value::Int(0)], out)
             }
-            _ => self.timers_and_tracers(event, out),
+            _ => {
+                if !self.carriers(event, out) {
+                    self.timers_and_tracers(event, out);
+                }
+            }
+        }
+        true
+    }
+
+    /// Packets, work items, calls between CPUs.
+    fn carriers(&mut self, event: &Event, out: &mut Vec<u8>) -> bool {
+        let context = &event.context;
+        match event.kind {
+            EventKind::NapiPoll { dev, work, budget } => {
+                let values =
+                    [Value::Text(dev.as_bytes()), Value::Int(work.into()), Value::Int(budget.into())];
+                self.put(&points::NAPI_POLL, context, &values, out);
+            }
+            EventKind::Packet(packet) => {
+                let (skb, len) = (bits(packet.skb), bits(packet.len.into()));
+                let spec = match packet.step {
+                    PacketStep::Queued => &points::NET_DEV_QUEUE,
+                    PacketStep::Started => &points::NET_DEV_START_XMIT,
+                    PacketStep::Sent => &points::NET_DEV_XMIT,
+                    PacketStep::Looped => &points::NETIF_RX,
+                    PacketStep::Received => &points::NETIF_RECEIVE_SKB,
+                    PacketStep::Copied => {
+                        self.put(&points::SKB_COPY, context, &[skb, len], out);
+                        return true;
+                    }
+                };
+                self.put(spec, context, &[skb, len, Value::Text(packet.dev.as_bytes())], out);
+            }
+            EventKind::Work(work) => {
+                let spec = match work.step {
+                    WorkStep::Queued => &points::WORK_QUEUE,
+                    WorkStep::Activated => &points::WORK_ACTIVATE,
+                    WorkStep::Started => &points::WORK_START,
+                    WorkStep::Ended => &points::WORK_END,
+                };
+                let function = bits(self.address(work.function));
+                self.put(spec, context, &[bits(work.work), function], out);
+            }
+            EventKind::CpuCall(CpuCall::Sent { target, from }) => {
+                let from = bits(self.address(from));
+                self.put(&points::IPI_SEND, context, &[cpu(target), from], out);
+            }
+            EventKind::CpuCall(CpuCall::Queued { target, function }) => {
+                let function = bits(self.address(function));
+                self.put(&points::CSD_QUEUE, context, &[cpu(target), function], out);
+            }
+            EventKind::CpuCall(CpuCall::Started { function }) => {
+                let function = bits(self.address(function));
+                self.put(&points::CSD_START, context, &[function], out);
+            }
+            EventKind::CpuCall(CpuCall::Ended { function }) => {
+                let function = bits(self.address(function));
+                self.put(&points::CSD_END, context, &[function], out);
+            }
+            EventKind::CpuFrequency { khz, target } => {
+                self.put(&points::CPU_FREQUENCY, context, &[bits(khz.into()), cpu(target)], out);
+            }
+            _ => return false,
         }
         true
     }

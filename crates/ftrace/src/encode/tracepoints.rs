@@ -216,6 +216,46 @@ specs! {
         "int sig" Signed(4), "int code" Signed(4), "char comm[16]" Comm, "pid_t pid" Signed(4) }
         r#""sig=%d code=%d comm=%s pid=%d", REC->sig, REC->code, REC->comm, REC->pid"#;
 
+    NAPI_POLL = 150 "napi" "napi_poll" {
+        "__data_loc char[] dev_name" DataLoc, "int work" Signed(4), "int budget" Signed(4) }
+        r#""napi poll on napi struct <...> for device %s work %d budget %d", __get_str(dev_name), REC->work, REC->budget"#;
+    NET_DEV_QUEUE = 151 "net" "net_dev_queue" {
+        "void * skbaddr" Unsigned(8), "unsigned int len" Unsigned(4), "__data_loc char[] name" DataLoc }
+        r#""dev=%s skbaddr=%p len=%u", __get_str(name), REC->skbaddr, REC->len"#;
+    NET_DEV_START_XMIT = 152 "net" "net_dev_start_xmit" {
+        "void * skbaddr" Unsigned(8), "unsigned int len" Unsigned(4), "__data_loc char[] name" DataLoc }
+        r#""dev=%s skbaddr=%p len=%u", __get_str(name), REC->skbaddr, REC->len"#;
+    NET_DEV_XMIT = 153 "net" "net_dev_xmit" {
+        "void * skbaddr" Unsigned(8), "unsigned int len" Unsigned(4), "__data_loc char[] name" DataLoc }
+        r#""dev=%s skbaddr=%p len=%u", __get_str(name), REC->skbaddr, REC->len"#;
+    NETIF_RX = 154 "net" "netif_rx" {
+        "void * skbaddr" Unsigned(8), "unsigned int len" Unsigned(4), "__data_loc char[] name" DataLoc }
+        r#""dev=%s skbaddr=%p len=%u", __get_str(name), REC->skbaddr, REC->len"#;
+    NETIF_RECEIVE_SKB = 155 "net" "netif_receive_skb" {
+        "void * skbaddr" Unsigned(8), "unsigned int len" Unsigned(4), "__data_loc char[] name" DataLoc }
+        r#""dev=%s skbaddr=%p len=%u", __get_str(name), REC->skbaddr, REC->len"#;
+    SKB_COPY = 156 "skb" "skb_copy_datagram_iovec" { "void * skbaddr" Unsigned(8), "int len" Signed(4) }
+        r#""skbaddr=%p len=%d", REC->skbaddr, REC->len"#;
+    WORK_QUEUE = 157 "workqueue" "workqueue_queue_work" { "void * work" Unsigned(8), "void * function" Unsigned(8) }
+        r#""work struct=%p function=%ps", REC->work, REC->function"#;
+    WORK_ACTIVATE = 158 "workqueue" "workqueue_activate_work" {
+        "void * work" Unsigned(8), "void * function" Unsigned(8) }
+        r#""work struct %p function=%ps ", REC->work, REC->function"#;
+    WORK_START = 159 "workqueue" "workqueue_execute_start" {
+        "void * work" Unsigned(8), "void * function" Unsigned(8) }
+        r#""work struct %p: function %ps", REC->work, REC->function"#;
+    WORK_END = 160 "workqueue" "workqueue_execute_end" {
+        "void * work" Unsigned(8), "void * function" Unsigned(8) }
+        r#""work struct %p: function %ps", REC->work, REC->function"#;
+    IPI_SEND = 161 "ipi" "ipi_send_cpu" { "unsigned int cpu" Unsigned(4), "void * callsite" Unsigned(8) }
+        r#""cpu=%u callsite=%pS", REC->cpu, REC->callsite"#;
+    CSD_QUEUE = 162 "csd" "csd_queue_cpu" { "unsigned int cpu" Unsigned(4), "void * func" Unsigned(8) }
+        r#""cpu=%u func=%ps", REC->cpu, REC->func"#;
+    CSD_START = 163 "csd" "csd_function_entry" { "void * func" Unsigned(8) } r#""func=%ps", REC->func"#;
+    CSD_END = 164 "csd" "csd_function_exit" { "void * func" Unsigned(8) } r#""func=%ps", REC->func"#;
+    CPU_FREQUENCY = 165 "power" "cpu_frequency" { "u32 state" Unsigned(4), "u32 cpu_id" Unsigned(4) }
+        r#""state=%lu cpu_id=%lu", (unsigned long)REC->state, (unsigned long)REC->cpu_id"#;
+
     NMI_NOISE = 140 "osnoise" "nmi_noise" { "u64 start" Unsigned(8), "u64 duration" Unsigned(8) }
         r#""start %llu duration %llu ns", REC->start, REC->duration"#;
     IRQ_NOISE = 141 "osnoise" "irq_noise" {

@@ -7,8 +7,8 @@ use super::state::StateBits;
 use super::wire::fields;
 use whylate_base::{Cpu, Ns, Priority, Text, Tid};
 use whylate_events::{
-    ContentionFlags, EventKind, HrtimerExpiry, HrtimerStart, Kind, Marker, Name, PageFault, Signal, Switch,
-    Symbol, Syscall, SyscallReturn, Wake,
+    ContentionFlags, CpuCall, EventKind, HrtimerExpiry, HrtimerStart, Kind, Marker, Name, Packet, PacketStep,
+    PageFault, Signal, Switch, Symbol, Syscall, SyscallReturn, Wake, Work, WorkStep,
 };
 
 /// The numbers of `FtraceEvent`'s fields.
@@ -210,11 +210,47 @@ fn known(event: &Generic<'_>) -> Option<EventKind> {
         "contention_end" => {
             EventKind::ContentionEnd { lock: u64("lock_addr")?, ret: event.int("ret")? as i32 }
         }
+        "napi_poll" => EventKind::NapiPoll {
+            dev: event.text("dev_name").map(|dev: Symbol| Name::from(dev.as_str())).unwrap_or_default(),
+            work: event.int("work")? as i32,
+            budget: event.int("budget")? as i32,
+        },
+        "ipi_send_cpu" => EventKind::CpuCall(CpuCall::Sent {
+            target: Cpu(event.int("cpu")? as u32),
+            from: event.text("callsite").unwrap_or_default(),
+        }),
+        "csd_queue_cpu" => EventKind::CpuCall(CpuCall::Queued {
+            target: Cpu(event.int("cpu")? as u32),
+            function: event.text("func").unwrap_or_default(),
+        }),
+        "csd_function_entry" => {
+            EventKind::CpuCall(CpuCall::Started { function: event.text("func").unwrap_or_default() })
+        }
+        "csd_function_exit" => {
+            EventKind::CpuCall(CpuCall::Ended { function: event.text("func").unwrap_or_default() })
+        }
+        "cpu_frequency" => EventKind::CpuFrequency {
+            khz: event.int("state")? as u32,
+            target: Cpu(event.int("cpu_id")? as u32),
+        },
         "nmi_handler" => EventKind::Nmi { delta: Ns(event.int("delta_ns")?) },
         // As `whylate convert` writes them: Perfetto's recorder cannot have these tracers' own entries.
         "function" => EventKind::Function { name: event.text("function")? },
         "kernel_stack" => EventKind::StackFrame { name: event.text("function")? },
         _ => {
+            if let Some(step) = PacketStep::of(name) {
+                let dev = event.text("name").map(|dev: Symbol| Name::from(dev.as_str()));
+                return Some(EventKind::Packet(Packet {
+                    skb: u64("skbaddr")?,
+                    len: event.int("len").unwrap_or(0) as u32,
+                    dev: dev.unwrap_or_default(),
+                    step,
+                }));
+            }
+            if let Some(step) = WorkStep::of(name) {
+                let function = event.text("function").unwrap_or_default();
+                return Some(EventKind::Work(Work { work: u64("work")?, function, step }));
+            }
             if let Some(kind) = noise::decode(name, event) {
                 return Some(kind);
             }

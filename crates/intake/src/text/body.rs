@@ -6,7 +6,7 @@ use super::fields::{
 use super::graph::{self, Call};
 use super::line::Head;
 use super::syscalls::{self, Numbers};
-use super::{sched, tracers};
+use super::{carriers, sched, tracers};
 use whylate_base::Comm;
 use whylate_events::{
     ContentionFlags, EventKind, HrtimerExpiry, HrtimerStart, Marker, Name, NoiseSource, PageFault,
@@ -175,7 +175,10 @@ fn event(head: &Head<'_>, name: &str, text: &str, numbers: Numbers) -> Body {
         "irq_noise" => tracers::noise(NoiseSource::Irq, text),
         "softirq_noise" => tracers::noise(NoiseSource::Softirq, text),
         "thread_noise" => tracers::noise(NoiseSource::Thread, text),
-        _ => return named_by_pattern(name, text, numbers),
+        _ => match carriers::event(name, text) {
+            Some(carrier) => Some(carrier),
+            None => return named_by_pattern(name, text, numbers),
+        },
     };
     kind.map_or(Body::Damaged, Body::Event)
 }

@@ -25,6 +25,21 @@ pub(super) const MAIN: &[&str] = &[
     "nmi:nmi_handler",
     "signal:signal_generate",
     "power:cpu_idle",
+    "power:cpu_frequency",
+];
+
+/// What links one thread, device or CPU with the next. Older kernels and those without a network lack some of them.
+pub(super) const CHAINS: &[&str] = &[
+    "napi:napi_poll",
+    "net:net_dev_queue",
+    "net:net_dev_xmit",
+    "net:netif_rx",
+    "net:netif_receive_skb",
+    "skb:skb_copy_datagram_iovec",
+    "workqueue:workqueue_queue_work",
+    "workqueue:workqueue_execute_start",
+    "workqueue:workqueue_execute_end",
+    "ipi:ipi_send_cpu",
 ];
 
 /// x86's own interrupts: the entry and exit event of each. Which there are depends on how

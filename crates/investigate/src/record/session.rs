@@ -159,7 +159,7 @@ impl Session {
 
     fn enable_main(&mut self, extra: &[String]) -> Result<(), RecordError> {
         let mut missing = Vec::new();
-        for &event in events::MAIN {
+        for &event in events::MAIN.iter().chain(events::CHAINS) {
             match self.main.enable(event) {
                 Ok(()) => self.events.push(event.to_owned()),
                 Err(TracefsError::NoSuchEvent { .. }) if event != events::MAIN[0] => {

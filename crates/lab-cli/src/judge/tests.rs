@@ -97,6 +97,7 @@ fn explanation(cause: Cause, by: Option<Culprit>, findings: &[(&'static str, Sev
         sections: Vec::new(),
         findings: findings.iter().map(finding).collect(),
         missing: Vec::new(),
+        chains: None,
         candidates: None,
         scope: None,
     }

@@ -30,6 +30,8 @@ fn is_of_switch(leaving: &Leaving, at: Ns, event: &Event) -> bool {
             | EventKind::ContentionBegin { .. }
             | EventKind::ContentionEnd { .. }
             | EventKind::Noise(_)
+            | EventKind::CpuCall(_)
+            | EventKind::CpuFrequency { .. }
             | EventKind::Nmi { .. }
     );
     let in_interrupt = flags.in_interrupt() && !flags.contains(ContextFlags::NMI);
@@ -171,6 +173,7 @@ impl Engine<'_> {
         let from = timeline.lose(at);
         timeline.last_event = Some(at);
         timeline.faulting = None;
+        self.timeline.origins.lose(cpu);
         self.timeline.losses.add(Loss { cpu, from, to: at });
         self.timeline.close_window(cpu, from);
         for tid in self.timeline.threads.active_ids(|thread| is_on(thread, cpu)) {

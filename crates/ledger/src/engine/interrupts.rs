@@ -122,14 +122,22 @@ impl Engine<'_> {
 
     pub(super) fn interrupt(&mut self, at: Ns, event: &Event) {
         let Some(cpu) = self.timeline.cpus.get_mut(event.cpu) else { return };
+        let origins = &mut self.timeline.origins;
         let mut enter = |running| {
             cpu.enter(at, running, false);
             None
         };
         let ended = match event.kind {
-            EventKind::IrqEntry { irq, name } => enter(Running::Irq(self.timeline.irqs.id(Some(irq), name))),
+            EventKind::IrqEntry { irq, name } => {
+                let id = self.timeline.irqs.id(Some(irq), name);
+                origins.handler(id, at, event.cpu);
+                enter(Running::Irq(id))
+            }
             EventKind::VectorEntry { name } => enter(Running::Irq(self.timeline.irqs.id(None, name))),
-            EventKind::SoftirqEntry { vec } => enter(Running::Softirq(vec)),
+            EventKind::SoftirqEntry { vec } => {
+                origins.softirq_begins(event.cpu, vec);
+                enter(Running::Softirq(vec))
+            }
             EventKind::IrqExit { irq } => {
                 let irqs = &self.timeline.irqs;
                 cpu.exit(at, |running| matches!(running, Running::Irq(id) if irqs.get(id).0 == Some(irq)))
@@ -138,7 +146,10 @@ impl Engine<'_> {
                 let id = self.timeline.irqs.id(None, name);
                 cpu.exit(at, |running| running == Running::Irq(id))
             }
-            EventKind::SoftirqExit { vec } => cpu.exit(at, |running| running == Running::Softirq(vec)),
+            EventKind::SoftirqExit { vec } => {
+                origins.softirq_ends(event.cpu, vec, event.context.tid);
+                cpu.exit(at, |running| running == Running::Softirq(vec))
+            }
             _ => None,
         };
         if let Some(handler) = ended {
@@ -262,7 +273,7 @@ impl Engine<'_> {
         let waits = matches!(thread.state(), State::Blocked { wait: Wait::Period, .. });
         // A server's timer has the same callback.
         if waits && prio.class() == SchedClass::Deadline {
-            thread.waking = Some(Waking { at, due: due.min(at), cause, comm, prio });
+            thread.waking = Some(Waking { at, due: due.min(at), cause, origin: None, comm, prio });
         }
     }
 

@@ -8,6 +8,7 @@ use crate::timeline::abi::Abi;
 use crate::timeline::activations::{Begin, Open, WakeCause};
 use crate::timeline::cpus::{CpuTimeline, Leaving};
 use crate::timeline::housekeeping::runs_softirqs;
+use crate::timeline::links::Link;
 use crate::timeline::running::Running;
 use crate::timeline::sleeps::Wait;
 use crate::timeline::states::State;
@@ -27,6 +28,10 @@ impl Engine<'_> {
         thread.was_idle_if_woken();
         if !matches!(thread.state(), State::Queued(_)) {
             thread.waking = Some(waking);
+            if self.timeline.links.is_some() {
+                let by = self.hand_off(waking.cause);
+                self.link(|| Link::Waking { tid: wake.tid, at, cause: waking.cause, by });
+            }
         }
     }
 
@@ -43,14 +48,14 @@ impl Engine<'_> {
     fn wake_of(&self, at: Ns, event: &Event, wake: &Wake) -> Waking {
         let Wake { comm, prio, .. } = *wake;
         let Some(cpu) = self.timeline.cpus.get(event.cpu) else {
-            return Waking { at, due: at, cause: WakeCause::Unseen, comm, prio };
+            return Waking { at, due: at, cause: WakeCause::Unseen, origin: None, comm, prio };
         };
         if let Some(firing) = cpu.firing {
             let in_softirq = matches!(cpu.interrupt().map(|frame| frame.running), Some(Running::Softirq(_)));
             let current = event.context.tid;
             let expirer = Some(current).filter(|_| in_softirq && self.runs_softirqs(current));
             let cause = WakeCause::Timer { cpu: event.cpu, hard_due: firing.hard_due, expirer };
-            return Waking { at, due: firing.due.min(at), cause, comm, prio };
+            return Waking { at, due: firing.due.min(at), cause, origin: None, comm, prio };
         }
         let cause = match cpu.interrupt().map(|frame| frame.running) {
             Some(Running::Irq(id)) => WakeCause::Irq(id),
@@ -58,7 +63,8 @@ impl Engine<'_> {
             _ if event.context.flags.in_interrupt() || event.context.tid.is_idle() => WakeCause::Unseen,
             _ => WakeCause::Thread(event.context.tid),
         };
-        Waking { at, due: at, cause, comm, prio }
+        let origin = self.origin(at, event);
+        Waking { at, due: origin.map_or(at, |origin| origin.since), cause, origin, comm, prio }
     }
 
     /// A thread reached the runqueue of `cpu` at `at`.
@@ -209,7 +215,7 @@ impl Engine<'_> {
     pub(super) fn wake_unseen(&mut self, at: Ns, cpu: Cpu, tid: Tid) {
         let thread = self.timeline.threads.get_mut(tid);
         let (comm, prio) = (thread.comm(), thread.priority());
-        let unseen = Waking { at, due: at, cause: WakeCause::Unseen, comm, prio };
+        let unseen = Waking { at, due: at, cause: WakeCause::Unseen, origin: None, comm, prio };
         let noted = thread.waking.take();
         if noted.is_none() {
             self.timeline.unseen_wakeups += 1;
@@ -233,8 +239,10 @@ impl Engine<'_> {
         open.running = running;
         open.cpu = Some(cpu);
         open.began_fair = began_fair;
+        open.origin = waking.origin.filter(|_| due < waking.at).map(Box::new);
         thread.last_due = Some(due);
-        thread
+        self.link(|| Link::Began { tid });
+        self.timeline.threads.get_mut(tid)
     }
 
     /// `sched_switch`
@@ -252,6 +260,11 @@ impl Engine<'_> {
             self.drop_absent(at, cpu, switch);
         }
         if let Some(timeline) = self.timeline.cpus.get_mut(cpu) {
+            if let Some(Running::Softirq(vec)) = timeline.interrupt().map(|frame| frame.running)
+                && !switch.prev_tid.is_idle()
+            {
+                self.timeline.origins.preempted(cpu, vec, switch.prev_tid);
+            }
             timeline.switch(at, switch.next_tid, switch.next_prio);
             timeline.leaving = Some(Leaving {
                 tid: switch.prev_tid,

@@ -9,6 +9,7 @@ use crate::scope::AppliedScope;
 use crate::timeline::Timeline;
 use crate::timeline::activations::Open;
 use crate::timeline::bandwidth;
+use crate::timeline::links::Link;
 use crate::timeline::states::State;
 use crate::timeline::thread::Thread;
 use whylate_base::{Ns, Tid};
@@ -82,6 +83,10 @@ impl<'a> Engine<'a> {
         let done = done.map(|_| end);
         // How long a program took to start, before it made itself real-time, is no deadline's matter.
         let starts_up = open.began_fair && thread.priority().is_realtime() && thread.pinned_fair.is_none();
+        if let Some(links) = &mut timeline.links {
+            let open = Box::new(open.clone());
+            links.push(Link::Ended { tid, open, end, whole: done.is_some() });
+        }
         let is_selected = options.selects(thread);
         let is_reported = is_selected && !(starts_up && options.tasks.is_empty());
         let in_scope = scope.as_ref().is_none_or(|scope| is_in_scope(scope, thread, open, end));

@@ -1,6 +1,7 @@
 //! System calls by number: what a thread that sleeps in one waits for, and what one asks of the scheduler.
 
 use crate::timeline::abi::Abi;
+use crate::timeline::links::HandOff;
 use crate::timeline::sleeps::Wait;
 use crate::timeline::thread::Thread;
 use whylate_base::{Policy, Tid};
@@ -21,6 +22,10 @@ pub(crate) struct SyscallTable {
     sched_yield: i64,
     /// Calls that wait for the next period or for input, beyond the sleeps.
     waits: &'static [i64],
+    /// write, writev; sendto, sendmsg, sendmmsg; kill, tkill, tgkill, rt_sigqueueinfo.
+    writes: &'static [i64],
+    sends: &'static [i64],
+    signals: &'static [i64],
     /// The numbers of this kernel's 32-bit programs.
     of_32_bit: Option<&'static SyscallTable>,
 }
@@ -43,6 +48,9 @@ static X86_64: SyscallTable = SyscallTable {
         0, 7, 23, 34, 45, 47, 43, 70, 65, 61, 130, 128, 232, 243, 247, 270, 271, 281, 288, 299, 208, 426,
         220, 441, 19, 295,
     ],
+    writes: &[1, 20],
+    sends: &[44, 46, 307],
+    signals: &[62, 200, 234, 129],
     of_32_bit: Some(&I386),
 };
 
@@ -64,6 +72,9 @@ static I386: SyscallTable = SyscallTable {
         3, 7, 29, 82, 102, 114, 117, 142, 145, 168, 177, 179, 247, 256, 280, 284, 308, 309, 319, 333, 337,
         364, 371, 372, 413, 414, 417, 419, 420, 421, 426, 441,
     ],
+    writes: &[4, 146],
+    sends: &[102, 345, 369, 370],
+    signals: &[37, 238, 270, 178],
     of_32_bit: None,
 };
 
@@ -84,6 +95,9 @@ static GENERIC: SyscallTable = SyscallTable {
     waits: &[
         63, 65, 69, 72, 73, 22, 133, 137, 188, 193, 192, 183, 202, 207, 212, 242, 243, 260, 95, 4, 426, 441,
     ],
+    writes: &[64, 66],
+    sends: &[206, 211, 269],
+    signals: &[129, 130, 131, 138],
     of_32_bit: None,
 };
 
@@ -108,6 +122,9 @@ static ARM: SyscallTable = SyscallTable {
         3, 29, 114, 142, 145, 168, 177, 179, 245, 252, 277, 280, 285, 291, 292, 297, 298, 302, 312, 335, 336,
         346, 361, 365, 366, 413, 414, 417, 419, 420, 421, 426, 441,
     ],
+    writes: &[4, 146],
+    sends: &[289, 290, 296, 374],
+    signals: &[37, 238, 268, 178],
     of_32_bit: None,
 };
 
@@ -201,6 +218,21 @@ impl SyscallTable {
     pub(crate) fn is_futex(&self, call: &Syscall) -> bool {
         const FUTEX_WAKE: i64 = 454;
         self.futex.contains(&call.nr) || call.nr == FUTEX_WAKE
+    }
+
+    /// By what the call lets another thread go on.
+    pub(crate) fn hand_off(&self, call: &Syscall) -> HandOff {
+        if self.is_futex(call) {
+            HandOff::Futex
+        } else if self.writes.contains(&call.nr) {
+            HandOff::Write
+        } else if self.sends.contains(&call.nr) {
+            HandOff::Send
+        } else if self.signals.contains(&call.nr) {
+            HandOff::Signal
+        } else {
+            HandOff::Wake
+        }
     }
 
     /// What the call asks of the scheduler, and for which thread.

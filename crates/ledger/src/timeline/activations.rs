@@ -1,6 +1,7 @@
 //! Activations while they are in progress: what opens one, what it gathers, what ends it.
 
 use super::irqs::IrqId;
+use super::origins::Origin;
 use crate::model::Segment;
 use whylate_base::{Cpu, Ns, Tid};
 
@@ -44,6 +45,8 @@ pub(crate) enum Begin {
 pub(crate) struct Open {
     pub(crate) begin: Begin,
     pub(crate) due: Ns,
+    /// What the wake-up began with, where that was before it.
+    pub(crate) origin: Option<Box<Origin>>,
     /// It began while the thread was SCHED_OTHER.
     pub(crate) began_fair: bool,
     /// When the wake-up began (`sched_waking`).
@@ -112,6 +115,7 @@ impl Open {
         Open {
             begin,
             due,
+            origin: None,
             began_fair: false,
             waking,
             woken: None,

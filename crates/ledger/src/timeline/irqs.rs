@@ -7,8 +7,15 @@ use whylate_base::Ns;
 use whylate_events::Name;
 
 /// A hard interrupt's line and name, by index into [`Irqs`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct IrqId(u16);
+
+impl IrqId {
+    /// Its index.
+    pub(crate) fn index(self) -> u16 {
+        self.0
+    }
+}
 
 /// The interrupts of a trace.
 #[derive(Default)]
@@ -45,6 +52,11 @@ impl Irqs {
     /// The line and name behind an id.
     pub(crate) fn get(&self, id: IrqId) -> (Option<u32>, Name) {
         self.known.get(usize::from(id.0)).copied().unwrap_or_default()
+    }
+
+    /// All lines and names.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (Option<u32>, Name)> {
+        self.known.iter().copied()
     }
 
     /// What raises it.

@@ -10,6 +10,7 @@ use super::activations::{Open, WakeCause};
 use super::affinity::Affinity;
 use super::history::History;
 use super::housekeeping::is_housekeeping;
+use super::origins::Origin;
 use super::pacing::Pacing;
 use super::past::Past;
 use super::settings::{PinnedFair, PolicyRefusal};
@@ -102,6 +103,8 @@ pub(crate) struct Waking {
     pub(crate) at: Ns,
     pub(crate) due: Ns,
     pub(crate) cause: WakeCause,
+    /// What it began with, where that was before.
+    pub(crate) origin: Option<Origin>,
     /// The name and priority the event gives the woken thread.
     pub(crate) comm: Comm,
     pub(crate) prio: Priority,

@@ -5,6 +5,7 @@ mod support;
 
 mod bandwidth;
 mod candidates;
+mod chains;
 mod edges;
 mod instants;
 mod locks;

@@ -1,9 +1,12 @@
 //! What the renderers of an explanation share: the answer in one line, and its limits.
 
 use crate::words;
-use whylate_base::Severity;
+use whylate_base::{Ns, Severity};
 use whylate_events::TraceInfo;
-use whylate_ledger::{Activation, CandidateKind, Candidates, Cause, CpuProfile, Explanation, GrownLine};
+use whylate_ledger::{
+    Activation, CandidateKind, Candidates, Cause, Chain, ChainInstance, Chains, CpuProfile, Explanation,
+    GrownLine, Hop,
+};
 
 /// Threads that a sentence names.
 const NAMED: usize = 3;
@@ -22,6 +25,67 @@ pub(crate) fn title(explanation: &Explanation) -> String {
         (None, None) if explanation.tasks.is_empty() => "No thread to explain".to_owned(),
         (None, None) => "No activation seen".to_owned(),
     }
+}
+
+/// How often a chain was seen, in what rhythm, and how long it took.
+pub(crate) fn chain(chain: &Chain) -> String {
+    let spread = chain.latency;
+    let period = chain.period.map_or_else(String::new, |period| format!(", every {period}"));
+    let late = match chain.late {
+        0 => String::new(),
+        late => format!("; {late} missed the deadline"),
+    };
+    format!(
+        "{}{period}; end to end: median {}, 99 % {}, worst {}{late}",
+        words::plural(chain.count, "time"),
+        spread.p50,
+        spread.p99,
+        spread.max
+    )
+}
+
+/// When one instance of a chain was, and what made it late.
+pub(crate) fn chain_instance(instance: &ChainInstance) -> String {
+    let why = match &instance.verdict {
+        Some(verdict) => words::clean(&verdict.why),
+        None => "no hop took much longer than usual".to_owned(),
+    };
+    format!("worst: {} from {} s on; {why}", instance.latency(), words::instant(instance.start))
+}
+
+/// What a hop is charged to, most first; what is beyond `most` is summed up.
+pub(crate) fn hop_charges(hop: &Hop, most: usize) -> Vec<String> {
+    let charges = hop.charges();
+    let mut lines: Vec<String> = charges
+        .iter()
+        .take(most)
+        .map(|(cause, by, time)| {
+            let by = by.as_ref().map_or_else(String::new, |by| format!(" {}", words::culprit(by)));
+            format!("{cause}{by} {time}")
+        })
+        .collect();
+    let others = charges.len().saturating_sub(most);
+    if others > 0 {
+        let sum: Ns = charges.iter().skip(most).map(|(_, _, time)| *time).sum();
+        lines.push(format!("{} {sum}", words::plural(others as u64, "other")));
+    }
+    lines
+}
+
+/// What else there is to report about chains.
+pub(crate) fn chains(chains: &Chains) -> Vec<String> {
+    let none = chains.found.is_empty() && chains.unmatched.is_empty();
+    let none =
+        none.then(|| "no chain of threads was seen three times from its beginning to its end".to_owned());
+    let more = (chains.more > 0).then(|| {
+        format!(
+            "{} not listed: choose one with --chain 'HOP -> HOP'",
+            words::plural(chains.more, "more chain")
+        )
+    });
+    let unmatched =
+        chains.unmatched.iter().map(|chain| format!("no instance of {chain} from its beginning to its end"));
+    none.into_iter().chain(more).chain(unmatched.map(|line| words::clean(&line))).collect()
 }
 
 /// The worst activation that something else made late, or else the worst.

@@ -10,6 +10,8 @@ use whylate_ledger::{Activation, Candidates, CriticalSection, Explanation, Sprea
 const IN_FULL: usize = 5;
 /// How many rows of a ledger are listed; the small ones are summed up.
 const ROWS: usize = 10;
+/// Charges of a hop of a chain.
+const CHARGES: usize = 3;
 /// How many observations are listed; JSON has all of them.
 const OBSERVATIONS: usize = 6;
 
@@ -25,6 +27,7 @@ pub fn render(explanation: &Explanation) -> String {
     if let (true, Some(none)) = (explanation.findings.is_empty(), words::no_finding(explanation)) {
         text += &format!("\n{}\n", escape(&none));
     }
+    text += &chains(explanation);
     explanation.sections.iter().for_each(|one| text += &section(one));
     text += &threads(&explanation.tasks);
     for task in explanation.tasks.iter().take(IN_FULL) {
@@ -34,6 +37,34 @@ pub fn render(explanation: &Explanation) -> String {
         }
     }
     text + &limits(explanation)
+}
+
+/// Chains, each with the hops of its worst instance.
+fn chains(explanation: &Explanation) -> String {
+    let Some(chains) = &explanation.chains else { return String::new() };
+    let mut text = "\n## Chains\n".to_owned();
+    for chain in &chains.found {
+        text += &format!("\n### {}\n\n{}\n", code(&chain.names().join(" -> ")), escape(&facts::chain(chain)));
+        let Some(worst) = chain.worst.first() else { continue };
+        text += &format!("\n{}\n", escape(&facts::chain_instance(worst)));
+        text += "\n| hop | by | time | usually | charged to |\n|---|---|--:|--:|---|\n";
+        for (index, hop) in worst.hops.iter().enumerate() {
+            let usual = chain.usual.get(index).map_or_else(String::new, ToString::to_string);
+            let charges = facts::hop_charges(hop, CHARGES).join(", ");
+            let path = format!("{} -> {}", hop.from, hop.to);
+            text += &format!(
+                "| {} | {} | {} | {usual} | {} |\n",
+                in_table(&path),
+                hop.kind,
+                hop.length(),
+                in_table(&charges)
+            );
+        }
+    }
+    for line in facts::chains(chains) {
+        text += &format!("\n{}\n", escape(&line));
+    }
+    text
 }
 
 /// Findings, each with what shows it and what to do.

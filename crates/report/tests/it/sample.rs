@@ -295,6 +295,7 @@ pub(crate) fn story() -> Explanation {
             kind: Kind::Contention,
             cannot_tell: "whether a thread waited for a lock, and who held it",
         }],
+        chains: None,
         candidates: None,
         scope: None,
     }
@@ -417,6 +418,7 @@ pub(crate) fn empty() -> Explanation {
         profiles: Vec::new(),
         findings: vec![],
         missing: vec![],
+        chains: None,
         candidates: None,
         scope: None,
     }

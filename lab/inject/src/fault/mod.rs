@@ -7,6 +7,7 @@ mod limits;
 mod locks;
 mod mixed;
 mod own;
+mod pipeline;
 mod start;
 
 use crate::options::Injection;
@@ -55,5 +56,8 @@ pub(crate) fn start(fault: &Injection, setup: &Setup) -> Result<Threads> {
         Injection::CoarseClock => own::coarse_clock(setup),
         Injection::TwoCauses => mixed::two_causes(setup),
         Injection::TwoVictims => mixed::two_victims(setup),
+        Injection::Pipeline { late } => pipeline::pipeline(setup, *late),
+        Injection::LatePacket => pipeline::late_packet(setup),
+        Injection::WorkItem => pipeline::work_item(setup),
     }
 }

@@ -75,6 +75,7 @@ fn explanation(late: &[Named<'_>], findings: &[(&'static str, Severity)]) -> Exp
         sections: Vec::new(),
         findings: findings.iter().map(finding).collect(),
         missing: Vec::new(),
+        chains: None,
         candidates: None,
         scope: None,
     }

@@ -8,6 +8,7 @@
 
 pub(crate) mod activation;
 mod candidates;
+mod chains;
 mod flame;
 mod own_work;
 mod section;
@@ -28,6 +29,7 @@ pub fn render(explanation: &Explanation) -> String {
         (candidates::write(explanation))
         (summary::findings(&explanation.findings))
         (summary::no_finding(explanation))
+        (chains::write(explanation))
         @for one in &explanation.sections { (section::write(one)) }
         (summary::tasks(explanation))
         @for task in &explanation.tasks {

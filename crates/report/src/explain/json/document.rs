@@ -3,6 +3,8 @@
 //! Apart from the ledger's own types, so that those can change without changing the
 //! wire. All times are nanoseconds; instants are of the trace's clock.
 
+pub use super::actors::{By, Class, Rank, Spread};
+use super::chain::Chain;
 use super::location::Where;
 use super::profile::Profile;
 use super::recording::Trace;
@@ -38,6 +40,13 @@ pub struct Document {
     pub findings: Vec<Finding>,
     /// Kinds of events that were not recorded, and what is unknown without them.
     pub missing: Vec<Missing>,
+    /// Chains of threads, where they were asked for, the worst first: chosen ones, or those with explained threads where
+    /// there are some.
+    #[serde(default)]
+    pub chains: Vec<Chain>,
+    /// How many more chains there were.
+    #[serde(default)]
+    pub more_chains: u64,
     /// The threads to choose from, where no thread was asked for and no real-time thread was active; null otherwise.
     #[serde(default)]
     pub candidates: Option<Candidates>,
@@ -134,44 +143,6 @@ pub struct Task {
     pub causes: BTreeMap<String, i64>,
 }
 
-/// How a thread is scheduled, in the numbers of `sched_getparam(2)` and `chrt(1)`.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Rank {
-    /// The scheduler class; null where it was not recorded.
-    pub class: Option<Class>,
-    /// The user's priority: 1 (weakest) to 99 (strongest) in class `realtime`, 0 in the
-    /// other classes. (The kernel's own number, as `sched_switch` prints it, is 99 minus
-    /// this.) Null where it was not recorded.
-    pub priority: Option<i32>,
-    /// The nice value, -20 to 19, in class `fair`; null in the others.
-    pub nice: Option<i32>,
-}
-
-/// A scheduler class, strongest first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Class {
-    /// SCHED_DEADLINE, and the kernel's deadline servers.
-    Deadline,
-    /// SCHED_FIFO and SCHED_RR; the stop class shows as priority 99.
-    Realtime,
-    /// SCHED_OTHER, SCHED_BATCH, SCHED_IDLE and SCHED_EXT.
-    Fair,
-}
-
-/// A distribution. Minimum and maximum are exact, percentiles within 0.4 %.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Spread {
-    /// The least, in nanoseconds.
-    pub min: i64,
-    /// The median, in nanoseconds.
-    pub p50: i64,
-    /// The 99th percentile, in nanoseconds.
-    pub p99: i64,
-    /// The most, in nanoseconds.
-    pub max: i64,
-}
-
 /// One trip of a thread: due, woken, running, done.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Activation {
@@ -259,36 +230,6 @@ pub struct Entry {
     /// Where in the program it happened; null where no call stack shows it.
     #[serde(rename = "where", default)]
     pub location: Option<Where>,
-}
-
-/// A thread, an interrupt or a softirq: told apart by the keys `tid`, `irq`, `softirq`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(untagged)]
-pub enum By {
-    /// A thread.
-    Task {
-        /// Its id.
-        tid: i32,
-        /// Its name.
-        comm: String,
-        /// Its class, priority and nice value while it did, with inheritance.
-        #[serde(flatten)]
-        rank: Rank,
-    },
-    /// A softirq.
-    Softirq {
-        /// Its number.
-        softirq: u32,
-        /// HI, TIMER, NET_TX ... as `/proc/softirqs` has it.
-        name: String,
-    },
-    /// A hard interrupt.
-    Irq {
-        /// The line; null for an architecture vector such as the local timer.
-        irq: Option<u32>,
-        /// Its name.
-        name: String,
-    },
 }
 
 /// The answer for one activation.

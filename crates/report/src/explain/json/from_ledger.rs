@@ -1,16 +1,18 @@
 //! From the ledger's types to the wire's.
 
+use super::actors::{Rank, by, rank, softirq, spread};
+use super::chain;
 use super::document::{
-    Activation, By, Candidate, CandidateKind, Candidates, Class, Confidence, Document, Entry, Evidence,
-    Finding, Gap, Missing, PartTimes, Rank, SCHEMA, Scope, Section, SectionPart, Severity, Spread, Task,
-    Trigger, TriggerKind, Verdict,
+    Activation, By, Candidate, CandidateKind, Candidates, Confidence, Document, Entry, Evidence, Finding,
+    Gap, Missing, PartTimes, SCHEMA, Scope, Section, SectionPart, Severity, Task, Trigger, TriggerKind,
+    Verdict,
 };
 use super::location::Where;
 use super::profile;
 use super::recording::{Damage, Quality, StackFacts, Trace};
 use crate::explain::facts;
 use crate::words;
-use whylate_base::{Cpu, Ns, Priority, SchedClass, SourceLocation};
+use whylate_base::{Cpu, Ns, SourceLocation};
 use whylate_events::TraceInfo;
 use whylate_ledger as ledger;
 
@@ -26,6 +28,8 @@ impl From<&ledger::Explanation> for Document {
             profiles: profile::all(explanation),
             findings: explanation.findings.iter().map(finding).collect(),
             missing: explanation.missing.iter().map(missing).collect(),
+            chains: explanation.chains.iter().flat_map(|chains| &chains.found).map(chain::chain).collect(),
+            more_chains: explanation.chains.as_ref().map_or(0, |chains| chains.more),
             candidates: explanation.candidates.as_ref().map(candidates),
             scope: explanation.scope.as_ref().map(scope),
         }
@@ -112,25 +116,6 @@ fn scope(scope: &ledger::AppliedScope) -> Scope {
     }
 }
 
-fn rank(priority: Priority) -> Rank {
-    if priority == Priority::UNKNOWN {
-        return Rank { class: None, priority: None, nice: None };
-    }
-    Rank {
-        class: Some(match priority.class() {
-            SchedClass::Deadline => Class::Deadline,
-            SchedClass::Realtime => Class::Realtime,
-            SchedClass::Fair => Class::Fair,
-        }),
-        priority: Some(priority.realtime_user().unwrap_or(0)),
-        nice: priority.nice(),
-    }
-}
-
-fn spread(spread: ledger::Spread) -> Spread {
-    Spread { min: spread.min.0, p50: spread.p50.0, p99: spread.p99.0, max: spread.max.0 }
-}
-
 /// An activation as it stands in the document.
 pub fn activation(activation: &ledger::Activation) -> Activation {
     let instant = |at: Option<Ns>| at.map(|at| at.0);
@@ -183,20 +168,6 @@ fn entry(segment: &ledger::Segment, location: Option<&SourceLocation>) -> Entry 
         confidence: confidence(segment.confidence),
         location: location.map(Where::from),
     }
-}
-
-fn by(culprit: ledger::Culprit) -> By {
-    match culprit {
-        ledger::Culprit::Task { tid, comm, priority } => {
-            By::Task { tid: tid.0, comm: comm.to_string(), rank: rank(priority) }
-        }
-        ledger::Culprit::Irq { irq, name } => By::Irq { irq, name: name.to_string() },
-        ledger::Culprit::Softirq { vec } => softirq(vec),
-    }
-}
-
-fn softirq(vec: u32) -> By {
-    By::Softirq { softirq: vec, name: ledger::softirq_name(vec).to_owned() }
 }
 
 fn verdict(verdict: &ledger::Verdict) -> Verdict {

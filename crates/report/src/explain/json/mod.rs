@@ -1,5 +1,7 @@
 //! An explanation as JSON.
 
+pub mod actors;
+pub mod chain;
 pub mod document;
 pub(crate) mod from_ledger;
 pub mod location;
@@ -17,7 +19,7 @@ use whylate_ledger::Explanation;
 /// # use whylate_ledger::Explanation;
 /// # let explanation = Explanation {
 /// #     trace: Default::default(), tasks: vec![], unlisted: 0, activations: vec![], sections: vec![], profiles: vec![], findings: vec![], missing: vec![],
-/// #     candidates: None, scope: None,
+/// #     chains: None, candidates: None, scope: None,
 /// # };
 /// let document = whylate_report::explain::json::render(&explanation);
 /// assert_eq!(document["schema"], "whylate.explain/1");

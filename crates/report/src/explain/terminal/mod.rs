@@ -2,6 +2,7 @@
 
 pub(crate) mod activation;
 mod candidates;
+mod chains;
 mod section;
 mod tasks;
 pub(crate) mod trace;
@@ -15,6 +16,7 @@ use whylate_ledger::Explanation;
 pub fn render(explanation: &Explanation, style: &Style) -> String {
     let mut page = Page::new(style);
     candidates::write(&mut page, explanation);
+    chains::write(&mut page, explanation);
     tasks::write(&mut page, explanation);
     explanation.sections.iter().for_each(|one| section::write(&mut page, one));
     trace::findings(&mut page, &explanation.findings);

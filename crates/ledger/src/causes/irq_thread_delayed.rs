@@ -1,0 +1,34 @@
+//! The thread of the interrupt that wakes the late thread waited for a CPU.
+
+use super::info::{Blames, CauseGroup, CauseInfo, Details, LateActivation, ShownBy, page, the_culprit};
+use crate::model::culprit::Culprit;
+use whylate_base::Priority;
+
+pub(super) const CAUSE: CauseInfo = CauseInfo {
+    code: "irq-thread-delayed",
+    page: page!("irq-thread-delayed"),
+    group: CauseGroup::Interrupts,
+    blames: Blames::Another,
+    why,
+    advice,
+    details: Details {
+        culprit_finding: Some("the thread of the interrupt waited"),
+        culprit_holds_cpu: true,
+        shown_by: ShownBy::Culprit,
+        ..Details::DEFAULT
+    },
+};
+
+fn why(late: &LateActivation<'_>) -> String {
+    let LateActivation { thread, cpu, charged, .. } = late;
+    let by = late.by();
+    format!("{by} had CPU {cpu} for {charged} while the thread of the interrupt that wakes {thread} was runnable")
+}
+
+fn advice(by: Option<&Culprit>, _late_thread: Priority) -> Vec<String> {
+    let by = the_culprit(by);
+    vec![
+        format!("give the thread of the interrupt (irq/N-NAME) a priority above {by}: chrt -f -p PRIORITY TID"),
+        format!("move {by} to another CPU (taskset -pc CPUS TID), or the interrupt: /proc/irq/N/smp_affinity_list"),
+    ]
+}

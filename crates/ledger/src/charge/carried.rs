@@ -1,0 +1,148 @@
+//! The time from a device's interrupt, a packet or a work item to the wake-up that it causes.
+//!
+//! ```text
+//! irq 27 eth0 | NET_RX raised ...... ksoftirqd/1 queued behind hog | ksoftirqd/1 runs NET_RX | sched_waking
+//!  irq          dispatch             softirq-deferred: hog           napi-poll
+//! ```
+//!
+//! No thread is accused but one that has the CPU for which the carrier waits, and that goes first by the scheduler's
+//! rules.
+
+use super::attribution::Charge;
+use super::charger::Charger;
+use super::overdue::LONGEST_IDLE_EXIT;
+use super::precedence::{Contender, Relation};
+use super::queue::ORDINARY_DISPATCH;
+use crate::causes::Cause;
+use crate::model::Culprit;
+use crate::timeline::housekeeping::runs_softirqs;
+use crate::timeline::origins::{NET_RX, Origin, OriginKind};
+use crate::timeline::running::Running;
+use crate::timeline::states::State;
+use crate::timeline::thread::Thread;
+use whylate_base::{Confidence, Cpu, Ns, Priority, Tid};
+
+/// What a carrier's wait for a CPU, and its run, are called.
+#[derive(Clone, Copy)]
+struct Role {
+    waits: Cause,
+    runs: Cause,
+}
+
+impl Charger<'_> {
+    /// Charges up to `to` a time in which what wakes the thread was on its way.
+    pub(super) fn carried(&mut self, origin: &Origin, to: Ns) {
+        let Some(carrier) = origin.carrier.and_then(|tid| self.timeline.threads.get(tid)) else {
+            return self.on_its_way(origin.done_on, to);
+        };
+        let role = role(carrier.comm_at(to).as_str(), origin);
+        for stay in carrier.history.between(self.at, to) {
+            match stay.state {
+                State::Queued(on) => self.carrier_waits(role, carrier, on, stay.to),
+                State::Running(on) => self.carrier_runs(role, carrier, on, stay.to),
+                State::Blocked { .. } | State::Unknown => self.on_its_way(origin.cpu, stay.to),
+            }
+        }
+    }
+
+    /// The carrier was runnable.
+    fn carrier_waits(&mut self, role: Role, carrier: &Thread, cpu: Cpu, to: Ns) {
+        self.cpu = cpu;
+        let recorded = self.timeline.cpus.get(cpu).filter(|_| self.timeline.is_recorded(cpu));
+        let Some(timeline) = recorded else { return self.unseen(to) };
+        for (from, end, slice) in timeline.between(self.at, to) {
+            let charge = match slice.running {
+                Running::Task(tid, theirs) => self.carrier_behind(role, carrier, (from, end), tid, theirs),
+                Running::Idle if end - from <= LONGEST_IDLE_EXIT => self.late_from_idle(cpu, from, end),
+                Running::Idle => Charge::unexplained(),
+                _ => self.interruption((from, end, slice)).unwrap_or_else(Charge::unexplained),
+            };
+            self.charge(end, charge);
+        }
+    }
+
+    /// A thread had the CPU while the carrier was runnable there.
+    fn carrier_behind(
+        &self,
+        role: Role,
+        carrier: &Thread,
+        (from, end): (Ns, Ns),
+        tid: Tid,
+        theirs: Priority,
+    ) -> Charge {
+        let by = self.task(tid, theirs, from);
+        let Some(runner) = Contender::of(&by) else { return Charge::unexplained() };
+        match Relation::of(&Contender::at(carrier, from), &runner) {
+            Relation::SameThread => Charge::to(Cause::Dispatch, None, Confidence::High),
+            Relation::StopClass
+            | Relation::Deadline
+            | Relation::HigherPriority
+            | Relation::EqualPriority
+            | Relation::Fair => Charge::to(role.waits, Some(by), Confidence::High),
+            Relation::LowerPriority if end - from <= ORDINARY_DISPATCH => {
+                Charge::to(Cause::Dispatch, None, Confidence::Medium)
+            }
+            Relation::LowerPriority | Relation::Unknown => Charge::unexplained(),
+        }
+    }
+
+    /// The carrier had the CPU.
+    fn carrier_runs(&mut self, role: Role, carrier: &Thread, cpu: Cpu, to: Ns) {
+        self.cpu = cpu;
+        let Some(timeline) = self.timeline.cpus.get(cpu) else { return self.unseen(to) };
+        for (from, end, slice) in timeline.between(self.at, to) {
+            let own = || {
+                let by = self.task(carrier.tid, carrier.priority_at(from), from);
+                Charge::to(role.runs, Some(by), Confidence::High)
+            };
+            let charge = match slice.running {
+                Running::Softirq(NET_RX) => own(),
+                _ => self.interruption((from, end, slice)).unwrap_or_else(own),
+            };
+            self.charge(end, charge);
+        }
+    }
+
+    /// No thread had it to carry, or not yet: handlers ran on `cpu`, or were to run.
+    fn on_its_way(&mut self, cpu: Cpu, to: Ns) {
+        self.cpu = cpu;
+        let recorded = self.timeline.cpus.get(cpu).filter(|_| self.timeline.is_recorded(cpu));
+        let Some(timeline) = recorded else { return self.unseen(to) };
+        let shortly = |from: Ns, end: Ns| match end - from <= ORDINARY_DISPATCH {
+            true => Charge::to(Cause::Dispatch, None, Confidence::High),
+            false => Charge::unexplained(),
+        };
+        for (from, end, slice) in timeline.between(self.at, to) {
+            let charge = match slice.running {
+                Running::Softirq(NET_RX) if !self.kept_from_softirq(cpu, from, end) => {
+                    let by = Some(Culprit::Softirq { vec: NET_RX });
+                    let silent = timeline.was_silent(from, end);
+                    Charge::to(Cause::NapiPoll, by, if silent { Confidence::Low } else { Confidence::High })
+                }
+                // The thread that sent it is on its way to hand it over, or softirqs are disabled for a moment.
+                Running::Task(..) => shortly(from, end),
+                Running::Idle if end - from <= LONGEST_IDLE_EXIT => self.late_from_idle(cpu, from, end),
+                Running::Idle => Charge::unexplained(),
+                _ => self.interruption((from, end, slice)).unwrap_or_else(Charge::unexplained),
+            };
+            self.charge(end, charge);
+        }
+    }
+}
+
+/// What a thread of this name does as the carrier.
+fn role(comm: &str, origin: &Origin) -> Role {
+    if comm.starts_with("kworker/") {
+        return Role { waits: Cause::WorkItemDelayed, runs: Cause::WorkItem };
+    }
+    if comm.starts_with("irq/") {
+        return Role { waits: Cause::IrqThreadDelayed, runs: Cause::IrqThread };
+    }
+    let network =
+        matches!(origin.kind, OriginKind::Packet { .. } | OriginKind::Irq(_) | OriginKind::Softirq(NET_RX));
+    let runs = match network && (runs_softirqs(comm) || comm.contains("napi")) {
+        true => Cause::NapiPoll,
+        false => Cause::Softirq,
+    };
+    Role { waits: Cause::SoftirqDeferred, runs }
+}

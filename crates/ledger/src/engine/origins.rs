@@ -1,0 +1,180 @@
+//! Devices, packets and work items: where the wake-ups that they cause began.
+
+use super::Engine;
+use super::syscall_table::SyscallTable;
+use crate::model::IrqKind;
+use crate::timeline::activations::{Begin, WakeCause};
+use crate::timeline::irqs::IrqId;
+use crate::timeline::links::{HandOff, Link};
+use crate::timeline::origins::{NET_RX, Origin, OriginKind, Raise, RaisedBy};
+use crate::timeline::running::Running;
+use whylate_base::{Cpu, Ns, Tid};
+use whylate_events::{Event, Packet, PacketStep, Symbol, Work, WorkStep};
+
+impl Engine<'_> {
+    /// What the current context shows of where a wake-up that it makes began; `None` where it began here.
+    pub(super) fn origin(&self, at: Ns, event: &Event) -> Option<Origin> {
+        let on = event.cpu;
+        let tid = event.context.tid;
+        let origin = match self.timeline.cpus.get(on)?.interrupt().map(|frame| (frame.running, frame.start)) {
+            Some((Running::Irq(id), since)) => self.device(id).then_some(Origin {
+                kind: OriginKind::Irq(id),
+                since,
+                cpu: on,
+                by: None,
+                carrier: None,
+                done_on: on,
+            }),
+            Some((Running::Softirq(vec), _)) => {
+                let carrier = Some(tid).filter(|&tid| self.serves_devices(tid));
+                match self.timeline.origins.receiving(on).filter(|_| vec == NET_RX) {
+                    Some((sent, _)) => Some(sent.origin(carrier, on)),
+                    None => self.timeline.origins.softirq_on(on, vec)?.origin(carrier, on),
+                }
+            }
+            Some(_) => None,
+            None if tid.is_idle() || event.context.flags.in_interrupt() => None,
+            None => self.origin_in_thread(on, tid),
+        };
+        origin?.plausible(at)
+    }
+
+    /// The same where no interrupt is on top of the thread.
+    fn origin_in_thread(&self, on: Cpu, tid: Tid) -> Option<Origin> {
+        let origins = &self.timeline.origins;
+        if let Some((sent, receiver)) = origins.receiving(on)
+            && receiver == tid
+        {
+            return Some(sent.origin(Some(tid), on));
+        }
+        if let Some(run) = origins.softirq_of(tid) {
+            return run.origin(Some(tid), on);
+        }
+        if let Some(work) = origins.work_of(tid) {
+            return Some(Origin { carrier: Some(tid), done_on: on, ..work });
+        }
+        // The thread of an interrupt.
+        let thread =
+            self.timeline.threads.get(tid).filter(|thread| thread.comm().as_str().starts_with("irq/"))?;
+        let Begin::Woken(WakeCause::Irq(id)) = thread.open.as_ref()?.begin else { return None };
+        let (since, cpu) = origins.last_handler(id)?;
+        let kind = OriginKind::Irq(id);
+        Some(Origin { kind, since, cpu, by: None, carrier: Some(tid), done_on: on })
+    }
+
+    fn device(&self, id: IrqId) -> bool {
+        self.timeline.irqs.kind(id) == IrqKind::Device && self.timeline.irqs.get(id).0.is_some()
+    }
+
+    /// True of the kernel's threads in which softirqs run for others.
+    fn serves_devices(&self, tid: Tid) -> bool {
+        self.timeline.threads.get(tid).is_some_and(|thread| thread.is_housekeeping())
+    }
+
+    /// `softirq_raise`
+    pub(super) fn softirq_raised(&mut self, at: Ns, event: &Event, vec: u32) {
+        let frame = self.timeline.cpus.get(event.cpu).and_then(|cpu| cpu.interrupt());
+        let by = match frame.map(|frame| (frame.running, frame.start)) {
+            Some((Running::Irq(id), since)) if self.device(id) => RaisedBy::Irq(id, since),
+            Some(_) => RaisedBy::Other,
+            None if event.context.tid.is_idle() || event.context.flags.in_interrupt() => RaisedBy::Other,
+            None => match self
+                .origin_in_thread(event.cpu, event.context.tid)
+                .map(|origin| (origin.kind, origin.since))
+            {
+                // The thread of an interrupt raises it.
+                Some((OriginKind::Irq(id), since)) => RaisedBy::Irq(id, since),
+                _ => RaisedBy::Task(event.context.tid),
+            },
+        };
+        self.timeline.origins.raised(event.cpu, vec, Raise { at, by });
+    }
+
+    /// The current thread, where it is not in an interrupt.
+    fn in_thread(&self, event: &Event) -> Option<Tid> {
+        let tid = event.context.tid;
+        let interrupted = self.timeline.cpus.get(event.cpu).is_some_and(|cpu| cpu.interrupt().is_some());
+        Some(tid).filter(|tid| !interrupted && !tid.is_idle() && !event.context.flags.in_interrupt())
+    }
+
+    /// A packet passes a point of the network stack.
+    pub(super) fn packet(&mut self, at: Ns, event: &Event, packet: &Packet) {
+        let in_thread = self.in_thread(event);
+        if packet.step == PacketStep::Sent && self.timeline.links.is_some() {
+            // What a software device hands over is `Looped` before.
+            if let Some((since, Some(by))) = self.timeline.origins.sending(event.cpu, packet.skb) {
+                let dev = self.timeline.origins.name_id(Symbol::from(packet.dev.as_str()));
+                self.link(|| Link::Left { at: since, by, dev });
+            }
+        }
+        let known = self.timeline.origins.packet(at, event.cpu, packet, event.context.tid, in_thread);
+        match (packet.step, known) {
+            (PacketStep::Looped, Some(sent)) => {
+                if let Some(by) = sent.by {
+                    self.link(|| Link::Sent { skb: sent.skb, at: sent.since, by, dev: sent.dev() });
+                }
+            }
+            (PacketStep::Copied, _) => {
+                if let Some(tid) = in_thread {
+                    self.link(|| Link::Read { skb: packet.skb, at, tid });
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// A work item is queued, begun or done.
+    pub(super) fn work(&mut self, at: Ns, event: &Event, work: &Work) {
+        let tid = event.context.tid;
+        match work.step {
+            WorkStep::Queued => {
+                let by = self.in_thread(event);
+                let function = self.timeline.origins.name_id(work.function);
+                let origin = self.origin(at, event);
+                let (since, sender) =
+                    (origin.map_or(at, |origin| origin.since), origin.and_then(|one| one.by));
+                let kind = match origin.map(|origin| origin.kind) {
+                    Some(kind @ OriginKind::Irq(_)) => kind,
+                    _ => OriginKind::Work { work: work.work, function },
+                };
+                // Of another work item or a packet in between, it begins here.
+                let since = if matches!(kind, OriginKind::Irq(_)) { since } else { at };
+                let origin = Origin {
+                    kind,
+                    since,
+                    cpu: event.cpu,
+                    by: by.or(sender),
+                    carrier: None,
+                    done_on: event.cpu,
+                };
+                self.timeline.origins.queued(work.work, origin);
+                if let Some(by) = by {
+                    self.link(|| Link::Queued { work: work.work, at, by });
+                }
+            }
+            WorkStep::Activated => {}
+            WorkStep::Started => self.timeline.origins.work_begins(tid, work.work),
+            WorkStep::Ended => self.timeline.origins.work_ends(tid),
+        }
+    }
+
+    /// Notes a step of a chain, where chains are asked for.
+    #[inline]
+    pub(super) fn link(&mut self, link: impl FnOnce() -> Link) {
+        if let Some(links) = &mut self.timeline.links {
+            links.push(link());
+        }
+    }
+
+    /// By what the thread that wakes another lets it go on.
+    pub(super) fn hand_off(&self, cause: WakeCause) -> HandOff {
+        let Some(waker) = cause.waker().and_then(|tid| self.timeline.threads.get(tid)) else {
+            return HandOff::Wake;
+        };
+        let table = SyscallTable::of_thread(self.syscalls, waker);
+        match waker.syscall.as_ref().zip(table) {
+            Some((call, table)) => table.hand_off(call),
+            None => HandOff::Wake,
+        }
+    }
+}

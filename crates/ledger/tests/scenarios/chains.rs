@@ -1,0 +1,301 @@
+//! What happens before a wake-up: a device's interrupt, a packet, a work item; and chains of threads.
+
+use crate::support::*;
+use whylate_base::Ns;
+use whylate_events::{EventKind, Packet, PacketStep, Work, WorkStep};
+use whylate_ledger::{Cause, ChainOptions, ChainPattern, Culprit, Explanation, Options, Select, explain};
+
+const VICTIM: Thread = rt("reader", 11, 50);
+const HOG: Thread = rt("hog", 12, 30);
+const SENDER: Thread = rt("sender", 13, 40);
+const KSOFTIRQD: Thread = fair("ksoftirqd/1", 21);
+const KWORKER: Thread = fair("kworker/u8:2", 22);
+const IRQ_THREAD: Thread = rt("irq/27-eth0", 23, 50);
+const NET_RX: u32 = 3;
+
+fn packet(step: PacketStep) -> EventKind {
+    EventKind::Packet(Packet { skb: 0xabc0, len: 60, dev: "lo".into(), step })
+}
+
+fn work(step: WorkStep) -> EventKind {
+    EventKind::Work(Work { work: 0xdef0, function: "flush_to_ldisc".into(), step })
+}
+
+/// The victim sleeps on CPU 0, and the hog has CPU 1.
+fn asleep() -> Scene {
+    Scene::new().cpu(0).at(0).run(VICTIM).at(10).sleep(IDLE).cpu(1).at(20).run(HOG)
+}
+
+#[test]
+fn an_interrupt_makes_its_thread_due() {
+    let explained = asleep()
+        .cpu(0)
+        .at(1_000)
+        .irq(27, "eth0")
+        .at(1_040)
+        .wake(VICTIM, 0)
+        .at(1_050)
+        .irq_exit(27)
+        .at(1_055)
+        .run(VICTIM)
+        .at(1_100)
+        .sleep(IDLE)
+        .explain("reader");
+    let last = *explained.in_order().last().expect("an activation");
+    assert_eq!(last.due, Ns::from_us(1_000));
+    assert_charges(last, &[(Cause::Irq, 50), (Cause::IdleExit, 5), (Cause::OwnWork, 45)]);
+}
+
+#[test]
+fn a_packet_waits_for_ksoftirqd_behind_a_real_time_thread() {
+    let explained = asleep()
+        .cpu(1)
+        .at(1_000)
+        .irq(27, "eth0")
+        .at(1_002)
+        .event(EventKind::SoftirqRaise { vec: NET_RX })
+        .at(1_003)
+        .wake(KSOFTIRQD, 1)
+        .at(1_005)
+        .irq_exit(27)
+        .at(4_000)
+        .sleep(KSOFTIRQD)
+        .at(4_010)
+        .softirq(NET_RX)
+        .at(4_030)
+        .wake(VICTIM, 0)
+        .cpu(0)
+        .at(4_035)
+        .run(VICTIM)
+        .at(4_100)
+        .sleep(IDLE)
+        .explain("reader");
+    let worst = explained.worst();
+    assert_eq!(worst.due, Ns::from_us(1_000));
+    assert_charges(
+        worst,
+        &[
+            (Cause::Irq, 5),
+            (Cause::SoftirqDeferred, 2_995),
+            (Cause::NapiPoll, 30),
+            (Cause::IdleExit, 5),
+            (Cause::OwnWork, 65),
+        ],
+    );
+    assert_blames(worst, Cause::SoftirqDeferred, Some(HOG));
+}
+
+/// As before, but no event shows that a softirq was raised, nor by what: nothing before the wake-up is charged.
+#[test]
+fn without_the_raise_nothing_before_the_wake_up_is_charged() {
+    let explained = asleep()
+        .cpu(1)
+        .at(1_000)
+        .irq(27, "eth0")
+        .at(1_003)
+        .wake(KSOFTIRQD, 1)
+        .at(1_005)
+        .irq_exit(27)
+        .at(4_000)
+        .sleep(KSOFTIRQD)
+        .at(4_010)
+        .softirq(NET_RX)
+        .at(4_030)
+        .wake(VICTIM, 0)
+        .cpu(0)
+        .at(4_035)
+        .run(VICTIM)
+        .at(4_100)
+        .sleep(IDLE)
+        .explain("reader");
+    let worst = explained.worst();
+    assert_eq!(worst.due, Ns::from_us(4_030));
+    assert_charges(worst, &[(Cause::IdleExit, 5), (Cause::OwnWork, 65)]);
+}
+
+/// A thread that ksoftirqd outranks had its CPU: no rule lets it go first, and it is not accused.
+#[test]
+fn a_thread_that_does_not_go_first_is_not_accused() {
+    let boosted = rt("ksoftirqd/1", 21, 60);
+    let explained = asleep()
+        .cpu(1)
+        .at(1_000)
+        .event(EventKind::SoftirqRaise { vec: NET_RX })
+        .at(1_003)
+        .wake(boosted, 1)
+        .at(2_000)
+        .sleep(boosted)
+        .at(2_010)
+        .softirq(NET_RX)
+        .at(2_030)
+        .wake(VICTIM, 0)
+        .cpu(0)
+        .at(2_035)
+        .run(VICTIM)
+        .at(2_100)
+        .sleep(IDLE)
+        .explain("reader");
+    let worst = explained.worst();
+    assert!(worst.ledger.iter().all(|segment| segment.cause != Cause::SoftirqDeferred), "{worst:#?}");
+    assert!(!matches!(worst.verdict.by, Some(Culprit::Task { tid, .. }) if tid.0 == HOG.tid), "{worst:#?}");
+}
+
+#[test]
+fn the_thread_of_an_interrupt_waits_for_the_cpu() {
+    let higher = rt("busy", 14, 80);
+    let explained = asleep()
+        .cpu(1)
+        .at(900)
+        .sleep(higher)
+        .at(1_000)
+        .irq(27, "eth0")
+        .at(1_002)
+        .wake(IRQ_THREAD, 1)
+        .at(1_004)
+        .irq_exit(27)
+        .at(3_000)
+        .sleep(IRQ_THREAD)
+        .at(3_050)
+        .wake(VICTIM, 0)
+        .cpu(0)
+        .at(3_055)
+        .run(VICTIM)
+        .at(3_100)
+        .sleep(IDLE)
+        .explain("reader");
+    let worst = explained.worst();
+    assert_charges(
+        worst,
+        &[
+            (Cause::Irq, 4),
+            (Cause::IrqThreadDelayed, 1_996),
+            (Cause::IrqThread, 50),
+            (Cause::IdleExit, 5),
+            (Cause::OwnWork, 45),
+        ],
+    );
+    assert_blames(worst, Cause::IrqThreadDelayed, Some(higher));
+}
+
+/// The sender queues a work item on CPU 0; its kworker waits on CPU 1.
+fn by_work_item() -> Scene {
+    asleep()
+        .cpu(0)
+        .at(990)
+        .timer_wakes(SENDER)
+        .at(992)
+        .run(SENDER)
+        .at(1_000)
+        .event(work(WorkStep::Queued))
+        .at(1_002)
+        .wake(KWORKER, 1)
+        .at(1_010)
+        .sleep(IDLE)
+        .cpu(1)
+        .at(3_000)
+        .sleep(KWORKER)
+        .at(3_005)
+        .event(work(WorkStep::Started))
+        .at(3_020)
+        .wake(VICTIM, 0)
+        .at(3_022)
+        .event(work(WorkStep::Ended))
+        .cpu(0)
+        .at(3_025)
+        .run(VICTIM)
+        .at(3_100)
+        .sleep(IDLE)
+}
+
+#[test]
+fn a_work_item_waits_for_its_kworker() {
+    let explained = by_work_item().explain("reader");
+    let worst = explained.worst();
+    assert_eq!(worst.due, Ns::from_us(1_000));
+    assert_charges(
+        worst,
+        &[
+            (Cause::Dispatch, 2),
+            (Cause::WorkItemDelayed, 1_998),
+            (Cause::WorkItem, 20),
+            (Cause::IdleExit, 5),
+            (Cause::OwnWork, 75),
+        ],
+    );
+    assert_blames(worst, Cause::WorkItemDelayed, Some(HOG));
+}
+
+fn with_chains(scene: Scene, chosen: &[&str]) -> Explanation {
+    let chosen = chosen.iter().map(|text| ChainPattern::parse(text).expect("a chain")).collect();
+    let options = Options {
+        tasks: vec![Select::Comm("reader".into())],
+        chains: Some(ChainOptions { chosen, deadline: Some(Ns::from_us(500)) }),
+        ..Options::default()
+    };
+    explain(scene.source(), &options)
+}
+
+#[test]
+fn a_chain_goes_by_the_work_item_and_its_hops_tile_it() {
+    let explanation = with_chains(by_work_item(), &["sender -> work:flush_to_ldisc -> reader"]);
+    let chains = explanation.chains.expect("chains");
+    let [chain] = chains.found.as_slice() else { panic!("{chains:#?}") };
+    assert_eq!(chain.names(), ["sender", "work:flush_to_ldisc", "reader"]);
+    let [instance] = chain.worst.as_slice() else { panic!("{chain:#?}") };
+    let hops: Vec<_> = instance.hops.iter().map(|hop| (hop.kind, hop.length().0 / 1_000)).collect();
+    assert_eq!(hops, [("work", 10), ("work", 2_020), ("done", 80)]);
+    let mut at = instance.start;
+    for hop in &instance.hops {
+        assert_eq!(hop.start, at);
+        assert_eq!(hop.charges().iter().map(|(_, _, time)| *time).sum::<Ns>(), hop.length());
+        at = hop.end;
+    }
+    assert_eq!((at, chain.late), (instance.end, 1));
+    assert!(explanation.findings.iter().any(|finding| finding.code == "chain-late"));
+}
+
+#[test]
+fn a_packet_leads_from_its_sender_to_its_reader() {
+    let scene = asleep()
+        .cpu(0)
+        .at(990)
+        .timer_wakes(SENDER)
+        .at(992)
+        .run(SENDER)
+        .at(1_000)
+        .event(packet(PacketStep::Queued))
+        .at(1_003)
+        .event(packet(PacketStep::Looped))
+        .at(1_004)
+        .event(EventKind::SoftirqRaise { vec: NET_RX })
+        .at(1_005)
+        .softirq(NET_RX)
+        .at(1_006)
+        .event(packet(PacketStep::Received))
+        .at(1_010)
+        .wake(VICTIM, 0)
+        .at(1_012)
+        .softirq_exit(NET_RX)
+        .at(1_015)
+        .run(VICTIM)
+        .at(1_020)
+        .event(packet(PacketStep::Copied))
+        .at(1_100)
+        .sleep(SENDER);
+    let explanation = with_chains(scene, &["timer -> sender -> net:lo -> reader"]);
+    let chains = explanation.chains.expect("chains");
+    let [chain] = chains.found.as_slice() else { panic!("{chains:#?}") };
+    let hops: Vec<_> = chain.worst[0].hops.iter().map(|hop| (hop.kind, hop.length().0 / 1_000)).collect();
+    assert_eq!(hops, [("timer", 0), ("send", 10), ("packet", 10), ("done", 90)]);
+}
+
+#[test]
+fn a_hop_that_the_trace_does_not_have_is_named_with_the_nearest() {
+    let chains = with_chains(by_work_item(), &["sendr -> reader"]).chains.expect("chains");
+    assert_eq!(chains.unknown[0].hop, "sendr");
+    assert!(chains.unknown[0].nearest.contains(&"sender".to_owned()), "{chains:#?}");
+    assert_eq!(chains.unmatched, ["sendr -> reader"]);
+    // Known, and in another order: no instance, and no unknown hop.
+    let chains = with_chains(by_work_item(), &["reader -> sender"]).chains.expect("chains");
+    assert!(chains.unknown.is_empty() && chains.unmatched.len() == 1 && chains.found.is_empty());
+}
