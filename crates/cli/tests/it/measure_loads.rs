@@ -4,6 +4,7 @@ use crate::support::answer::{list, measurement};
 use crate::support::run::{command, ended, whylate};
 use crate::support::tracefs::one_at_a_time;
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
+use serde_json::Value;
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -154,7 +155,7 @@ fn phases_are_measured_in_one_run_and_a_deadline_is_judged() {
     let arguments =
         ["measure", "-l", "100", "--no-trace", "--json", "--phases", "idle,stress", "--load", "cpu"];
     let run = whylate(arguments.iter().chain(&["--load-cpus", "0", "--deadline", "1h"]));
-    let document = document(&run);
+    let document = measurement(&run);
     let phases = list(&document["phases"]);
     let names: Vec<&str> = phases.iter().filter_map(|phase| phase["phase"].as_str()).collect();
     assert_eq!(names, ["idle", "stress"]);

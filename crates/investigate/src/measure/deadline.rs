@@ -142,6 +142,7 @@ mod tests {
             not_listed: 0,
             findings: Vec::new(),
             trace: TraceState::Off,
+            stacks: None,
             degraded: Vec::new(),
             machine: vec![("/proc/sys/kernel/version".to_owned(), version.to_owned())],
             observer: Vec::new(),
