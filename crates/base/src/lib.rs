@@ -12,6 +12,7 @@ mod natural;
 mod printable;
 mod priority;
 mod source_location;
+mod systemd_word;
 mod text;
 mod time;
 
@@ -22,6 +23,7 @@ pub use natural::natural;
 pub use printable::{is_unprintable, printable, printable_lines};
 pub use priority::{Policy, Priority, SchedClass};
 pub use source_location::SourceLocation;
+pub use systemd_word::systemd_word;
 pub use text::{Comm, Text};
 pub use time::{Ns, ParseDurationError, parse_duration};
 

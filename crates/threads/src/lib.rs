@@ -14,4 +14,3 @@ pub mod ps;
 mod rank;
 pub mod run;
 pub mod select;
-mod systemd_word;

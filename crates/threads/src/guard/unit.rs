@@ -1,8 +1,8 @@
 //! The systemd unit of a guard (systemd.exec(5), systemd.service(5)).
 
-use crate::systemd_word::quoted;
 use std::fmt::Write;
 use std::path::Path;
+use whylate_base::systemd_word as quoted;
 
 /// The unit's text, with the guard's arguments. Its process has no right but those that it needs; of the directories it may
 /// write to `written`.

@@ -3,9 +3,9 @@
 use super::error::RunError;
 use super::program::Program;
 use super::request::RunRequest;
-use crate::systemd_word::quoted;
 use std::ffi::OsString;
 use std::fmt::Write;
+use whylate_base::systemd_word as quoted;
 use whylate_base::{Ns, Policy};
 use whylate_sys::SchedParams;
 

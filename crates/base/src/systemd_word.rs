@@ -1,7 +1,7 @@
 //! The words of a command in a systemd unit.
 
 /// A word as systemd reads it back: `%` and `$` stand for themselves when doubled (systemd.service(5), COMMAND LINES).
-pub(crate) fn quoted(word: &str) -> String {
+pub fn systemd_word(word: &str) -> String {
     let escaped = word
         .replace('\\', "\\\\")
         .replace('"', "\\\"")
