@@ -10,12 +10,13 @@ use crate::charge;
 use crate::charge::notes::VerdictNote;
 use crate::engine::{EndedActivation, Engine};
 use crate::identities::Identity;
+use crate::late_judge::{EndedTimes, LateJudge};
 use crate::model::{Activation, Chains};
 use crate::options::Options;
 use crate::scope::AppliedScope;
 use crate::stats::{Kept, Stats, StatsByThread, Times, rank};
 use crate::timeline::Timeline;
-use crate::timeline::activations::Begin;
+use crate::timeline::activations::{Begin, WakeCause};
 use crate::timeline::states::State;
 use whylate_base::{Evidence, Ns, Tid};
 use whylate_events::{Event, TraceInfo};
@@ -40,6 +41,10 @@ pub(crate) struct Assembler<'a> {
     next_clean_up: u64,
     /// What wants each activation that ends.
     each: Option<Each<'a>>,
+    /// Decides what is kept, of a stream without end; otherwise each thread's worst activations are.
+    judge: Option<&'a dyn LateJudge>,
+    /// What the judge had kept, since it was last taken away.
+    late: Vec<Kept>,
 }
 
 /// Takes each activation as it ends, charged, without its verdict.
@@ -59,7 +64,25 @@ impl<'a> Assembler<'a> {
             events: 0,
             next_clean_up: CLEAN_UP_EVERY,
             each,
+            judge: None,
+            late: Vec::new(),
         }
+    }
+
+    /// The same of a stream without end.
+    pub(crate) fn judged(options: &'a Options, info: &TraceInfo, judge: &'a dyn LateJudge) -> Assembler<'a> {
+        Assembler { judge: Some(judge), ..Assembler::new(options, info, None) }
+    }
+
+    /// What the judge had kept since the last call.
+    pub(crate) fn take_late(&mut self) -> Vec<Kept> {
+        std::mem::take(&mut self.late)
+    }
+
+    /// Ends the activations of threads that have been asleep since before `until`.
+    pub(crate) fn settle(&mut self, until: Ns) {
+        checkpoint::end_sleepers(&mut self.engine, until);
+        self.take_ended();
     }
 
     /// What is known of the trace.
@@ -202,6 +225,15 @@ impl<'a> Assembler<'a> {
         }
     }
 
+    /// Forgets threads that ended: a stream without end has no use for their sums.
+    fn forget_ended(&mut self) {
+        let threads = &mut self.engine.timeline.threads;
+        let has_ended = |tid| threads.get(tid).is_none_or(|thread| thread.ended);
+        for tid in self.stats.remove_all(has_ended) {
+            threads.get_mut(tid).is_reported = false;
+        }
+    }
+
     fn charge(&mut self, ended: &EndedActivation) {
         let EndedActivation { tid, ref open, done, end, in_scope } = *ended;
         let Options { worst: keep, deadline, .. } = *self.options;
@@ -233,7 +265,19 @@ impl<'a> Assembler<'a> {
             self.engine.timeline.threads.get_mut(tid).is_reported = false;
             return;
         };
-        let kept = stats.would_keep(starts_program, end - open.due, keep);
+        let kept = match self.judge {
+            Some(judge) => judge.is_late(&EndedTimes {
+                tid,
+                comm: thread.comm_at(end),
+                due: open.due,
+                running: open.running,
+                end,
+                is_whole: times.whole,
+                is_period,
+                by_timer: matches!(open.begin, Begin::Woken(WakeCause::Timer { .. })),
+            }),
+            None => stats.would_keep(starts_program, end - open.due, keep),
+        };
         stats.identities.count(thread.identity_in(open.due, end));
         if !kept
             && self.each.is_none()
@@ -261,12 +305,19 @@ impl<'a> Assembler<'a> {
         if kept {
             let activation = record::record(timeline, thread, ended, checkpoint::regroup(ledger));
             notes.extend(charge::timers::longest(timeline, &activation.ledger).map(VerdictNote::Timers));
-            stats.keep(Kept { activation, notes }, keep);
+            let kept = Kept { activation, notes };
+            match self.judge {
+                Some(_) => self.late.push(kept),
+                None => stats.keep(kept, keep),
+            }
         }
     }
 
     /// Forgets what no activation in progress can need. It is `now`.
     fn clean_up(&mut self, now: Ns) {
+        if self.judge.is_some() {
+            self.forget_ended();
+        }
         if self.engine.timeline.threads.are_very_many() {
             checkpoint::end_sleepers(&mut self.engine, Ns::MAX);
             self.take_ended();

@@ -227,7 +227,7 @@ fn summary(timeline: &Timeline, thread: &Thread, stats: &Stats) -> TaskSummary {
 }
 
 /// Without page faults, what a thread ran for may have been their handling.
-fn doubt_own_work(activation: &mut Activation) {
+pub(crate) fn doubt_own_work(activation: &mut Activation) {
     for segment in activation.ledger.iter_mut().filter(|segment| segment.cause == Cause::OwnWork) {
         segment.confidence = segment.confidence.min(Confidence::Medium);
     }

@@ -20,6 +20,8 @@ mod explain;
 mod findings;
 mod gaps;
 mod identities;
+mod late_judge;
+mod live;
 mod model;
 mod mutexes;
 mod options;
@@ -37,6 +39,8 @@ pub use chains::{ChainOptions, ChainPattern, ChainPatternError};
 pub use engine::WANTED;
 pub use explain::{explain, explain_any, explain_each};
 pub use findings::{finding_codes, finding_page};
+pub use late_judge::{EndedTimes, LateJudge};
+pub use live::LiveLedger;
 pub use model::{
     Activation, Candidate, CandidateKind, Candidates, Chain, ChainElement, ChainInstance, ChainVerdict,
     Chains, CpuContext, CpuProfile, CpuTrack, CriticalSection, Culprit, Explanation, FunctionTime,

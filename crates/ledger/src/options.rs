@@ -3,7 +3,7 @@
 use crate::chains::ChainOptions;
 use crate::scope::Scope;
 use crate::timeline::thread::Thread;
-use whylate_base::{Ns, Tid};
+use whylate_base::{Ns, Tid, glob};
 
 /// What the user asked for.
 #[derive(Clone, Debug)]
@@ -53,6 +53,8 @@ pub enum Select {
     Tid(Tid),
     /// By name, exactly, or by what the kernel left of it after 15 characters.
     Comm(String),
+    /// By name, in which `*` stands for any characters.
+    Pattern(String),
 }
 
 impl Select {
@@ -68,6 +70,7 @@ impl Select {
     pub fn is(&self, tid: Tid, comm: &str) -> bool {
         match self {
             Select::Tid(selected) => *selected == tid,
+            Select::Pattern(pattern) => glob(pattern, comm),
             Select::Comm(name) => comm == name || (comm.len() == 15 && name.starts_with(comm)),
         }
     }

@@ -55,6 +55,15 @@ impl StatsByThread {
         self.listed.remove(&tid);
     }
 
+    /// Takes the sums of the threads away that `is_over` holds for; returns these.
+    pub(crate) fn remove_all(&mut self, is_over: impl Fn(Tid) -> bool) -> Vec<Tid> {
+        let over: Vec<Tid> = self.listed.keys().copied().filter(|&tid| is_over(tid)).collect();
+        for tid in &over {
+            self.listed.remove(tid);
+        }
+        over
+    }
+
     /// True when so many threads are listed that it is time to leave some out.
     pub(crate) fn is_full(&self) -> bool {
         self.listed.len() > 2 * MOST_LISTED
