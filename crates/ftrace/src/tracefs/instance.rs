@@ -142,6 +142,15 @@ impl Instance {
         text::write(&directory.join("enable"), "1")
     }
 
+    /// Switches an event (`group:name`) or a whole group off.
+    ///
+    /// # Errors
+    /// As [`enable`](Self::enable).
+    pub fn disable(&self, event: &str) -> Result<(), TracefsError> {
+        let directory = self.event_directory(event)?;
+        text::write(&directory.join("enable"), "0")
+    }
+
     /// Records an event only where the filter expression holds (`prev_prio < 100`; see the
     /// kernel's `Documentation/trace/events.rst`). `0` takes the filter away.
     ///

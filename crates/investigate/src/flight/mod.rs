@@ -18,4 +18,4 @@ mod window;
 
 pub use reader::{ReadError, Reader};
 pub use recorder::FlightRecorder;
-pub use window::{Capture, CpuCapture, Window};
+pub use window::{Capture, CpuCapture, FreshPages, StreamPosition, Window};

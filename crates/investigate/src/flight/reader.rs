@@ -1,13 +1,13 @@
 //! Reads captures: events straight from their pages, and a trace.dat where one is kept.
 
 use super::facts;
-use super::window::Capture;
+use super::window::{Capture, FreshPages};
 use std::collections::VecDeque;
 use std::io::{self, Cursor};
 use std::sync::Arc;
 use whylate_base::{Ns, Tid};
 use whylate_events::{Context, Event, EventKind, EventSource, Fact, Marker, Stacks, TraceInfo};
-use whylate_ftrace::dat::write::{Buffer, CpuPages, Description, Pages, write};
+use whylate_ftrace::dat::write::{Buffer, CpuPages, Description, EventFormat as EventText, Pages, write};
 use whylate_ftrace::dat::{CpuData, PageFormats, RawBuffer, TraceFile};
 use whylate_intake::WithInfo;
 use whylate_ledger::{Cause, Explanation, Judge, Options, Select};
@@ -36,15 +36,30 @@ pub struct Reader {
     clock: String,
     facts: Vec<Fact>,
     stacks: Option<Arc<Stacks>>,
+    left_out: Vec<EventText>,
 }
 
 /// More activations than a measurement has late ones; the caller picks those it knows of.
 const WORST: usize = 1_000;
 
 impl Reader {
+    /// The names of threads that were known when it began.
+    pub fn thread_names(&self) -> impl Iterator<Item = (Tid, &str)> {
+        let lines = self.description.thread_names.lines();
+        lines.filter_map(move |line| {
+            let (tid, name) = line.split_once(' ')?;
+            Some((Tid(tid.parse().ok()?), name.trim()))
+        })
+    }
+
+    /// The facts of the machine that were recorded when it began.
+    pub fn facts(&self) -> &[Fact] {
+        &self.facts
+    }
+
     pub(super) fn new(description: Description, clock: String, facts: Vec<Fact>) -> Self {
         let formats = Arc::new(PageFormats::parse(&description));
-        Reader { description, formats, clock, facts, stacks: None }
+        Reader { description, formats, clock, facts, stacks: None, left_out: Vec::new() }
     }
 
     /// The same with the call stacks that were sampled meanwhile.
@@ -56,6 +71,13 @@ impl Reader {
     /// The call stacks that were sampled meanwhile.
     pub fn stacks(&self) -> Option<&Arc<Stacks>> {
         self.stacks.as_ref()
+    }
+
+    /// The same for a stream that is read in many small parts: its files name threads, its events do so themselves.
+    pub(super) fn of_stream(description: Description, clock: String, facts: Vec<Fact>) -> Self {
+        let bare = Description { thread_names: String::new(), printk_formats: None, ..description.clone() };
+        let formats = Arc::new(PageFormats::parse(&bare));
+        Reader { description, formats, clock, facts, stacks: None, left_out: Vec::new() }
     }
 
     /// Explains what the capture shows of these threads: their worst activations in it.
@@ -73,9 +95,34 @@ impl Reader {
     /// # Errors
     /// [`ReadError`] when the pages are not what the kernel described.
     pub fn open(&self, capture: &Capture) -> Result<TraceFile, ReadError> {
-        let Joined { bytes, cpus } = self.join(capture)?;
+        Ok(self.open_joined(self.join(capture, |_| FirstPage::Whole)?))
+    }
+
+    /// The next part of a stream: losses before its first pages are in it.
+    ///
+    /// # Errors
+    /// [`ReadError`] when the pages are not what the kernel described.
+    pub fn open_next(&self, fresh: &FreshPages) -> Result<TraceFile, ReadError> {
+        let first = |at: usize| match fresh.after_hole.get(at) {
+            Some(true) => FirstPage::AfterHole,
+            _ => FirstPage::Next,
+        };
+        Ok(self.open_joined(self.join(&fresh.capture, first)?))
+    }
+
+    fn open_joined(&self, Joined { bytes, cpus }: Joined) -> TraceFile {
         let buffer = RawBuffer { name: String::new(), clock: self.clock.clone(), cpus };
-        Ok(self.formats.open(Arc::new(bytes), vec![buffer]))
+        self.formats.open(Arc::new(bytes), vec![buffer])
+    }
+
+    /// Leaves the formats of these events out of files from here on, and puts all others back: what was not recorded
+    /// is not to be taken for what did not happen.
+    pub fn leave_out(&mut self, events: &[String]) {
+        let formats = &mut self.description.event_formats;
+        formats.append(&mut self.left_out);
+        let is_left_out = |format: &EventText| events.contains(&name_of(format));
+        let (out, kept) = std::mem::take(formats).into_iter().partition(is_left_out);
+        (self.left_out, *formats) = (out, kept);
     }
 
     /// The capture as a trace.dat that stands alone: the facts are in a buffer of their own.
@@ -83,7 +130,7 @@ impl Reader {
     /// # Errors
     /// [`ReadError`] when the pages are not what the kernel described.
     pub fn file(&self, capture: &Capture) -> Result<Vec<u8>, ReadError> {
-        let Joined { bytes, cpus } = self.join(capture)?;
+        let Joined { bytes, cpus } = self.join(capture, |_| FirstPage::Whole)?;
         let marks = facts::pages(&self.facts, &self.description, capture.begins())?;
         let page_size = self.description.page_size.max(1);
         let memory = |bytes| Pages::Memory(<[u8]>::chunks(bytes, page_size).collect());
@@ -105,10 +152,10 @@ impl Reader {
     }
 
     /// Copies the pages of a capture one after the other, with a loss wherever pages are missing between two windows.
-    fn join(&self, capture: &Capture) -> Result<Joined, ReadError> {
+    fn join(&self, capture: &Capture, first: impl Fn(usize) -> FirstPage) -> Result<Joined, ReadError> {
         let expected = self.description.page_size;
         let (mut bytes, mut cpus) = (Vec::new(), Vec::with_capacity(capture.cpus.len()));
-        for part in &capture.cpus {
+        for (nth, part) in capture.cpus.iter().enumerate() {
             let offset = bytes.len();
             let mut earlier = None;
             for page in part.pages() {
@@ -119,7 +166,11 @@ impl Reader {
                 let at = bytes.len();
                 bytes.extend_from_slice(page.bytes());
                 match earlier.replace(page) {
-                    None => set_lost(&mut bytes[at..], false),
+                    None => match first(nth) {
+                        FirstPage::Whole => set_lost(&mut bytes[at..], false),
+                        FirstPage::AfterHole => set_lost(&mut bytes[at..], true),
+                        FirstPage::Next => {}
+                    },
                     Some(earlier) if !page.follows(earlier) => set_lost(&mut bytes[at..], true),
                     Some(_) => {}
                 }
@@ -129,6 +180,22 @@ impl Reader {
         }
         Ok(Joined { bytes, cpus })
     }
+}
+
+/// What the first page of a CPU shows of losses before it.
+enum FirstPage {
+    /// Nothing: what was before it does not matter.
+    Whole,
+    /// What the kernel notes in it.
+    Next,
+    /// Pages before it are gone.
+    AfterHole,
+}
+
+/// `group:event`, as the first line of a format names it.
+fn name_of(format: &EventText) -> String {
+    let name = format.text.lines().next().and_then(|line| line.strip_prefix("name: ")).unwrap_or_default();
+    format!("{}:{name}", format.group)
 }
 
 /// The pages of a capture in one piece, and where those of each CPU are.

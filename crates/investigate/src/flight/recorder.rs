@@ -2,7 +2,7 @@
 //! its pages are drained into.
 
 use super::reader::Reader;
-use super::window::{Capture, Window};
+use super::window::{Capture, FreshPages, StreamPosition, Window};
 use crate::record::{RecordError, Session, SessionOptions};
 use std::num::NonZero;
 use std::path::Path;
@@ -60,10 +60,31 @@ impl FlightRecorder {
             thread_events: false,
             ..SessionOptions::default()
         };
-        let session = Session::start(&options, false)?;
+        FlightRecorder::of(Session::start(&options, false)?, buffer_kib, buffer_kib)
+    }
+
+    /// Records for months: as [`start`](Self::start) does, with windows of `window_bytes` on all CPUs together.
+    ///
+    /// # Errors
+    /// [`RecordError`], with what is missing and how to get it.
+    pub fn start_stream(
+        options: SessionOptions,
+        buffer_kib: Option<u64>,
+        window_bytes: u64,
+    ) -> Result<FlightRecorder, RecordError> {
+        let cpus = possible_cpus();
+        let buffer_kib = buffer_kib.unwrap_or_else(|| default_kib(cpus));
+        let options = SessionOptions { buffer_kib, ..options };
+        let window_kib = (window_bytes >> 10) / cpus.max(1) as u64;
+        FlightRecorder::of(Session::start(&options, false)?, buffer_kib, window_kib.clamp(64, buffer_kib))
+    }
+
+    fn of(session: Session, buffer_kib: u64, window_kib: u64) -> Result<FlightRecorder, RecordError> {
         let main = session.main();
-        let bytes = usize::try_from(buffer_kib).unwrap_or(usize::MAX).saturating_mul(1024);
-        let open = |cpu: Cpu| Ok(CpuRecorder { pages: main.open_pages(cpu)?, window: Window::new(bytes) });
+        let bytes_of = |kib: u64| usize::try_from(kib).unwrap_or(usize::MAX).saturating_mul(1024);
+        let (bytes, window_bytes) = (bytes_of(buffer_kib), bytes_of(window_kib));
+        let open =
+            |cpu: Cpu| Ok(CpuRecorder { pages: main.open_pages(cpu)?, window: Window::new(window_bytes) });
         let cpus = main.cpus()?.into_iter().map(open).collect::<Result<Vec<_>, TracefsError>>()?;
         let page_size = main.page_layout()?.size;
         Ok(FlightRecorder {
@@ -99,6 +120,30 @@ impl FlightRecorder {
         Capture { from, to, cpus: self.cpus.iter().map(part).collect() }
     }
 
+    /// The pages that were drained since the last call, of a stream that is read from its `position` on.
+    pub fn fresh(&self, position: &mut StreamPosition) -> FreshPages {
+        position.0.resize(self.cpus.len(), 0);
+        let mut after_hole = Vec::with_capacity(self.cpus.len());
+        let mut part = |(recorder, next): (&CpuRecorder, &mut u64)| {
+            let (part, hole, after) = recorder.window.since(recorder.pages.cpu(), *next);
+            after_hole.push(hole);
+            *next = after;
+            part
+        };
+        let cpus = self.cpus.iter().zip(&mut position.0).map(&mut part).collect();
+        FreshPages { capture: Capture { from: Ns::ZERO, to: Ns::MAX, cpus }, after_hole }
+    }
+
+    /// The session that records.
+    pub fn session(&self) -> &Session {
+        &self.session
+    }
+
+    /// The same, to change what it records.
+    pub fn session_mut(&mut self) -> &mut Session {
+        &mut self.session
+    }
+
     /// Stops recording. What is in the kernel's buffers can still be drained.
     ///
     /// # Errors
@@ -130,6 +175,20 @@ impl FlightRecorder {
         self.session.take_notes()
     }
 
+    /// What a stream of months is read with: of the kernel's functions it knows those that timers call, which are a
+    /// twentieth of all; each kept window holds a copy.
+    ///
+    /// # Errors
+    /// [`TracefsError`] when the kernel's description of its events cannot be read.
+    pub fn stream_reader(&self) -> Result<Reader, TracefsError> {
+        let session = &self.session;
+        let mut description = session.describe()?;
+        if let Some(symbols) = &mut description.kernel_symbols {
+            *symbols = timer_functions(symbols);
+        }
+        Ok(Reader::of_stream(description, session.clock().to_owned(), session.facts().to_vec()))
+    }
+
     /// What the captures are read with.
     ///
     /// # Errors
@@ -140,9 +199,31 @@ impl FlightRecorder {
     }
 }
 
+/// Parts of the names of functions that timers call.
+const OF_TIMERS: [&str; 9] =
+    ["timer", "tick", "wakeup", "alarm", "it_real_fn", "watchdog", "sched_rt_period", "dl_task", "posix"];
+
+/// Those lines of `/proc/kallsyms` that name a function which a timer may call.
+fn timer_functions(symbols: &str) -> String {
+    let is_code = |kind: &str| kind.eq_ignore_ascii_case("t") || kind.eq_ignore_ascii_case("w");
+    let is_wanted = |line: &&str| {
+        let mut words = line.split_ascii_whitespace().skip(1);
+        let (kind, name) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+        is_code(kind) && OF_TIMERS.iter().any(|part| name.contains(part))
+    };
+    symbols.split_inclusive('\n').filter(is_wanted).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn functions_of_timers_keep_their_addresses() {
+        let symbols = "ffff0010 T hrtimer_wakeup\nffff0020 t foo\nffff0030 D tick_data\nffff0040 t tick_nohz_handler\t[x]\n";
+        let kept = timer_functions(symbols);
+        assert_eq!(kept, "ffff0010 T hrtimer_wakeup\nffff0040 t tick_nohz_handler\t[x]\n");
+    }
 
     #[test]
     fn the_buffers_share_the_total_and_none_is_too_small() {

@@ -73,6 +73,16 @@ impl Window {
     }
 }
 
+impl Window {
+    /// The pages from this number on, whether the one of that number is gone, and the number of the next one to come.
+    pub(super) fn since(&self, cpu: Cpu, number: u64) -> (CpuCapture, bool, u64) {
+        let from = self.pages.partition_point(|page| page.number < number);
+        let pages: Vec<_> = self.pages.range(from..).cloned().collect();
+        let has_hole = pages.first().is_some_and(|first| first.number > number);
+        (CpuCapture { cpu, pages }, has_hole, self.pushed)
+    }
+}
+
 /// One CPU's part of a [`Capture`]. Pages are shared with other captures that overlap it.
 #[derive(Clone, Debug)]
 pub struct CpuCapture {
@@ -91,6 +101,25 @@ impl CpuCapture {
         &self.pages
     }
 }
+
+/// The pages that have come since the last look, of all CPUs.
+#[derive(Clone, Debug)]
+pub struct FreshPages {
+    pub(super) capture: Capture,
+    /// By CPU as in the capture: pages before its first one are gone.
+    pub(super) after_hole: Vec<bool>,
+}
+
+impl FreshPages {
+    /// How many bytes they have.
+    pub fn bytes(&self) -> usize {
+        self.capture.cpus.iter().flat_map(|cpu| &cpu.pages).map(|page| page.bytes.len()).sum()
+    }
+}
+
+/// Up to which page a stream has been read, by CPU.
+#[derive(Clone, Debug, Default)]
+pub struct StreamPosition(pub(super) Vec<u64>);
 
 /// What all CPUs did from one instant to another: pages that cover at least that.
 #[derive(Clone, Debug)]
@@ -203,6 +232,26 @@ mod tests {
                 let next = starts.get(i + 1).copied().unwrap_or(i64::MAX);
                 let touches = start <= from + length && next > from;
                 prop_assert_eq!(got.contains(&start), touches, "page {} to {}", start, next);
+            }
+        }
+
+        #[test]
+        fn a_stream_has_each_page_once_and_reports_what_is_gone(
+            pushes in prop::collection::vec(0usize..12, 1..20),
+            capacity in 1usize..8,
+        ) {
+            let mut window = window(capacity, &[]);
+            let (mut next, mut at) = (0, 0);
+            for pushed in pushes {
+                for _ in 0..pushed {
+                    window.push(page(at));
+                    at += 1;
+                }
+                let (fresh, hole, after) = window.since(Cpu(0), next);
+                prop_assert_eq!(fresh.pages.len(), pushed.min(capacity));
+                prop_assert_eq!(hole, pushed > capacity);
+                prop_assert_eq!(fresh.pages.last().map(|page| page.start.0), (pushed > 0).then_some(at - 1));
+                next = after;
             }
         }
 

@@ -277,6 +277,39 @@ impl Session {
         Ok(())
     }
 
+    /// Records these events as well, where this kernel has them and the filter holds; returns those that it has.
+    ///
+    /// # Errors
+    /// [`TracefsError`] when the kernel refuses.
+    pub fn enable(&mut self, events: &[String], filter: Option<&str>) -> Result<Vec<String>, TracefsError> {
+        let mut there = Vec::new();
+        for event in events.iter().filter(|event| self.main.tracefs().has_event(event)) {
+            if let Some(filter) = filter {
+                self.main.set_filter(event, filter)?;
+            }
+            self.main.enable(event)?;
+            if !self.events.contains(event) {
+                self.events.push(event.clone());
+            }
+            there.push(event.clone());
+        }
+        Ok(there)
+    }
+
+    /// Records these events no more, for now: they are still described.
+    ///
+    /// # Errors
+    /// [`TracefsError`] when the kernel refuses.
+    pub fn disable(&self, events: &[String]) -> Result<(), TracefsError> {
+        let mut there = events.iter().filter(|event| self.events.contains(event));
+        there.try_for_each(|event| self.main.disable(event))
+    }
+
+    /// The events that are recorded, or were, as `group:event`.
+    pub fn events(&self) -> &[String] {
+        &self.events
+    }
+
     /// Records the system calls and page faults of this thread, and of what it starts.
     pub fn follow(&self, thread: Tid) -> Result<(), TracefsError> {
         match &self.threads {
