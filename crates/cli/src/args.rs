@@ -18,6 +18,7 @@ mod selection;
 mod tables;
 mod tuning;
 mod values;
+mod watch;
 
 pub(crate) use bench::BenchArgs;
 pub(crate) use bundle::BundleArgs;
@@ -37,6 +38,7 @@ pub(crate) use selection::Selection;
 pub(crate) use tables::TablesArgs;
 pub(crate) use tuning::{ApplyArgs, ConfirmArgs, HistoryArgs, OnFailure, Place, RollbackArgs, VerifyArgs};
 pub(crate) use values::FailOn;
+pub(crate) use watch::WatchArgs;
 
 use clap::error::ErrorKind;
 use clap::{Args, CommandFactory, Parser, Subcommand};
@@ -144,6 +146,20 @@ pub(crate) enum Verb {
     /// claim that does not hold; 2 could not do it (usage, permission, a file of -o or --export that cannot be written);
     /// 3 cannot tell: nothing was measured, or the samples neither support the claim nor contradict it.
     Measure(Box<MeasureArgs>),
+    /// Watch threads for months: keep, explain and group each late activation
+    ///
+    /// Records all the time into overwriting ring buffers. An activation is late beyond --deadline; without one beyond the
+    /// thread's period, inferred from its timers; without a period far beyond its own history. Each late activation is
+    /// reported as it comes, with --keep with its trace; at the end, all are grouped by thread, cause and culprit.
+    /// Threads may start later, and restart. Bounds on CPU time, memory and disk hold whatever happens. Needs root, or access
+    /// to tracefs.
+    ///
+    /// SIGHUP reads --config again; an invalid file is reported, and the old one stays. `explain DIR` and `compare DIR DIR`
+    /// open what --keep has kept.
+    ///
+    /// Exit codes: 0 nothing was late; 1 something was; 2 could not do it; 3 cannot tell: no activation of a watched thread
+    /// was seen.
+    Watch(Box<WatchArgs>),
     /// Compare measurements: which is better or worse by more than chance, and what changed
     ///
     /// Reads documents of `measure --json` and the files of other tools; or two documents of `bench --json`, whose rows it
@@ -446,6 +462,9 @@ impl Cli {
                 "which program? a COMMAND must follow `--`; or choose running threads with --pid or --task",
             ),
             Verb::Doctor(doctor) if promised && doctor.command.is_empty() => {
+                missing("a COMMAND must follow `--`")
+            }
+            Verb::Watch(watch) if promised && watch.command.is_empty() => {
                 missing("a COMMAND must follow `--`")
             }
             _ => Ok(cli),

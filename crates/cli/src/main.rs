@@ -35,6 +35,7 @@ fn main() -> ExitCode {
         Verb::GuardWatchdog(args) => verbs::guard::watch(args),
         Verb::Record(args) => verbs::record::run(args),
         Verb::Measure(args) => verbs::measure::run(args),
+        Verb::Watch(args) => verbs::watch::run(args),
         Verb::Compare(args) => verbs::compare::run(args),
         Verb::Bench(args) => verbs::bench::run(args),
         Verb::Plot(args) => verbs::plot::run(args),

@@ -1,4 +1,4 @@
-//! Notifies the program that waits for this one: it works now.
+//! The service manager: it is notified that this program works, and its journal is known.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -9,6 +9,12 @@ use std::os::unix::net::{SocketAddr, UnixDatagram};
 /// Notifies systemd, where it started this process and waits for that (sd_notify(3)).
 pub(crate) fn ready(status: &str) -> io::Result<()> {
     send(std::env::var_os("NOTIFY_SOCKET").as_deref(), status)
+}
+
+/// Whether standard output is journald's: JOURNAL_STREAM has the device and inode of that (systemd.exec(5)).
+pub(crate) fn is_journal() -> bool {
+    let Ok(stream) = std::env::var("JOURNAL_STREAM") else { return false };
+    rustix::fs::fstat(io::stdout()).is_ok_and(|own| stream == format!("{}:{}", own.st_dev, own.st_ino))
 }
 
 fn send(socket: Option<&OsStr>, status: &str) -> io::Result<()> {

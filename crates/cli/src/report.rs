@@ -36,6 +36,11 @@ impl<'a> Destination<'a> {
         self.format
     }
 
+    /// Writes a report to the file alone, where there is one.
+    pub(crate) fn write_file(&self, report: &impl Render) -> Result<()> {
+        self.file.map_or(Ok(()), |(path, format)| save(report, path, format))
+    }
+
     /// Writes a report to standard output, and then to the file: each is tried, whatever happened to the other.
     pub(crate) fn write(&self, report: &impl Render) -> Result<()> {
         let mut errors = OutputErrors::default();

@@ -71,7 +71,11 @@ impl Server {
 
     /// What is served from now on.
     pub(crate) fn publish(&self, run: &Run) {
-        let text = text(run);
+        self.publish_text(text(run));
+    }
+
+    /// The same, of a text in OpenMetrics' format.
+    pub(crate) fn publish_text(&self, text: Arc<[u8]>) {
         *self.text.lock().unwrap_or_else(PoisonError::into_inner) = text;
     }
 }

@@ -3,21 +3,38 @@
 use anyhow::{Context, Result};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
-use std::sync::atomic::Ordering;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use whylate_investigate::record::Stop;
+use whylate_investigate::watch::WatchSignals;
 
 /// A user that presses Ctrl-C this often means now. Twice is not enough: `timeout` sends its
 /// signal to its child and again to the child's group, and a closed terminal may send two SIGHUPs.
 const IMPATIENT: u32 = 3;
+
+/// The flags of a watch: as [`stop_flags`], but SIGHUP asks for the configuration to be read again, where there is one.
+pub(crate) fn watch_flags(has_configuration: bool) -> Result<WatchSignals> {
+    let stop =
+        stop_flags_by(if has_configuration { &[SIGINT, SIGTERM] } else { &[SIGINT, SIGTERM, SIGHUP] })?;
+    let reload = Arc::new(AtomicBool::new(false));
+    if has_configuration {
+        signal_hook::flag::register(SIGHUP, Arc::clone(&reload)).context("cannot install signal handlers")?;
+    }
+    Ok(WatchSignals { stop: stop.asked, alone: stop.alone, reload })
+}
 
 /// Flags that the first signal sets.
 ///
 /// A terminal sends SIGINT to every process in its foreground, and so to a command of ours as
 /// well; `timeout`, `kill` and service managers may send the other two to us alone.
 pub(crate) fn stop_flags() -> Result<Stop> {
+    stop_flags_by(&[SIGINT, SIGTERM, SIGHUP])
+}
+
+fn stop_flags_by(signals: &[i32]) -> Result<Stop> {
     let stop = Stop::default();
     let flags = stop.clone();
-    let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP]).context("cannot install signal handlers")?;
+    let mut signals = Signals::new(signals).context("cannot install signal handlers")?;
     let watch = move || {
         let mut interrupts = 0;
         for signal in signals.forever() {

@@ -28,3 +28,4 @@ pub(crate) mod snapshot;
 pub(crate) mod tables;
 pub(crate) mod tuning;
 pub(crate) mod verify;
+pub(crate) mod watch;

@@ -3,6 +3,7 @@
 //! ```text
 //! record:   tracing session ──> trace.dat
 //! measure:  timer probe + flight recorder ──> ledger ──> distribution, with its worst wake-ups explained
+//! watch:    flight recorder ──every event──> ledger ──> late activations of the user's own threads, kept and grouped
 //! compare:  runs, side by side ──> better or worse, which causes are gone, what was set otherwise
 //! ```
 
@@ -12,6 +13,7 @@ pub mod flight;
 pub mod measure;
 pub mod record;
 mod symbols;
+pub mod watch;
 
 pub use symbols::with_symbols;
 

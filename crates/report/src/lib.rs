@@ -16,6 +16,7 @@
 //! history   [HistoryEntry]  terminal  json
 //! ps        PsReport        terminal  json
 //! tables    [TopCause]      terminal
+//! watch     WatchReport     terminal  json  html       markdown
 //! plot      [Prepared]                            svg
 //! ```
 //!
@@ -51,6 +52,7 @@ mod svg;
 pub mod tables;
 mod terminal;
 pub mod verify;
+pub mod watch;
 mod words;
 
 pub use format::Format;

@@ -1,6 +1,6 @@
 //! The arguments of `whylate guard`.
 
-use super::values::{file_to_write, positive_duration, some_cpus};
+use super::values::{file_to_write, percent, positive_duration, some_cpus};
 use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
 use std::ffi::OsString;
@@ -89,11 +89,4 @@ pub(crate) struct GuardWatchdogArgs {
     /// Its own CPUs
     #[arg(value_name = "CPUS", value_parser = some_cpus)]
     pub(crate) cpus: Option<CpuSet>,
-}
-
-fn percent(text: &str) -> Result<f64, String> {
-    match text.trim_end_matches('%').parse() {
-        Ok(share) if share > 0.0 && share <= 100.0 => Ok(share),
-        _ => Err("expected a percentage above 0, and no more than 100".to_owned()),
-    }
 }

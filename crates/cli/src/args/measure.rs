@@ -15,6 +15,7 @@ pub(crate) use load::{LoadArgs, LoadWorkerArgs};
 pub(crate) use probe::ProbeArgs;
 pub(crate) use serve::Export;
 use serve::Exports;
+pub(super) use serve::address;
 use whylate_investigate::measure::MeasureReport;
 
 /// `whylate measure`

@@ -56,3 +56,46 @@ pub(in crate::args) fn positive_duration(text: &str) -> Result<Ns, String> {
         Err(error) => Err(error.to_string()),
     }
 }
+
+/// A share of one CPU.
+pub(in crate::args) fn percent(text: &str) -> Result<f64, String> {
+    match text.trim_end_matches('%').parse() {
+        Ok(share) if share > 0.0 && share <= 100.0 => Ok(share),
+        _ => Err("expected a percentage above 0, and no more than 100".to_owned()),
+    }
+}
+
+/// `64MiB`, `1GiB`.
+pub(in crate::args) fn bytes(text: &str) -> Result<u64, String> {
+    let trimmed = text.trim();
+    let split = trimmed.find(|c: char| !c.is_ascii_digit()).unwrap_or(trimmed.len());
+    let (number, unit) = trimmed.split_at(split);
+    let shift = match unit.trim() {
+        "KiB" | "K" => 10,
+        "MiB" | "M" => 20,
+        "GiB" | "G" => 30,
+        _ => return Err("expected a number with KiB, MiB or GiB, such as 512MiB".to_owned()),
+    };
+    let number: u64 = number.parse().map_err(|_| "expected a number before the unit".to_owned())?;
+    match number.checked_mul(1 << shift) {
+        Some(bytes) if bytes >= 1 << 20 => Ok(bytes),
+        Some(_) => Err("must be 1 MiB or more".to_owned()),
+        None => Err("is too large".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_have_a_unit() {
+        assert_eq!(
+            (bytes("512MiB"), bytes("1GiB"), bytes("2048 K")),
+            (Ok(512 << 20), Ok(1 << 30), Ok(2 << 20))
+        );
+        for wrong in ["512", "1KiB", "GiB", "1TiB", "99999999999GiB", ""] {
+            assert!(bytes(wrong).is_err(), "{wrong}");
+        }
+    }
+}

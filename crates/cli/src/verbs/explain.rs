@@ -12,15 +12,20 @@ use std::io::{self, Read};
 use std::path::Path;
 use whylate_events::EventSource;
 use whylate_intake::OpenError;
+use whylate_investigate::watch::{WATCH_FILE, WatchReport};
 use whylate_investigate::with_symbols;
 use whylate_ledger::{Cause, Chains, Explanation, Options, WANTED, explain_any, finding_codes, finding_page};
 use whylate_report::explain::Explained;
+use whylate_report::{Render, watch};
 
 pub(crate) fn run(args: &ExplainArgs) -> Result<ExitStatus> {
     if let Some(code) = &args.code {
         return print_page(code);
     }
     let Some(file) = &args.file else { bail!("which trace? give a file, or - for standard input") };
+    if let Some(report) = kept_watch(file)? {
+        return answer_watch(&report, args, file);
+    }
     let destination = Destination::of::<Explained<'_>>(&args.output, std::slice::from_ref(file))?;
     args.scope.check()?;
     let options =
@@ -63,6 +68,33 @@ fn refuse_unknown_hops(file: &Path, chains: &Chains) -> Result<()> {
         nearest => format!("; the nearest names are {}", nearest.join(", ")),
     };
     bail!("{}: no thread, interrupt, device or function is called `{}`{nearest}", file.display(), unknown.hop)
+}
+
+/// The watch that was kept in a directory; `None`: none was.
+fn kept_watch(directory: &Path) -> Result<Option<WatchReport>> {
+    let journal = directory.join(WATCH_FILE);
+    if !directory.is_dir() || !journal.is_file() {
+        return Ok(None);
+    }
+    let name = journal.display();
+    let text = std::fs::read(&journal).with_context(|| format!("cannot read {name}"))?;
+    match watch::json::report(&text) {
+        Ok(report) => Ok(Some(report)),
+        Err(why) => bail!("{name}: it is not the journal of a watch: {why}"),
+    }
+}
+
+/// Reports a watch that was kept, as its end did.
+fn answer_watch(report: &WatchReport, args: &ExplainArgs, directory: &Path) -> Result<ExitStatus> {
+    let destination = Destination::of::<WatchReport>(&args.output, &[directory.join(WATCH_FILE)])?;
+    if !WatchReport::FORMATS.contains(&destination.format()) {
+        bail!(
+            "the report of a watch has no format {}: use text, json, html or markdown",
+            destination.format().name()
+        );
+    }
+    destination.write(report)?;
+    Ok(super::watch::found(report))
 }
 
 /// Explains the recording in a file that whylate has just made.

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use whylate_intake::bundle;
 use whylate_intake::latencies::{self, LatenciesError};
 use whylate_investigate::compare::Prepared;
-use whylate_report::measure;
+use whylate_investigate::watch::WATCH_FILE;
+use whylate_report::{measure, watch};
 use whylate_stats::Run;
 
 /// A document of a week has some 100 MB; what is longer is none.
@@ -48,6 +49,10 @@ pub(super) fn expanded(files: Vec<PathBuf>) -> Result<Vec<PathBuf>> {
 }
 
 fn one(path: &Path) -> Result<Run> {
+    let journal = path.join(WATCH_FILE);
+    if path.is_dir() && journal.is_file() {
+        return one(&journal);
+    }
     let inside = bundle::measurement(path).with_context(|| format!("cannot read {}", path.display()))?;
     let bytes = match inside {
         Some(bytes) => bytes,
@@ -66,7 +71,11 @@ fn one(path: &Path) -> Result<Run> {
                     )
                 });
             }
-            Ok(None) => {}
+            Ok(None) => {
+                if let Some(run) = watch::json::run(&bytes) {
+                    return Ok(run);
+                }
+            }
             // Several documents may follow each other.
             Err(error) if error.is_eof() => {
                 return Err(error)

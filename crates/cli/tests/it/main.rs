@@ -31,4 +31,5 @@ mod run;
 mod support;
 mod tables;
 mod tuning;
+mod watch;
 mod wrong_input;

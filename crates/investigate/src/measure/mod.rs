@@ -47,6 +47,7 @@ pub use report::{MeasureReport, TraceState};
 pub use run::{MeasureError, Progress, measure};
 pub use spike::{ExplainedSpike, NotExplained, Saved, SpikeKind};
 pub use spike_log::{Listing, SpikeLog};
+pub(crate) use steady_name::steady_name;
 pub use steady_name::steady_task;
 pub use store::{JOURNAL, Store, StoreError};
 pub use tail::{RARE, TailEstimate};

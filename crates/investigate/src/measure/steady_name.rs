@@ -4,7 +4,7 @@ use whylate_base::Priority;
 use whylate_ledger::Culprit;
 
 /// A culprit's name without what changes from one time to the next: ids, and which worker of a pool it was.
-pub(super) fn steady_name(culprit: &Culprit) -> String {
+pub(crate) fn steady_name(culprit: &Culprit) -> String {
     match culprit {
         Culprit::Task { comm, priority, .. } => {
             let realtime = priority.realtime_user().filter(|_| *priority != Priority::UNKNOWN);

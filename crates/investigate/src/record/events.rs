@@ -70,7 +70,7 @@ pub(super) const SCHEDULING_CALLS: &[&str] = &[
 ];
 
 /// Of the chosen threads only: too many of every thread's.
-pub(super) const THREADS: &[&str] = &[
+pub(crate) const THREADS: &[&str] = &[
     "raw_syscalls:sys_enter",
     "raw_syscalls:sys_exit",
     "exceptions:page_fault_user",

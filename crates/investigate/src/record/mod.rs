@@ -35,6 +35,7 @@ mod threads;
 
 pub(crate) use command::Workload;
 pub use error::RecordError;
+pub(crate) use events::THREADS as THREAD_EVENTS;
 pub use options::{RecordOptions, Stop};
 pub use report::{CpuReport, RecordReport};
 pub use run::record;

@@ -5,7 +5,7 @@
 use crate::fixture;
 use serde::de::DeserializeOwned;
 use whylate_report::{
-    apply, bench, check, compare, doctor, explain, guard, history, measure, ps, run, verify,
+    apply, bench, check, compare, doctor, explain, guard, history, measure, ps, run, verify, watch,
 };
 use whylate_tuning::PlanDocument;
 
@@ -59,6 +59,12 @@ fn the_first_document_of_each_schema_stays_readable() {
     assert_eq!((compared.schema.as_str(), compared.rows.is_empty()), ("whylate.bench-compare/1", false));
     let line: guard::json::Line = read("guard");
     assert_eq!((line.schema.as_str(), line.event.as_str()), ("whylate.guard/1", "starving"));
+    let line: watch::json::document::Line = read("watch");
+    assert_eq!((line.schema.as_str(), line.event.as_str()), ("whylate.watch/1", "summary"));
+    let text = std::fs::read(fixture("watch-1-first.json")).expect("the fixture");
+    let watched = watch::json::report(&text).expect("a journal");
+    assert_eq!((watched.late, watched.kept.len(), watched.groups[0].count), (2, 2, 2));
+    assert!(watch::json::run(&text).is_some_and(|run| run.all().count() == 1_223));
     let history: history::json::Document = read("history");
     assert_eq!((history.schema.as_str(), history.applies.is_empty()), ("whylate.history/1", false));
 }

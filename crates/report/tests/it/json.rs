@@ -8,7 +8,7 @@ use whylate_base::Ns;
 use whylate_ledger::finding_page;
 use whylate_report::explain::json::document::Document;
 use whylate_report::{
-    apply, bench, check, compare, doctor, explain, guard, history, measure, plan, ps, run, verify,
+    apply, bench, check, compare, doctor, explain, guard, history, measure, plan, ps, run, verify, watch,
 };
 
 fn pretty(value: &Value) -> String {
@@ -34,6 +34,7 @@ fn schemas_are_current() {
     assert_current(&schemas.join("whylate.verify-1.json"), &pretty(&verify::json::schema()));
     assert_current(&schemas.join("whylate.ps-1.json"), &pretty(&ps::json::schema()));
     assert_current(&schemas.join("whylate.guard-1.json"), &pretty(&guard::json::schema()));
+    assert_current(&schemas.join("whylate.watch-1.json"), &pretty(&watch::json::schema()));
     assert_current(&schemas.join("whylate.history-1.json"), &pretty(&history::json::schema()));
 }
 

@@ -43,7 +43,7 @@ fn export(path: PathBuf) -> Result<Export, String> {
 }
 
 /// `9100`, `:9100`, `0.0.0.0:9100`, `[::1]:9100`.
-fn address(text: &str) -> Result<SocketAddr, String> {
+pub(in crate::args) fn address(text: &str) -> Result<SocketAddr, String> {
     let port = text.strip_prefix(':').unwrap_or(text);
     if let Ok(port) = port.parse() {
         return Ok(SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port));

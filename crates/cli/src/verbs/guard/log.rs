@@ -4,7 +4,7 @@
 use crate::output::message;
 use crate::{atomic_file, notify, output};
 use anyhow::{Context, Result};
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::PathBuf;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender};
 use std::thread::JoinHandle;
@@ -34,7 +34,7 @@ impl EventLog {
         let (events, received) = mpsc::sync_channel(QUEUE);
         let (done, finished) = mpsc::sync_channel(1);
         let write = move || {
-            let mut writer = EventWriter { json, priorities: is_journal(), metrics, written: None };
+            let mut writer = EventWriter { json, priorities: notify::is_journal(), metrics, written: None };
             for (at, event) in received {
                 writer.write(at, &event);
             }
@@ -127,10 +127,4 @@ impl EventWriter {
         }
         self.written = Some((Instant::now(), *counts));
     }
-}
-
-/// Whether standard output is journald's: JOURNAL_STREAM has the device and inode of that (systemd.exec(5)).
-fn is_journal() -> bool {
-    let Ok(stream) = std::env::var("JOURNAL_STREAM") else { return false };
-    rustix::fs::fstat(io::stdout()).is_ok_and(|own| stream == format!("{}:{}", own.st_dev, own.st_ino))
 }

@@ -1,0 +1,116 @@
+//! `whylate watch`
+
+mod log;
+
+use crate::args::WatchArgs;
+use crate::exit_status::ExitStatus;
+use crate::output::{self, message};
+use crate::report::Destination;
+use crate::serve::Server;
+use crate::{notify, signals};
+use anyhow::{Context, Result, bail};
+use log::LineLog;
+use std::path::Path;
+use whylate_investigate::watch::{
+    self, OnLate, WatchConfig, WatchEvent, WatchKeeping, WatchOptions, WatchReport, WatchRule,
+};
+use whylate_report::{Format, watch as report};
+
+pub(crate) fn run(args: &WatchArgs) -> Result<ExitStatus> {
+    if args.print_unit {
+        return print_unit(args);
+    }
+    let destination = Destination::of::<WatchReport>(&args.output, &[])?;
+    let (rules, on_late) = configuration(args).map_err(anyhow::Error::msg)?;
+    let options = WatchOptions {
+        rules,
+        duration: args.duration,
+        command: (!args.command.is_empty()).then(|| args.command.clone()),
+        keep: args.keep.as_ref().map(|directory| WatchKeeping {
+            directory: directory.clone(),
+            max_bytes: args.max_disk,
+            journal: |watched| report::json::summary(watched).to_string().into_bytes(),
+            previous: report::json::previous,
+        }),
+        on_late,
+        max_cpu: args.max_cpu / 100.0,
+        buffer_kib: args.buffer,
+        calls: !args.no_calls,
+    };
+    let signals = signals::watch_flags(args.config.is_some())?;
+    let server = args.serve.map(|address| Server::start(address, None)).transpose()?;
+    if let Some(server) = &server {
+        server.publish_text(report::metrics::render(&WatchReport::default()).into_bytes().into());
+        message!("metrics: http://{}/metrics", server.address());
+    }
+    let mut log = LineLog::start(destination.format())?;
+    let outcome = watch::watch(&options, &signals, &mut || configuration(args), &mut |event| {
+        if let WatchEvent::Started(_) = event
+            && let Err(error) = notify::ready("watching")
+        {
+            message!("whylate: cannot notify systemd (NOTIFY_SOCKET): {error}");
+        }
+        if let (WatchEvent::Progress(watched), Some(server)) = (event, &server) {
+            server.publish_text(report::metrics::render(watched).into_bytes().into());
+        }
+        log.send(event);
+    });
+    let watched = match outcome {
+        Ok(watched) => watched,
+        Err(error) => {
+            log.finish();
+            return Err(error.into());
+        }
+    };
+    if destination.format() == Format::Json {
+        log.line(format!("{}\n", report::json::summary(&watched)));
+    }
+    let lost = log.finish();
+    if lost > 0 {
+        message!("whylate: {lost} lines were not written: standard output was blocked");
+    }
+    match destination.format() {
+        Format::Json => destination.write_file(&watched)?,
+        _ => destination.write(&watched)?,
+    }
+    Ok(found(&watched))
+}
+
+/// What a watch found.
+pub(super) fn found(watched: &WatchReport) -> ExitStatus {
+    let seen: u64 = watched.threads.iter().map(|thread| thread.activations).sum();
+    match (watched.late, seen) {
+        (0, 0) => ExitStatus::CannotTell,
+        (0, _) => ExitStatus::Done,
+        _ => ExitStatus::Found,
+    }
+}
+
+/// The rules and the action, of the command line or of the file, as they are now.
+fn configuration(args: &WatchArgs) -> Result<(Vec<WatchRule>, Option<OnLate>), String> {
+    let (rules, command) = match &args.config {
+        Some(file) => {
+            let config = WatchConfig::read(file)?;
+            (config.rules, config.on_late)
+        }
+        None => (args.rules()?, args.on_late.clone()),
+    };
+    Ok((rules, command.map(|command| OnLate { command, render: report::text::in_full })))
+}
+
+fn print_unit(args: &WatchArgs) -> Result<ExitStatus> {
+    let paths = [&args.keep, &args.config];
+    if let Some(path) = paths.into_iter().flatten().find(|path| !path.is_absolute()) {
+        bail!("{}: a unit has no current directory; give the whole path", path.display());
+    }
+    let own = std::env::current_exe().context("cannot find this program")?;
+    let words: Vec<String> = std::env::args().skip(2).filter(|word| word != "--print-unit").collect();
+    let text = watch::unit(
+        &own.to_string_lossy(),
+        &words,
+        args.keep.as_deref().map(Path::new),
+        args.serve.is_some(),
+    );
+    output::print(&text)?;
+    Ok(ExitStatus::Done)
+}

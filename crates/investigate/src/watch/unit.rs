@@ -1,0 +1,78 @@
+//! A systemd unit for a watch, with no more privileges than it needs.
+
+use std::fmt::Write;
+use std::path::Path;
+use whylate_base::systemd_word as quoted;
+
+/// The text of a unit that watches with these arguments, and may write to a directory.
+///
+/// CAP_DAC_READ_SEARCH and CAP_DAC_OVERRIDE are for tracefs, which belongs to root alone; CAP_SYS_ADMIN for a mount of it
+/// where there is none, and for /proc of other users.
+pub fn unit(program: &str, arguments: &[String], written: Option<&Path>, serves: bool) -> String {
+    let mut text = String::from(
+        "[Unit]\nDescription=Keeps and explains late activations of real-time threads\n\n[Service]\nType=notify\n",
+    );
+    let words = [program, "watch"].into_iter().chain(arguments.iter().map(String::as_str));
+    let words: Vec<String> = words.map(quoted).collect();
+    let _ = writeln!(text, "ExecStart={}", words.join(" "));
+    let _ = writeln!(text, "ExecReload=/bin/kill -HUP $MAINPID");
+    let network = if serves {
+        [("PrivateNetwork", "no"), ("RestrictAddressFamilies", "AF_UNIX AF_INET AF_INET6")]
+    } else {
+        [("PrivateNetwork", "yes"), ("RestrictAddressFamilies", "AF_UNIX")]
+    };
+    let settings = [
+        ("Restart", "on-failure"),
+        // 1 is that something was late, 3 that no thread was seen: neither is a failure of the unit.
+        ("SuccessExitStatus", "1 3"),
+        ("KillMode", "mixed"),
+        ("TimeoutStopSec", "20"),
+        ("Nice", "5"),
+        ("MemoryMax", "256M"),
+        ("CapabilityBoundingSet", "CAP_SYS_ADMIN CAP_DAC_OVERRIDE CAP_DAC_READ_SEARCH CAP_SYSLOG"),
+        ("NoNewPrivileges", "yes"),
+        ("ProtectSystem", "strict"),
+        ("ProtectHome", "read-only"),
+        ("PrivateTmp", "yes"),
+        ("ProtectKernelModules", "yes"),
+        ("ProtectControlGroups", "yes"),
+        ("ProtectClock", "yes"),
+        ("ReadWritePaths", "-/sys/kernel/tracing -/sys/kernel/debug/tracing"),
+        ("RestrictNamespaces", "yes"),
+        ("RestrictSUIDSGID", "yes"),
+        ("RestrictRealtime", "yes"),
+        ("LockPersonality", "yes"),
+        ("MemoryDenyWriteExecute", "yes"),
+        ("SystemCallArchitectures", "native"),
+        ("SystemCallFilter", "@system-service @mount"),
+    ];
+    for (name, value) in settings.into_iter().chain(network) {
+        let _ = writeln!(text, "{name}={value}");
+    }
+    if let Some(directory) = written {
+        let _ = writeln!(text, "ReadWritePaths={}", quoted(&directory.to_string_lossy()));
+    }
+    text.push_str("\n[Install]\nWantedBy=multi-user.target\n");
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_arguments_and_the_directory_are_in_the_unit() {
+        let arguments =
+            ["--task".to_owned(), "ctl *".to_owned(), "--on-late".to_owned(), "echo $X".to_owned()];
+        let text = unit("/usr/bin/whylate", &arguments, Some(Path::new("/var/lib/watch")), true);
+        for line in [
+            "ExecStart=/usr/bin/whylate watch --task \"ctl *\" --on-late \"echo $$X\"",
+            "ReadWritePaths=/var/lib/watch",
+            "RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6",
+        ] {
+            assert!(text.lines().any(|own| own == line), "{line}: {text}");
+        }
+        let text = unit("/usr/bin/whylate", &[], None, false);
+        assert!(text.contains("PrivateNetwork=yes") && !text.contains("ReadWritePaths=/var"));
+    }
+}
