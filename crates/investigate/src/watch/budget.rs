@@ -1,6 +1,6 @@
 //! The bound on the CPU time of reading events: which events are dropped when it is exceeded, and when they come back.
 
-use super::event_groups::{GROUPS, KindCounts};
+use super::event_groups::{GROUPS, KindCounts, NONE_COUNTED};
 use std::collections::VecDeque;
 use whylate_base::Ns;
 
@@ -62,7 +62,7 @@ impl CpuBudget {
             dropped: Vec::new(),
             waits: [FIRST_TRIAL; GROUPS.len()],
             trial: None,
-            counted: KindCounts::default(),
+            counted: NONE_COUNTED,
             counted_since: None,
         }
     }
@@ -90,7 +90,7 @@ impl CpuBudget {
         if step != BudgetStep::Stay {
             // What was used before shows nothing of what comes.
             self.samples.clear();
-            self.counted = KindCounts::default();
+            self.counted = NONE_COUNTED;
             self.counted_since = None;
         }
         step
@@ -160,7 +160,7 @@ mod tests {
     impl Machine {
         fn second(&mut self, budget: &mut CpuBudget) -> BudgetStep {
             let dropped = budget.dropped();
-            let mut counts = KindCounts::default();
+            let mut counts = NONE_COUNTED;
             for (group, rate) in self.rates.iter().enumerate().filter(|(group, _)| !dropped.contains(group)) {
                 counts[GROUPS[group].kinds[0] as usize] = *rate;
             }

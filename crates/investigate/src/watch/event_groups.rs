@@ -26,6 +26,9 @@ pub(super) const GROUPS: [EventGroup; 8] = [
 /// Events by kind, since the last look.
 pub(super) type KindCounts = [u64; Kind::ALL.len()];
 
+/// No event of any kind.
+pub(super) const NONE_COUNTED: KindCounts = [0; Kind::ALL.len()];
+
 impl EventGroup {
     /// How many events of this group there were.
     pub(super) fn count(&self, counts: &KindCounts) -> u64 {

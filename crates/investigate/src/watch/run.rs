@@ -4,7 +4,7 @@ use super::action::{ActionRunner, OnLate};
 use super::budget::{BudgetStep, CpuBudget};
 use super::error::WatchError;
 use super::event_cost;
-use super::event_groups::KindCounts;
+use super::event_groups::{KindCounts, NONE_COUNTED};
 use super::groups::{GroupKey, LateGroups};
 use super::late::LateActivation;
 use super::late_budget::LateBudget;
@@ -163,7 +163,7 @@ impl<'a> Run<'a> {
             paused_until: None,
             paused_since: now,
             paused: Ns::ZERO,
-            counts: KindCounts::default(),
+            counts: NONE_COUNTED,
             looked: now,
             shown: now,
             written: now,
@@ -263,7 +263,7 @@ impl<'a> Run<'a> {
             self.paused += now - self.paused_since;
             self.stream.set_paused(false)?;
         }
-        let counts = std::mem::take(&mut self.counts);
+        let counts = std::mem::replace(&mut self.counts, NONE_COUNTED);
         // What late activations take has a bound of its own.
         let used = cpu_time() - self.cpu_at_start - self.late_budget.spent();
         let step = self.budget.look(now, used, &counts);

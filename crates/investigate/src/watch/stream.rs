@@ -1,7 +1,7 @@
 //! The events of the machine as one stream without end, in time order, and which kinds of them are recorded.
 
 use super::error::WatchError;
-use super::event_groups::{GROUPS, KindCounts, without};
+use super::event_groups::{GROUPS, KindCounts, NONE_COUNTED, without};
 use super::options::WatchOptions;
 use crate::flight::{Capture, FlightRecorder, ReadError, Reader, StreamPosition};
 use crate::record::{SessionOptions, THREAD_EVENTS};
@@ -61,7 +61,7 @@ impl EventStream {
             reader,
             position: StreamPosition::default(),
             held: Vec::new(),
-            counts: KindCounts::default(),
+            counts: NONE_COUNTED,
             lost: 0,
             info,
             recorded,
@@ -118,7 +118,7 @@ impl EventStream {
 
     /// Events by kind since the last call.
     pub(super) fn take_counts(&mut self) -> KindCounts {
-        std::mem::take(&mut self.counts)
+        std::mem::replace(&mut self.counts, NONE_COUNTED)
     }
 
     /// Events that the kernel overwrote before they were read.
