@@ -1,14 +1,15 @@
-//! Rule: every code of a cause and of a finding, of `explain` and of `doctor`, has its page, and every page its code.
+//! Rule: every code of a cause and of a finding, of `explain`, `doctor` and `simulate`, has its page, and every page its code.
 
 use super::Violation;
 use super::rust::{self, Kind};
 use super::tree::Tree;
 
 /// Where codes are, and where their pages are.
-const PLACES: [(&str, &str); 3] = [
+const PLACES: [(&str, &str); 4] = [
     ("crates/ledger/src/causes/", "crates/ledger/docs/causes/"),
     ("crates/ledger/src/findings/", "crates/ledger/docs/findings/"),
     ("crates/investigate/src/doctor/rules/", "crates/investigate/docs/doctor/"),
+    ("crates/simulate/src/findings/", "crates/simulate/docs/findings/"),
 ];
 
 /// Compares the codes with the pages.

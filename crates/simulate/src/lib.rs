@@ -1,0 +1,25 @@
+//! A model of Linux's scheduler: what a task set will do on a kernel, before it runs there.
+//!
+//! ```text
+//! tasks.toml ──> taskset ──> Model ──┬─> engine ──> events ──> the ledger ──> verdicts, findings
+//!                                    └─> bounds                                     └─> SimulationReport
+//! ```
+//!
+//! Pure: no I/O, and the same seed gives the same run. The simulator traces what it does as the kernel would, so that the
+//! ledger explains a simulation as it explains a recording.
+
+pub mod bounds;
+mod check;
+mod engine;
+pub mod findings;
+pub mod model;
+mod report;
+mod result;
+mod source;
+pub mod taskset;
+
+pub use check::{ModelError, check};
+pub use engine::Tally;
+pub use report::{RunOptions, SimulationReport, simulate};
+pub use result::TaskResult;
+pub use source::SimulatedSource;

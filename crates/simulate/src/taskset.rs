@@ -1,0 +1,38 @@
+//! Task sets as users write them: TOML, described in docs/simulate.md.
+//!
+//! ```text
+//! text ──> document (serde) ──> convert (names, times, steps) ──> Model ──> check
+//! ```
+
+mod convert;
+mod document;
+mod error;
+mod steps;
+mod values;
+
+pub use error::TaskSetError;
+
+use crate::model::{KernelVersion, Model};
+
+/// What the command line sets instead of the file.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Overrides {
+    /// The kernel's version; with `rt` in the release it is PREEMPT_RT.
+    pub kernel: Option<(KernelVersion, bool)>,
+    /// How many CPUs.
+    pub cpus: Option<u32>,
+}
+
+/// Reads a task set.
+///
+/// # Errors
+/// [`TaskSetError`], with the line or the task, what is wrong there and what would be right.
+pub fn read(text: &str, overrides: &Overrides) -> Result<Model, TaskSetError> {
+    let document: document::Document = toml::from_str(text)?;
+    let model = convert::convert(document, overrides)?;
+    crate::check::check(&model)?;
+    Ok(model)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,7 @@
+//! The model as its users see it.
+
+mod behaviour;
+mod bounds;
+mod ledger;
+mod random;
+mod stories;
