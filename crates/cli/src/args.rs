@@ -16,6 +16,7 @@ mod run;
 mod scope;
 mod selection;
 mod tables;
+mod simulate;
 mod tuning;
 mod values;
 mod watch;
@@ -36,6 +37,7 @@ pub(crate) use run::RunArgs;
 pub(crate) use scope::ScopeArgs;
 pub(crate) use selection::Selection;
 pub(crate) use tables::TablesArgs;
+pub(crate) use simulate::SimulateArgs;
 pub(crate) use tuning::{ApplyArgs, ConfirmArgs, HistoryArgs, OnFailure, Place, RollbackArgs, VerifyArgs};
 pub(crate) use values::FailOn;
 pub(crate) use watch::WatchArgs;
@@ -176,6 +178,15 @@ pub(crate) enum Verb {
     /// Exit codes: 0 done; 1 the machine has a fault (a clock that went backwards); 2 could not do it; 3 cannot tell: nothing
     /// was measured.
     Bench(BenchArgs),
+    /// Predict what a task set will do on a kernel, by a model of the scheduler
+    ///
+    /// Reads tasks with their periods, CPU times, policies, CPUs and locks, and simulates them: response times, misses, and
+    /// for each late activation the cause, as `explain` reports it of a recording. Where theory has one, a bound on the
+    /// response time is shown beside the worst that was seen. Throttling and the fair server are those of --kernel.
+    ///
+    /// Exit codes: 0 no finding at or above --fail-on; 1 findings, such as missed deadlines; 2 could not do it: the task set
+    /// is wrong, or the kernel would not admit it.
+    Simulate(SimulateArgs),
     /// Plot measurements as SVG
     ///
     /// Latency histograms, latency CCDFs (with the fitted tail, or the reason why there is none), the maximum over time,

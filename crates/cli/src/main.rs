@@ -38,6 +38,7 @@ fn main() -> ExitCode {
         Verb::Watch(args) => verbs::watch::run(args),
         Verb::Compare(args) => verbs::compare::run(args),
         Verb::Bench(args) => verbs::bench::run(args),
+        Verb::Simulate(args) => verbs::simulate::run(args),
         Verb::Plot(args) => verbs::plot::run(args),
         Verb::Tables(args) => verbs::tables::run(args),
         Verb::Lab(verb) => verbs::lab::run(verb),

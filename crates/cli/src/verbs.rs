@@ -24,6 +24,7 @@ pub(crate) mod revert;
 pub(crate) mod rollback;
 pub(crate) mod run;
 mod runs;
+pub(crate) mod simulate;
 pub(crate) mod snapshot;
 pub(crate) mod tables;
 pub(crate) mod tuning;

@@ -17,6 +17,7 @@
 //! ps        PsReport        terminal  json
 //! tables    [TopCause]      terminal
 //! watch     WatchReport     terminal  json  html       markdown
+//! simulate  SimulationReport  terminal  json  html  svg  markdown
 //! plot      [Prepared]                            svg
 //! ```
 //!
@@ -48,6 +49,7 @@ pub mod ps;
 mod render;
 pub mod run;
 mod sarif;
+pub mod simulate;
 mod svg;
 pub mod tables;
 mod terminal;

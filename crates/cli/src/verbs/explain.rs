@@ -170,11 +170,13 @@ fn no_tasks(explanation: &Explanation, selection: &Selection) {
 }
 
 fn print_page(code: &str) -> Result<ExitStatus> {
+    let simulated = whylate_simulate::findings::finding_page(code);
     if code == "list" {
         let causes = Cause::ALL.iter().map(|cause| cause.code());
-        let list: String = causes.chain(finding_codes()).map(|code| format!("{code}\n")).collect();
+        let simulated = whylate_simulate::findings::finding_codes();
+        let list: String = causes.chain(finding_codes()).chain(simulated).map(|code| format!("{code}\n")).collect();
         output::print(&list)?;
-    } else if let Some(page) = finding_page(code) {
+    } else if let Some(page) = finding_page(code).or(simulated) {
         output::print(page)?;
     } else {
         bail!("`{code}` is neither a cause nor a finding; `whylate explain --code list` names them all");

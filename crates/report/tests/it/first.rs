@@ -52,6 +52,8 @@ fn the_first_document_of_each_schema_stays_readable() {
     );
     let listed: ps::json::Document = read("ps");
     assert_eq!((listed.schema.as_str(), listed.threads.is_empty()), ("whylate.ps/1", false));
+    let simulated: whylate_report::simulate::json::Document = read("simulate");
+    assert_eq!((simulated.schema.as_str(), simulated.tasks[0].misses), ("whylate.simulate/1", 1));
     let benched: bench::json::document::Document = read("bench");
     assert_eq!((benched.schema.as_str(), benched.kind.as_str()), ("whylate.bench/1", "clock"));
     assert!(benched.rows[0].ns_per_op.p50 > 0.0);

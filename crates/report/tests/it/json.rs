@@ -35,6 +35,10 @@ fn schemas_are_current() {
     assert_current(&schemas.join("whylate.ps-1.json"), &pretty(&ps::json::schema()));
     assert_current(&schemas.join("whylate.guard-1.json"), &pretty(&guard::json::schema()));
     assert_current(&schemas.join("whylate.watch-1.json"), &pretty(&watch::json::schema()));
+    assert_current(
+        &schemas.join("whylate.simulate-1.json"),
+        &pretty(&whylate_report::simulate::json::schema()),
+    );
     assert_current(&schemas.join("whylate.history-1.json"), &pretty(&history::json::schema()));
 }
 

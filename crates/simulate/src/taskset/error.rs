@@ -7,7 +7,7 @@ use thiserror::Error;
 #[derive(Debug, Error)]
 pub enum TaskSetError {
     /// It is no TOML, or a key or a type is wrong.
-    #[error("{}", .0.to_string().trim_end())]
+    #[error(transparent)]
     Toml(#[from] toml::de::Error),
     /// A value is wrong.
     #[error("{at}: {wrong}")]

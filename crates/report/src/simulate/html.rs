@@ -1,0 +1,57 @@
+//! A simulation as one HTML file: the tasks, findings, and the worst activations with their timelines.
+
+use super::facts;
+use crate::explain::html::{activation, summary};
+use crate::html::page::page;
+use crate::words;
+use maud::{Markup, html};
+use whylate_simulate::SimulationReport;
+
+/// A simulation as one HTML file.
+pub(super) fn render(report: &SimulationReport) -> String {
+    let title = "whylate simulate";
+    let header = html! {
+        p.brand { "whylate" }
+        h1 { (title) }
+        p.trace { (facts::about(report).join(" · ")) }
+    };
+    let main = html! {
+        (tasks(report))
+        (summary::findings(&report.findings))
+        @for task in &report.tasks {
+            @if let Some(worst) = facts::worst(report, task) {
+                section {
+                    h2 { (words::clean(&task.name)) }
+                    article { (activation::heading(worst)) (activation::body(worst, None)) }
+                }
+            }
+        }
+        (list("Without a bound", &facts::without_bound(report)))
+        (list("Assumptions", &report.assumptions))
+    };
+    let footer = html! { "Made by whylate " (env!("CARGO_PKG_VERSION")) "." };
+    page(title, &header, &main, &footer)
+}
+
+fn tasks(report: &SimulationReport) -> Markup {
+    html! {
+        section {
+            h2 { "Response times" }
+            div.wide { table {
+                thead { tr { th { "task" } @for name in facts::COLUMNS { th.n { (name) } } } }
+                tbody { @for task in &report.tasks { tr {
+                    td { (words::clean(&task.name)) }
+                    @for cell in facts::cells(report, task) { td.n { (cell) } }
+                } } }
+            } }
+        }
+    }
+}
+
+fn list(heading: &str, sentences: &[String]) -> Markup {
+    html! {
+        @if !sentences.is_empty() {
+            section { h2 { (heading) } ul { @for sentence in sentences { li { (words::clean(sentence)) } } } }
+        }
+    }
+}

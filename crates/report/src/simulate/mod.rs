@@ -1,0 +1,28 @@
+//! `whylate simulate`: what a task set will do, by a model of the scheduler.
+
+mod facts;
+mod html;
+pub mod json;
+mod markdown;
+mod terminal;
+
+use crate::format::Format;
+use crate::render::{Render, Rendered};
+use crate::terminal::Style;
+use whylate_simulate::SimulationReport;
+
+impl Render for SimulationReport {
+    const FORMATS: &'static [Format] =
+        &[Format::Text, Format::Json, Format::Html, Format::Markdown, Format::Svg];
+
+    fn render(&self, format: Format, style: &Style) -> Option<Rendered> {
+        Some(match format {
+            Format::Text => Rendered::Text(terminal::render(self, style)),
+            Format::Json => Rendered::Document(json::render(self)),
+            Format::Html => Rendered::Text(html::render(self)),
+            Format::Markdown => Rendered::Text(markdown::render(self)),
+            Format::Svg => Rendered::Text(crate::explain::svg::render(&self.explanation)?),
+            Format::Sarif | Format::Junit => return None,
+        })
+    }
+}

@@ -1,0 +1,54 @@
+//! A simulation for a terminal: the tasks, findings, the worst activations, what was taken for granted.
+
+use super::facts;
+use crate::explain::terminal::{activation, trace};
+use crate::terminal::Style;
+use crate::terminal::layout::{Align, Cell, Page};
+use crate::terminal::paint::Ink;
+use crate::words;
+use whylate_simulate::SimulationReport;
+
+/// How many tasks have their worst activation in full: the late ones, and else the first.
+const IN_FULL: usize = 3;
+
+/// A simulation as text. Ends with a line break.
+pub(super) fn render(report: &SimulationReport, style: &Style) -> String {
+    let mut page = Page::new(style);
+    let heading = facts::COLUMNS.iter().map(|name| Cell::new(*name, Ink::Faint));
+    let mut rows: Vec<Vec<Cell>> = vec![[Cell::new("task", Ink::Faint)].into_iter().chain(heading).collect()];
+    for task in &report.tasks {
+        let cells = facts::cells(report, task).map(Cell::from);
+        let name = Cell::new(words::clean(&task.name), Ink::Strong);
+        rows.push([name].into_iter().chain(cells).collect());
+    }
+    let mut aligns = vec![Align::Right; facts::COLUMNS.len() + 1];
+    aligns[0] = Align::Left;
+    aligns[1] = Align::Left;
+    aligns[facts::COLUMNS.len()] = Align::Left;
+    page.table(0, &aligns, &rows);
+    let late = report.tasks.iter().filter(|task| task.tally.missed > 0);
+    for task in late.take(IN_FULL) {
+        if let Some(worst) = facts::worst(report, task) {
+            page.gap();
+            page.line(&[(&words::clean(&task.name), Ink::Strong)]);
+            activation::write(&mut page, "worst  ", worst);
+        }
+    }
+    trace::findings(&mut page, &report.findings);
+    list(&mut page, "Without a bound", &facts::without_bound(report));
+    list(&mut page, "Assumptions", &report.assumptions);
+    page.gap();
+    page.facts(&facts::about(report));
+    page.finish()
+}
+
+fn list(page: &mut Page, heading: &str, sentences: &[String]) {
+    if sentences.is_empty() {
+        return;
+    }
+    page.gap();
+    page.line(&[(heading, Ink::Strong)]);
+    for sentence in sentences {
+        page.labelled(2, ("- ", Ink::Faint), &words::clean(sentence), Ink::Plain);
+    }
+}
