@@ -1,6 +1,6 @@
 //! What cannot be simulated, or what the kernel would refuse, with the reason.
 
-use crate::model::{Amount, Arrival, Model, Scheduling, Step};
+use crate::model::{Amount, Arrival, Model, Step, TaskPolicy};
 use thiserror::Error;
 use whylate_base::{Cpu, Ns};
 
@@ -187,7 +187,7 @@ fn chains(model: &Model) -> Result<(), ModelError> {
 /// The kernel admits SCHED_DEADLINE up to a share of all CPUs (`sched_dl_overflow`, `kernel/sched/deadline.c`).
 fn admission(model: &Model) -> Result<(), ModelError> {
     let reservations = model.tasks.iter().filter_map(|task| match task.scheduling {
-        Scheduling::Deadline { runtime, period, .. } => Some(runtime.0 as f64 / period.0.max(1) as f64),
+        TaskPolicy::Deadline { runtime, period, .. } => Some(runtime.0 as f64 / period.0.max(1) as f64),
         _ => None,
     });
     let sum: f64 = reservations.sum();

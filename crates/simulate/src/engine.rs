@@ -10,7 +10,9 @@
 
 mod bandwidth;
 mod clockwork;
+mod event_buffer;
 mod fair;
+mod fair_entity;
 mod interrupts;
 mod jobs;
 mod locks;

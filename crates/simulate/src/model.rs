@@ -6,9 +6,9 @@ mod machine;
 mod task;
 
 pub use amount::Amount;
-pub use kernel::{Bandwidth, KernelVersion, KernelVersionError};
-pub use machine::{Clock, Costs, FairServer, Machine};
-pub use task::{Arrival, Group, Interrupt, Lock, LockProtocol, Scheduling, Step, Task, WhenLate};
+pub use kernel::{Bandwidth, KernelSeries, KernelSeriesError};
+pub use machine::{AccountingClock, Costs, FairServer, Machine};
+pub use task::{Arrival, Group, Interrupt, Lock, LockProtocol, Step, Task, TaskPolicy, WhenLate};
 
 /// A machine and its tasks.
 #[derive(Clone, Debug, PartialEq)]

@@ -3,7 +3,7 @@
 use crate::bounds::bounds;
 use crate::engine::Tally;
 use crate::findings;
-use crate::model::{Machine, Model, Scheduling};
+use crate::model::{Machine, Model, TaskPolicy};
 use crate::result::TaskResult;
 use crate::source::SimulatedSource;
 use whylate_base::{Finding, Ns, Tid};
@@ -126,7 +126,7 @@ fn assumptions(model: &Model, counts_ticks: bool) -> Vec<String> {
     );
     if model.tasks.iter().any(|task| task.scheduling.is_fair()) {
         let kernel = model.machine.kernel;
-        all.push(match kernel < crate::model::KernelVersion::new(6, 6) {
+        all.push(match kernel < crate::model::KernelSeries::new(6, 6) {
             true => format!("SCHED_OTHER threads take turns by EEVDF, although {kernel} has CFS"),
             false => {
                 "SCHED_OTHER threads take turns by EEVDF; periodic load balancing is left out".to_owned()
@@ -134,7 +134,7 @@ fn assumptions(model: &Model, counts_ticks: bool) -> Vec<String> {
         });
     }
     let pinned = model.tasks.iter().any(|task| {
-        matches!(task.scheduling, Scheduling::Deadline { .. })
+        matches!(task.scheduling, TaskPolicy::Deadline { .. })
             && !task.cpus.is_empty()
             && task.cpus.len() < model.machine.cpus as usize
     });

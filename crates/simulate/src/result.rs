@@ -2,7 +2,7 @@
 
 use crate::bounds::Bound;
 use crate::engine::Tally;
-use crate::model::Scheduling;
+use crate::model::TaskPolicy;
 use whylate_base::{Ns, Tid};
 use whylate_ledger::Cause;
 
@@ -14,7 +14,7 @@ pub struct TaskResult {
     /// Its id in the explanation.
     pub tid: Tid,
     /// How it is scheduled at the beginning.
-    pub scheduling: Scheduling,
+    pub scheduling: TaskPolicy,
     /// Its deadline.
     pub deadline: Option<Ns>,
     /// Its jobs.

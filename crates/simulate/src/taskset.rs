@@ -7,21 +7,14 @@
 mod convert;
 mod document;
 mod error;
+mod overrides;
 mod steps;
 mod values;
 
 pub use error::TaskSetError;
+pub use overrides::Overrides;
 
-use crate::model::{KernelVersion, Model};
-
-/// What the command line sets instead of the file.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Overrides {
-    /// The kernel's version; with `rt` in the release it is PREEMPT_RT.
-    pub kernel: Option<(KernelVersion, bool)>,
-    /// How many CPUs.
-    pub cpus: Option<u32>,
-}
+use crate::model::Model;
 
 /// Reads a task set.
 ///

@@ -6,7 +6,7 @@ use clap::Args;
 use std::path::PathBuf;
 use whylate_base::Ns;
 use whylate_simulate::SimulationReport;
-use whylate_simulate::model::KernelVersion;
+use whylate_simulate::model::KernelSeries;
 
 /// `whylate simulate`
 #[derive(Debug, Args)]
@@ -17,7 +17,7 @@ pub(crate) struct SimulateArgs {
     pub(crate) tasks: PathBuf,
     /// The kernel's version or release, such as 6.1 or 6.12-rt, instead of the file's
     #[arg(short, long, value_name = "VERSION", value_parser = kernel)]
-    pub(crate) kernel: Option<(KernelVersion, bool)>,
+    pub(crate) kernel: Option<(KernelSeries, bool)>,
     /// The number of CPUs, instead of the file's
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub(crate) cpus: Option<u32>,
@@ -38,8 +38,8 @@ pub(crate) struct SimulateArgs {
 }
 
 /// A version, and whether its release names PREEMPT_RT.
-fn kernel(text: &str) -> Result<(KernelVersion, bool), String> {
+fn kernel(text: &str) -> Result<(KernelSeries, bool), String> {
     let version =
-        text.parse().map_err(|error: whylate_simulate::model::KernelVersionError| error.to_string())?;
+        text.parse().map_err(|error: whylate_simulate::model::KernelSeriesError| error.to_string())?;
     Ok((version, text.contains("rt")))
 }

@@ -4,7 +4,7 @@ use super::demand::{DemandTask, first_overload};
 use super::fixed_priority::{Interference, ResponseLimit, response_times_of_jobs};
 use super::interference::{cpu_of, interrupts, may_use, passed_over, with_switches};
 use super::job::{JobNeeds, goes_before, needs, unbounded_lock};
-use crate::model::{Arrival, LockProtocol, Model, Scheduling};
+use crate::model::{Arrival, LockProtocol, Model, TaskPolicy};
 use whylate_base::{Cpu, Ns};
 
 /// Rounds in which bounds that depend on each other may grow.
@@ -82,7 +82,7 @@ pub fn bounds(model: &Model) -> Vec<Bound> {
         }
     }
     let method = |task: usize| match model.tasks[task].scheduling {
-        Scheduling::Deadline { .. } => "processor demand",
+        TaskPolicy::Deadline { .. } => "processor demand",
         _ => "response-time analysis",
     };
     results
@@ -109,16 +109,16 @@ impl Analysis<'_> {
         let own = &self.model.tasks[task];
         let name = &own.name;
         match own.scheduling {
-            Scheduling::Other(_) | Scheduling::Idle => {
+            TaskPolicy::Other(_) | TaskPolicy::Idle => {
                 return Err(format!("`{name}` is SCHED_OTHER: it takes turns, and no analysis bounds that"));
             }
-            Scheduling::Deadline { runtime, period, .. } => {
+            TaskPolicy::Deadline { runtime, period, .. } => {
                 let needs = self.known[task].as_ref();
                 if needs.is_some_and(|needs| needs.cost > runtime || needs.period < period) {
                     return Err(format!("a job of `{name}` may need more than its reservation has"));
                 }
             }
-            Scheduling::Stop | Scheduling::Fifo(_) | Scheduling::Rr(_) => {}
+            TaskPolicy::Stop | TaskPolicy::Fifo(_) | TaskPolicy::Rr(_) => {}
         }
         let Some(cpu) = cpu_of(self.model, task) else {
             return Err(format!(
@@ -171,10 +171,10 @@ impl Analysis<'_> {
         let mut before = interrupts(model, cpu, &self.known)?;
         let blocking = Ns(self.blocking(task, cpu).0.saturating_mul(1 + needs.suspensions))
             + Ns((costs.idle_exit + costs.switch).0.saturating_mul(1 + needs.sleeps));
-        if let Scheduling::Deadline { deadline, .. } = own.scheduling {
+        if let TaskPolicy::Deadline { deadline, .. } = own.scheduling {
             return self.by_demand(cpu, deadline, blocking, &before, needs);
         }
-        if let Scheduling::Fifo(_) | Scheduling::Rr(_) = own.scheduling {
+        if let TaskPolicy::Fifo(_) | TaskPolicy::Rr(_) = own.scheduling {
             before.extend(passed_over(model, cpu, &self.known));
         }
         for other in (0..model.tasks.len()).filter(|&other| other != task && may_use(model, other, cpu)) {
@@ -233,7 +233,7 @@ impl Analysis<'_> {
             }
             jitter += response.since(needs.cost);
         }
-        if let Scheduling::Deadline { runtime, period, .. } = self.model.tasks[other].scheduling
+        if let TaskPolicy::Deadline { runtime, period, .. } = self.model.tasks[other].scheduling
             && (needs.cost > runtime || needs.period < period)
         {
             let cost = runtime + self.model.machine.tick;
@@ -301,8 +301,8 @@ impl Analysis<'_> {
         let mut tasks = Vec::new();
         for other in (0..self.model.tasks.len()).filter(|&other| may_use(self.model, other, cpu)) {
             match self.model.tasks[other].scheduling {
-                Scheduling::Stop => before.push(self.as_interference(other)?),
-                Scheduling::Deadline { runtime, deadline, period } => {
+                TaskPolicy::Stop => before.push(self.as_interference(other)?),
+                TaskPolicy::Deadline { runtime, deadline, period } => {
                     let theirs = self.known[other].as_ref();
                     let switched = theirs.map_or(runtime, |theirs| with_switches(self.model, theirs));
                     let fits = theirs.is_some_and(|theirs| theirs.cost <= runtime && theirs.period >= period);

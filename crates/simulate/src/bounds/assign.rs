@@ -1,7 +1,7 @@
 //! Priorities that hold all deadlines (N. Audsley, "On priority assignment in fixed priority scheduling", 2001).
 
 use super::analysis::bounds;
-use crate::model::{Model, Scheduling};
+use crate::model::{Model, TaskPolicy};
 use whylate_base::Ns;
 
 /// The outcome of an assignment.
@@ -54,7 +54,7 @@ pub fn assign_priorities(model: &Model) -> Assignment {
 fn set(model: &mut Model, task: usize, priority: u8) {
     let own = &mut model.tasks[task].scheduling;
     *own = match own {
-        Scheduling::Rr(_) => Scheduling::Rr(priority),
-        _ => Scheduling::Fifo(priority),
+        TaskPolicy::Rr(_) => TaskPolicy::Rr(priority),
+        _ => TaskPolicy::Fifo(priority),
     };
 }

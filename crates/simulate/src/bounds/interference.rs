@@ -2,7 +2,7 @@
 
 use super::fixed_priority::Interference;
 use super::job::JobNeeds;
-use crate::model::{Clock, Model, Scheduling};
+use crate::model::{AccountingClock, Model, TaskPolicy};
 use whylate_base::{Cpu, Ns};
 
 /// The CPU on which a task stays; `None` where it may move.
@@ -76,8 +76,8 @@ pub(super) fn passed_over(model: &Model, cpu: Cpu, needs: &[Option<JobNeeds>]) -
         let cost = machine.rt_period - runtime + Ns(2 * machine.tick.0);
         // By a clock of ticks, nothing bounds what was charged before: the whole rest of the period may be lost.
         let cost = match machine.clock {
-            Clock::Precise => cost,
-            Clock::Tick => machine.rt_period,
+            AccountingClock::Precise => cost,
+            AccountingClock::Tick => machine.rt_period,
         };
         all.push(Interference { cost: cost.min(machine.rt_period), period: machine.rt_period, jitter: cost });
     }
@@ -100,7 +100,7 @@ fn can_throttle(model: &Model, cpu: Cpu, needs: &[Option<JobNeeds>], runtime: Ns
     let machine = &model.machine;
     let mut used = Ns::ZERO;
     for (task, needs) in needs.iter().enumerate().filter(|&(task, _)| may_use(model, task, cpu)) {
-        if !matches!(model.tasks[task].scheduling, Scheduling::Fifo(_) | Scheduling::Rr(_)) {
+        if !matches!(model.tasks[task].scheduling, TaskPolicy::Fifo(_) | TaskPolicy::Rr(_)) {
             // An owner of a lock may inherit a real-time priority.
             if needs.as_ref().is_none_or(|needs| needs.sections.is_empty()) {
                 continue;
@@ -108,8 +108,8 @@ fn can_throttle(model: &Model, cpu: Cpu, needs: &[Option<JobNeeds>], runtime: Ns
         }
         let Some(needs) = needs else { return true };
         let charged = match machine.clock {
-            Clock::Precise => with_switches(model, needs),
-            Clock::Tick => needs.cost + Ns(machine.tick.0 * (1 + needs.sleeps)),
+            AccountingClock::Precise => with_switches(model, needs),
+            AccountingClock::Tick => needs.cost + Ns(machine.tick.0 * (1 + needs.sleeps)),
         };
         let job =
             Interference { cost: charged, period: needs.period, jitter: needs.jitter + machine.rt_period };

@@ -1,6 +1,6 @@
 //! What a job of a task needs at most: CPU time, sleeps, sections under locks or with preemption disabled.
 
-use crate::model::{Arrival, LockProtocol, Model, Scheduling, Step};
+use crate::model::{Arrival, LockProtocol, Model, Step, TaskPolicy};
 use whylate_base::Ns;
 
 /// The needs of each job of a task.
@@ -119,12 +119,12 @@ pub(super) fn unbounded_lock(model: &Model, lock: usize) -> Option<String> {
 }
 
 /// True where a task goes before another, or takes turns with it.
-pub(super) fn goes_before(other: Scheduling, own: Scheduling) -> bool {
+pub(super) fn goes_before(other: TaskPolicy, own: TaskPolicy) -> bool {
     let rank = |scheduling| match scheduling {
-        Scheduling::Stop => 0,
-        Scheduling::Deadline { .. } => 1,
-        Scheduling::Fifo(user) | Scheduling::Rr(user) => 200 - i32::from(user),
-        Scheduling::Other(_) | Scheduling::Idle => 300,
+        TaskPolicy::Stop => 0,
+        TaskPolicy::Deadline { .. } => 1,
+        TaskPolicy::Fifo(user) | TaskPolicy::Rr(user) => 200 - i32::from(user),
+        TaskPolicy::Other(_) | TaskPolicy::Idle => 300,
     };
     rank(other) <= rank(own)
 }

@@ -3,7 +3,7 @@
 
 use super::rank::Rank;
 use super::state::{Doing, Pending, Simulation};
-use crate::model::{Bandwidth, Scheduling};
+use crate::model::{Bandwidth, TaskPolicy};
 use whylate_base::Ns;
 
 impl Simulation<'_> {
@@ -204,7 +204,7 @@ impl Simulation<'_> {
 
     /// A thread wakes up: it has its reservation, or a new one (the rule of the constant bandwidth server).
     pub(super) fn wake_reservation(&mut self, thread: usize) {
-        let Scheduling::Deadline { runtime, deadline, .. } = self.threads[thread].scheduling else { return };
+        let TaskPolicy::Deadline { runtime, deadline, .. } = self.threads[thread].scheduling else { return };
         let now = self.now;
         let reservation = &mut self.threads[thread].reservation;
         let time = reservation.deadline - now;
@@ -219,7 +219,7 @@ impl Simulation<'_> {
     /// At a tick: the current thread of a CPU has no runtime left.
     pub(super) fn check_reservation(&mut self, cpu: usize) {
         let Some(thread) = self.cpus[cpu].current else { return };
-        let Scheduling::Deadline { deadline, period, .. } = self.threads[thread].scheduling else { return };
+        let TaskPolicy::Deadline { deadline, period, .. } = self.threads[thread].scheduling else { return };
         let reservation = &mut self.threads[thread].reservation;
         if reservation.left <= Ns::ZERO && !reservation.throttled {
             reservation.throttled = true;
@@ -231,7 +231,7 @@ impl Simulation<'_> {
 
     /// A reservation is filled again (`replenish_dl_entity`).
     pub(super) fn replenish(&mut self, thread: usize) {
-        let Scheduling::Deadline { runtime, period, .. } = self.threads[thread].scheduling else { return };
+        let TaskPolicy::Deadline { runtime, period, .. } = self.threads[thread].scheduling else { return };
         let reservation = &mut self.threads[thread].reservation;
         while reservation.left <= Ns::ZERO {
             reservation.left += runtime;

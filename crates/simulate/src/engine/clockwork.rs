@@ -1,14 +1,15 @@
 //! The main loop: from one instant at which something happens to the next.
 
-use super::fair::FairEntity;
+use super::event_buffer::{Trace, tid_of};
+use super::fair_entity::FairEntity;
 use super::rank::Rank;
 use super::state::{
     CpuState, Doing, GroupState, LockState, Pending, Phase, Reservation, ServerState, Simulation, Source,
     Thread,
 };
 use super::tally::Tally;
-use super::trace::{Trace, tid_of};
-use crate::model::{Arrival, Clock, LockProtocol, Model, Step};
+
+use crate::model::{AccountingClock, Arrival, LockProtocol, Model, Step};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use whylate_base::{Cpu, CpuSet, Ns, Policy};
@@ -255,7 +256,7 @@ impl<'m> Simulation<'m> {
 
     /// True where the scheduler's clock charges whole ticks.
     pub(crate) fn counts_ticks(&self) -> bool {
-        self.model.machine.clock == Clock::Tick
+        self.model.machine.clock == AccountingClock::Tick
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::rank::Rank;
 use super::state::{Doing, Pending, Phase, Simulation, Source};
-use crate::model::{Clock, Scheduling};
+use crate::model::{AccountingClock, TaskPolicy};
 use whylate_base::Ns;
 
 impl Simulation<'_> {
@@ -134,7 +134,7 @@ impl Simulation<'_> {
         let clock = self.clock(self.now);
         let state = &mut self.cpus[cpu];
         state.phase = Phase::Work;
-        if self.model.machine.clock == Clock::Precise {
+        if self.model.machine.clock == AccountingClock::Precise {
             // The time of interrupts is no thread's (`CONFIG_IRQ_TIME_ACCOUNTING`).
             state.charged += self.now.since(state.since);
             state.charged = state.charged.min(clock);
@@ -147,7 +147,7 @@ impl Simulation<'_> {
         self.charge(cpu);
         self.check_reservation(cpu);
         let Some(thread) = self.cpus[cpu].current else { return };
-        if !matches!(self.threads[thread].scheduling, Scheduling::Rr(_)) {
+        if !matches!(self.threads[thread].scheduling, TaskPolicy::Rr(_)) {
             return;
         }
         let rank = self.threads[thread].rank();

@@ -3,7 +3,7 @@
 use super::rank::Rank;
 use super::state::{Doing, Job, Pending, Simulation, Source};
 use super::trace::calls;
-use crate::model::{Arrival, Model, Scheduling, Step, WhenLate};
+use crate::model::{Arrival, Model, Step, TaskPolicy, WhenLate};
 use whylate_base::Ns;
 
 /// TIMER_ABSTIME of clock_nanosleep(2).
@@ -251,7 +251,7 @@ impl<'m> Simulation<'m> {
         Some(released)
     }
 
-    fn set_scheduling(&mut self, cpu: usize, thread: usize, scheduling: Scheduling) {
+    fn set_scheduling(&mut self, cpu: usize, thread: usize, scheduling: TaskPolicy) {
         let policy = scheduling.policy().raw();
         self.emit_call(cpu, calls::SCHED_SETSCHEDULER, [0, policy.into(), 0, 0, 0, 0]);
         self.progress(cpu);
@@ -261,7 +261,7 @@ impl<'m> Simulation<'m> {
             self.leave_fair(cpu, thread);
         }
         self.threads[thread].scheduling = scheduling;
-        self.threads[thread].fair.weight = super::fair::weight_of(scheduling);
+        self.threads[thread].fair.weight = super::fair_entity::weight_of(scheduling);
         self.wake_reservation(thread);
         if self.threads[thread].rank() == Rank::Fair {
             self.place_fair(cpu, thread);

@@ -1,8 +1,9 @@
 //! Locks: their owners, their waiters, and what the owners inherit.
 
+use super::event_buffer::tid_of;
 use super::rank::Rank;
 use super::state::{Doing, Simulation};
-use super::trace::{calls, tid_of};
+use super::trace::calls;
 use crate::model::LockProtocol;
 use whylate_events::EventKind;
 

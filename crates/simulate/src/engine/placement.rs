@@ -1,8 +1,8 @@
 //! On which CPU a thread runs: placement at a wake-up, push and pull (`kernel/sched/rt.c`, `deadline.c`, `fair.c`).
 
+use super::event_buffer::tid_of;
 use super::rank::Rank;
 use super::state::{Doing, Simulation};
-use super::trace::tid_of;
 use whylate_base::Cpu;
 use whylate_events::EventKind;
 

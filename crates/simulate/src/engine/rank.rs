@@ -1,6 +1,6 @@
 //! In which order threads get a CPU.
 
-use crate::model::Scheduling;
+use crate::model::TaskPolicy;
 use whylate_base::{Ns, Priority};
 
 /// The rank of a runnable thread: the lowest runs first. SCHED_OTHER threads have one rank, and take turns.
@@ -20,12 +20,12 @@ pub(crate) enum Rank {
 
 impl Rank {
     /// Of a thread that is scheduled so; of SCHED_DEADLINE with its absolute deadline.
-    pub(crate) fn of(scheduling: Scheduling, deadline: Ns) -> Rank {
+    pub(crate) fn of(scheduling: TaskPolicy, deadline: Ns) -> Rank {
         match scheduling {
-            Scheduling::Stop => Rank::Stop,
-            Scheduling::Deadline { .. } => Rank::Deadline(deadline),
-            Scheduling::Fifo(_) | Scheduling::Rr(_) => Rank::Realtime(scheduling.priority().0),
-            Scheduling::Other(_) | Scheduling::Idle => Rank::Fair,
+            TaskPolicy::Stop => Rank::Stop,
+            TaskPolicy::Deadline { .. } => Rank::Deadline(deadline),
+            TaskPolicy::Fifo(_) | TaskPolicy::Rr(_) => Rank::Realtime(scheduling.priority().0),
+            TaskPolicy::Other(_) | TaskPolicy::Idle => Rank::Fair,
         }
     }
 
@@ -57,17 +57,17 @@ mod tests {
     #[test]
     fn the_classes_have_their_order() {
         let deadline =
-            |at| Rank::of(Scheduling::Deadline { runtime: Ns(1), deadline: Ns(2), period: Ns(2) }, Ns(at));
+            |at| Rank::of(TaskPolicy::Deadline { runtime: Ns(1), deadline: Ns(2), period: Ns(2) }, Ns(at));
         let order = [
-            Rank::of(Scheduling::Stop, Ns::ZERO),
+            Rank::of(TaskPolicy::Stop, Ns::ZERO),
             deadline(5),
             deadline(9),
-            Rank::of(Scheduling::Fifo(99), Ns::ZERO),
-            Rank::of(Scheduling::Rr(1), Ns::ZERO),
-            Rank::of(Scheduling::Other(-20), Ns::ZERO),
+            Rank::of(TaskPolicy::Fifo(99), Ns::ZERO),
+            Rank::of(TaskPolicy::Rr(1), Ns::ZERO),
+            Rank::of(TaskPolicy::Other(-20), Ns::ZERO),
             Rank::Nothing,
         ];
         assert!(order.is_sorted_by(|a, b| a < b), "{order:?}");
-        assert_eq!(Rank::of(Scheduling::Fifo(50), Ns::ZERO).priority(Priority::DEFAULT), Priority(49));
+        assert_eq!(Rank::of(TaskPolicy::Fifo(50), Ns::ZERO).priority(Priority::DEFAULT), Priority(49));
     }
 }

@@ -1,10 +1,11 @@
 //! The state of the simulated machine.
 
-use super::fair::FairEntity;
+use super::event_buffer::{Trace, tid_of};
+use super::fair_entity::FairEntity;
 use super::rank::Rank;
 use super::tally::Tally;
-use super::trace::Trace;
-use crate::model::{Model, Scheduling};
+
+use crate::model::{Model, TaskPolicy};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use whylate_base::Ns;
@@ -132,7 +133,7 @@ pub(super) struct Job {
 
 /// A thread.
 pub(super) struct Thread {
-    pub(super) scheduling: Scheduling,
+    pub(super) scheduling: TaskPolicy,
     pub(super) allowed: Vec<bool>,
     pub(super) is_pinned: bool,
     pub(super) doing: Doing,
@@ -206,8 +207,8 @@ impl Simulation<'_> {
     /// The scheduler's clock at an instant.
     pub(super) fn clock(&self, at: Ns) -> Ns {
         match self.model.machine.clock {
-            crate::model::Clock::Precise => at,
-            crate::model::Clock::Tick => Ns(at.0 - at.0.rem_euclid(self.model.machine.tick.0)),
+            crate::model::AccountingClock::Precise => at,
+            crate::model::AccountingClock::Tick => Ns(at.0 - at.0.rem_euclid(self.model.machine.tick.0)),
         }
     }
 
@@ -245,6 +246,6 @@ impl Simulation<'_> {
     /// The names of the threads, by their ids.
     pub(crate) fn comms(&self) -> Vec<(whylate_base::Tid, whylate_base::Comm)> {
         let named = self.trace.comms.iter().enumerate();
-        named.map(|(at, &comm)| (super::trace::tid_of(at), comm)).collect()
+        named.map(|(at, &comm)| (tid_of(at), comm)).collect()
     }
 }

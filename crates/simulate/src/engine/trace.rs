@@ -1,14 +1,13 @@
 //! The events that a tracer would record of the simulated machine.
 
+use super::event_buffer::tid_of;
 use super::state::{Phase, Simulation, Source};
-use whylate_base::{Comm, Cpu, Ns, Priority, Tid};
+use whylate_base::{Cpu, Ns, Priority, Tid};
 use whylate_events::{
     Context, ContextFlags, Event, EventKind, Fact, HrtimerExpiry, HrtimerStart, Marker, Switch, Syscall,
     SyscallReturn, TaskState, Wake,
 };
 
-/// The id of the first task.
-pub(crate) const FIRST_TID: i32 = 1000;
 /// The line of the first device.
 pub(crate) const FIRST_IRQ: u32 = 16;
 
@@ -19,18 +18,6 @@ pub(super) mod calls {
     pub(crate) const FUTEX: i64 = 202;
     pub(crate) const SCHED_SETAFFINITY: i64 = 203;
     pub(crate) const CLOCK_NANOSLEEP: i64 = 230;
-}
-
-/// The events that have not been taken yet.
-pub(crate) struct Trace {
-    pub(crate) is_on: bool,
-    pub(crate) events: Vec<Event>,
-    pub(crate) comms: Vec<Comm>,
-}
-
-/// The id of a task.
-pub(crate) fn tid_of(task: usize) -> Tid {
-    Tid(FIRST_TID + task as i32)
 }
 
 impl Simulation<'_> {

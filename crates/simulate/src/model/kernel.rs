@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 /// Major and minor version of a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct KernelVersion {
+pub struct KernelSeries {
     /// 6 of 6.12.
     pub major: u32,
     /// 12 of 6.12.
@@ -37,24 +37,24 @@ impl Bandwidth {
     }
 }
 
-impl KernelVersion {
+impl KernelSeries {
     /// A version.
-    pub const fn new(major: u32, minor: u32) -> KernelVersion {
-        KernelVersion { major, minor }
+    pub const fn new(major: u32, minor: u32) -> KernelSeries {
+        KernelSeries { major, minor }
     }
 
     /// What it does (`kernel/sched/rt.c`, `kernel/sched/deadline.c`, `kernel/sched/features.h`).
     pub fn bandwidth(self, rt_group_sched: bool) -> Bandwidth {
         match self {
-            version if version < KernelVersion::new(5, 10) => Bandwidth::ThrottleShared,
-            version if version < KernelVersion::new(6, 12) => Bandwidth::Throttle,
+            version if version < KernelSeries::new(5, 10) => Bandwidth::ThrottleShared,
+            version if version < KernelSeries::new(6, 12) => Bandwidth::Throttle,
             _ if rt_group_sched => Bandwidth::ThrottleAndFairServer,
             _ => Bandwidth::FairServer,
         }
     }
 }
 
-impl fmt::Display for KernelVersion {
+impl fmt::Display for KernelSeries {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}.{}", self.major, self.minor)
     }
@@ -62,25 +62,25 @@ impl fmt::Display for KernelVersion {
 
 /// The error for text that is no kernel version.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct KernelVersionError(String);
+pub struct KernelSeriesError(String);
 
-impl fmt::Display for KernelVersionError {
+impl fmt::Display for KernelSeriesError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "`{}` is not a kernel version: write it like 6.12", self.0)
     }
 }
 
-impl std::error::Error for KernelVersionError {}
+impl std::error::Error for KernelSeriesError {}
 
 /// From a version or a release: `6.12`, `6.1.0-18-rt-amd64`.
-impl FromStr for KernelVersion {
-    type Err = KernelVersionError;
+impl FromStr for KernelSeries {
+    type Err = KernelSeriesError;
 
-    fn from_str(text: &str) -> Result<Self, KernelVersionError> {
+    fn from_str(text: &str) -> Result<Self, KernelSeriesError> {
         let mut numbers = text.split(|c: char| !c.is_ascii_digit()).map(|number| number.parse().ok());
         match (numbers.next().flatten(), numbers.next().flatten()) {
-            (Some(major), Some(minor)) => Ok(KernelVersion { major, minor }),
-            _ => Err(KernelVersionError(text.to_owned())),
+            (Some(major), Some(minor)) => Ok(KernelSeries { major, minor }),
+            _ => Err(KernelSeriesError(text.to_owned())),
         }
     }
 }
@@ -99,11 +99,11 @@ mod tests {
             ("6.12", false, Bandwidth::FairServer),
             ("7.2", true, Bandwidth::ThrottleAndFairServer),
         ] {
-            let kernel: KernelVersion = version.parse().expect(version);
+            let kernel: KernelSeries = version.parse().expect(version);
             assert_eq!(kernel.bandwidth(group), bandwidth, "{version}");
         }
         for wrong in ["", "six", "6", "6.x"] {
-            assert!(wrong.parse::<KernelVersion>().is_err(), "{wrong}");
+            assert!(wrong.parse::<KernelSeries>().is_err(), "{wrong}");
         }
     }
 }

@@ -1,13 +1,13 @@
 //! The machine: CPUs, settings of the kernel, costs.
 
-use super::kernel::{Bandwidth, KernelVersion};
+use super::kernel::{Bandwidth, KernelSeries};
 use whylate_base::{CpuSet, Ns};
 
 /// A machine.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Machine {
     /// The kernel's version.
-    pub kernel: KernelVersion,
+    pub kernel: KernelSeries,
     /// Whether it is PREEMPT_RT: handlers of interrupts and softirqs run in threads.
     pub preempt_rt: bool,
     /// How many CPUs it has.
@@ -17,7 +17,7 @@ pub struct Machine {
     /// The time between two ticks.
     pub tick: Ns,
     /// The scheduler's clock.
-    pub clock: Clock,
+    pub clock: AccountingClock,
     /// `kernel.sched_rt_runtime_us`; `None`: -1, no limit.
     pub rt_runtime: Option<Ns>,
     /// `kernel.sched_rt_period_us`
@@ -36,7 +36,7 @@ pub struct Machine {
 
 /// The clock by which the scheduler counts the time that threads use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Clock {
+pub enum AccountingClock {
     /// Nanoseconds (a TSC, an architectural timer).
     Precise,
     /// It advances with the tick alone (jiffies).
@@ -67,7 +67,7 @@ pub struct Costs {
 
 impl Machine {
     /// A machine with the defaults of a kernel: 250 Hz, `sched_rt_runtime_us` 950000, a fair server of 50 ms from 6.12 on.
-    pub fn new(kernel: KernelVersion, cpus: u32) -> Machine {
+    pub fn new(kernel: KernelSeries, cpus: u32) -> Machine {
         // `get_update_sysctl_factor` (`kernel/sched/fair.c`): 1 + log2 of the CPUs, of 8 at most.
         let factor = 1 + i64::from(cpus.clamp(1, 8).ilog2());
         Machine {
@@ -76,7 +76,7 @@ impl Machine {
             cpus,
             isolated: CpuSet::new(),
             tick: Ns::from_ms(4),
-            clock: Clock::Precise,
+            clock: AccountingClock::Precise,
             rt_runtime: Some(Ns::from_ms(950)),
             rt_period: Ns::from_secs(1),
             rt_group_sched: false,

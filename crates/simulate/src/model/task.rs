@@ -9,7 +9,7 @@ pub struct Task {
     /// Its name; unique.
     pub name: String,
     /// How it is scheduled.
-    pub scheduling: Scheduling,
+    pub scheduling: TaskPolicy,
     /// The CPUs it may use; empty for all.
     pub cpus: CpuSet,
     /// What makes it due.
@@ -28,7 +28,7 @@ pub struct Task {
 
 /// How a thread is scheduled.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Scheduling {
+pub enum TaskPolicy {
     /// The stop class.
     Stop,
     /// SCHED_DEADLINE
@@ -50,40 +50,40 @@ pub enum Scheduling {
     Idle,
 }
 
-impl Scheduling {
+impl TaskPolicy {
     /// The policy; the stop class shows as SCHED_FIFO.
     pub fn policy(self) -> Policy {
         match self {
-            Scheduling::Deadline { .. } => Policy::Deadline,
-            Scheduling::Stop | Scheduling::Fifo(_) => Policy::Fifo,
-            Scheduling::Rr(_) => Policy::Rr,
-            Scheduling::Other(_) => Policy::Other,
-            Scheduling::Idle => Policy::Idle,
+            TaskPolicy::Deadline { .. } => Policy::Deadline,
+            TaskPolicy::Stop | TaskPolicy::Fifo(_) => Policy::Fifo,
+            TaskPolicy::Rr(_) => Policy::Rr,
+            TaskPolicy::Other(_) => Policy::Other,
+            TaskPolicy::Idle => Policy::Idle,
         }
     }
 
     /// The kernel's priority.
     pub fn priority(self) -> Priority {
         match self {
-            Scheduling::Stop => Priority(0),
-            Scheduling::Deadline { .. } => Priority(-1),
-            Scheduling::Fifo(user) | Scheduling::Rr(user) => Priority::realtime(user.into()),
-            Scheduling::Other(nice) => Priority(120 + i32::from(nice)),
-            Scheduling::Idle => Priority(120),
+            TaskPolicy::Stop => Priority(0),
+            TaskPolicy::Deadline { .. } => Priority(-1),
+            TaskPolicy::Fifo(user) | TaskPolicy::Rr(user) => Priority::realtime(user.into()),
+            TaskPolicy::Other(nice) => Priority(120 + i32::from(nice)),
+            TaskPolicy::Idle => Priority(120),
         }
     }
 
     /// The user's real-time priority; `None` of other classes.
     pub fn rt_priority(self) -> Option<u8> {
         match self {
-            Scheduling::Fifo(user) | Scheduling::Rr(user) => Some(user),
+            TaskPolicy::Fifo(user) | TaskPolicy::Rr(user) => Some(user),
             _ => None,
         }
     }
 
     /// True for SCHED_OTHER and SCHED_IDLE.
     pub fn is_fair(self) -> bool {
-        matches!(self, Scheduling::Other(_) | Scheduling::Idle)
+        matches!(self, TaskPolicy::Other(_) | TaskPolicy::Idle)
     }
 }
 
@@ -142,7 +142,7 @@ pub enum Step {
     /// Wakes another task.
     Wake(usize),
     /// Changes its own policy or priority.
-    SetScheduling(Scheduling),
+    SetScheduling(TaskPolicy),
     /// Changes its own CPUs.
     SetCpus(CpuSet),
 }

@@ -1,20 +1,20 @@
 //! From the tables of a task set to the model.
 
-use super::Overrides;
 use super::document::{
     ClockName, Document, GroupTable, InterruptTable, Late, MachineTable, Protocol, TaskTable,
 };
 use super::error::TaskSetError;
+use super::overrides::Overrides;
 use super::steps::{self, Names};
 use super::values;
 use crate::model::{
-    Amount, Arrival, Clock, Costs, FairServer, Group, Interrupt, KernelVersion, Lock, LockProtocol, Machine,
-    Model, Scheduling, Step, Task, WhenLate,
+    AccountingClock, Amount, Arrival, Costs, FairServer, Group, Interrupt, KernelSeries, Lock, LockProtocol,
+    Machine, Model, Step, Task, TaskPolicy, WhenLate,
 };
 use whylate_base::{Cpu, CpuSet, Ns};
 
 /// The kernel, unless the file or the user names another.
-const KERNEL: KernelVersion = KernelVersion::new(6, 12);
+const KERNEL: KernelSeries = KernelSeries::new(6, 12);
 /// The priority of threads of interrupts (`kernel/irq/manage.c`, `sched_set_fifo`).
 const THREAD_PRIORITY: u8 = 50;
 
@@ -69,7 +69,7 @@ fn machine(table: &MachineTable, overrides: &Overrides) -> Result<Machine, TaskS
     let (kernel, is_rt) = match (overrides.kernel, release) {
         (Some(given), _) => given,
         (None, Some(release)) => {
-            let version = release.parse::<KernelVersion>();
+            let version = release.parse::<KernelSeries>();
             let version =
                 version.map_err(|error| TaskSetError::value("machine.kernel", error.to_string()))?;
             (version, release.contains("rt"))
@@ -88,7 +88,7 @@ fn machine(table: &MachineTable, overrides: &Overrides) -> Result<Machine, TaskS
         machine.tick = Ns(1_000_000_000 / i64::from(hz));
     }
     if let Some(ClockName::Tick) = table.clock {
-        machine.clock = Clock::Tick;
+        machine.clock = AccountingClock::Tick;
     }
     match table.sched_rt_runtime_us {
         Some(-1) => machine.rt_runtime = None,
@@ -208,7 +208,7 @@ fn scheduling(
     table: &TaskTable,
     period: Option<Ns>,
     deadline: Option<Ns>,
-) -> Result<Scheduling, TaskSetError> {
+) -> Result<TaskPolicy, TaskSetError> {
     let at = |key: &str| format!("task `{}`: {key}", table.name);
     let policy = match (&table.policy, table.priority, &table.runtime) {
         (Some(policy), _, _) => policy.as_str(),
@@ -240,7 +240,7 @@ fn scheduling(
         );
         return Err(TaskSetError::value(at("runtime"), wrong));
     }
-    Ok(Scheduling::Deadline { runtime, deadline, period })
+    Ok(TaskPolicy::Deadline { runtime, deadline, period })
 }
 
 fn arrival(table: &TaskTable, period: Option<Ns>, known: &Known) -> Result<Arrival, TaskSetError> {
@@ -339,7 +339,7 @@ fn interrupt(
     interrupt.wakes = Some(next_task);
     let thread = Task {
         name: format!("irq/{}-{}", 16 + number, table.name),
-        scheduling: Scheduling::Fifo(priority),
+        scheduling: TaskPolicy::Fifo(priority),
         cpus: [cpu].into_iter().collect(),
         arrival: Arrival::Woken,
         start: Vec::new(),

@@ -1,7 +1,9 @@
 //! What task sets are read as, and what is refused.
 
 use super::*;
-use crate::model::{Amount, Arrival, Bandwidth, Clock, LockProtocol, Scheduling, Step};
+use crate::model::{
+    AccountingClock, Amount, Arrival, Bandwidth, KernelSeries, LockProtocol, Step, TaskPolicy,
+};
 use whylate_base::Ns;
 
 fn model(text: &str) -> Model {
@@ -48,14 +50,14 @@ fn a_task_set_is_read() {
         protocol = "none"
         "#,
     );
-    assert!(model.machine.preempt_rt && model.machine.clock == Clock::Tick);
+    assert!(model.machine.preempt_rt && model.machine.clock == AccountingClock::Tick);
     assert_eq!(model.machine.bandwidth(), Bandwidth::Throttle);
     let [ctl, logger, hog, dl] = &model.tasks[..] else { panic!("{model:#?}") };
-    assert_eq!(ctl.scheduling, Scheduling::Fifo(50));
+    assert_eq!(ctl.scheduling, TaskPolicy::Fifo(50));
     assert_eq!(ctl.steps, [Step::Run(Amount::Uniform(Ns::from_us(100), Ns::from_us(200)))]);
     assert_eq!(ctl.deadline, Some(Ns::from_ms(10)));
     assert_eq!(logger.arrival, Arrival::After(0));
-    assert_eq!((logger.scheduling, logger.steps.len()), (Scheduling::Other(5), 5));
+    assert_eq!((logger.scheduling, logger.steps.len()), (TaskPolicy::Other(5), 5));
     assert_eq!(hog.arrival, Arrival::Sporadic { offset: Ns::ZERO, gap: Amount::Forever });
     assert_eq!(dl.scheduling.rt_priority(), None);
     assert_eq!(model.locks[0].protocol, LockProtocol::None);
@@ -108,9 +110,9 @@ fn what_is_wrong_is_named() {
 
 #[test]
 fn the_command_line_wins() {
-    let overrides = Overrides { kernel: Some((KernelVersion::new(6, 12), true)), cpus: Some(8) };
+    let overrides = Overrides { kernel: Some((KernelSeries::new(6, 12), true)), cpus: Some(8) };
     let text = "[machine]\nkernel = \"6.1\"\ncpus = 2\n[[task]]\nname = \"a\"\nrun = \"1ms\"\n";
     let model = read(text, &overrides).expect("a task set");
-    assert_eq!((model.machine.kernel, model.machine.cpus), (KernelVersion::new(6, 12), 8));
+    assert_eq!((model.machine.kernel, model.machine.cpus), (KernelSeries::new(6, 12), 8));
     assert!(model.machine.preempt_rt);
 }

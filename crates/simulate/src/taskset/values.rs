@@ -2,7 +2,7 @@
 
 use super::document::AmountText;
 use super::error::TaskSetError;
-use crate::model::{Amount, Scheduling};
+use crate::model::{Amount, TaskPolicy};
 use whylate_base::{CpuSet, Ns, parse_duration};
 
 /// Longer than any run, and short enough that sums of them fit.
@@ -71,7 +71,7 @@ pub(super) fn cpus(at: &str, text: &str) -> Result<CpuSet, TaskSetError> {
 }
 
 /// A policy with its number: `fifo 50`, `rr 1`, `other`, `other -5`, `idle`.
-pub(super) fn scheduling(at: &str, name: &str, number: Option<i64>) -> Result<Scheduling, TaskSetError> {
+pub(super) fn scheduling(at: &str, name: &str, number: Option<i64>) -> Result<TaskPolicy, TaskSetError> {
     let priority = || match number {
         Some(priority @ 1..=99) => Ok(priority as u8),
         Some(priority) => Err(TaskSetError::value(at, format!("priority {priority} must be 1 to 99"))),
@@ -83,11 +83,11 @@ pub(super) fn scheduling(at: &str, name: &str, number: Option<i64>) -> Result<Sc
         Some(nice) => Err(TaskSetError::value(at, format!("nice {nice} must be -20 to 19"))),
     };
     match name {
-        "fifo" => Ok(Scheduling::Fifo(priority()?)),
-        "rr" => Ok(Scheduling::Rr(priority()?)),
-        "other" | "batch" => Ok(Scheduling::Other(nice()?)),
-        "idle" => Ok(Scheduling::Idle),
-        "stop" => Ok(Scheduling::Stop),
+        "fifo" => Ok(TaskPolicy::Fifo(priority()?)),
+        "rr" => Ok(TaskPolicy::Rr(priority()?)),
+        "other" | "batch" => Ok(TaskPolicy::Other(nice()?)),
+        "idle" => Ok(TaskPolicy::Idle),
+        "stop" => Ok(TaskPolicy::Stop),
         _ => Err(TaskSetError::value(
             at,
             format!("`{name}` is no policy: use fifo, rr, deadline, other, batch, idle or stop"),

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use whylate_base::{Cpu, CpuSet, Ns};
 use whylate_simulate::bounds::bounds;
 use whylate_simulate::model::{
-    Amount, Arrival, Costs, KernelVersion, Lock, LockProtocol, Machine, Model, Scheduling, Step, Task,
+    Amount, Arrival, Costs, KernelSeries, Lock, LockProtocol, Machine, Model, Step, Task, TaskPolicy,
     WhenLate,
 };
 use whylate_simulate::{RunOptions, check, simulate};
@@ -58,8 +58,8 @@ fn task(number: usize, drawn: &Drawn, cpus: u32) -> Task {
     }
     steps.push(part(30));
     let scheduling = match drawn.deadline {
-        true => Scheduling::Deadline { runtime: run, deadline: period, period },
-        false => Scheduling::Fifo(drawn.priority),
+        true => TaskPolicy::Deadline { runtime: run, deadline: period, period },
+        false => TaskPolicy::Fifo(drawn.priority),
     };
     Task {
         name: format!("t{number}"),
@@ -79,7 +79,7 @@ fn task(number: usize, drawn: &Drawn, cpus: u32) -> Task {
 }
 
 fn model(tasks: &[Drawn], cpus: u32, kernel: u32, costs: Costs, hog: bool) -> Model {
-    let mut machine = Machine::new(KernelVersion::new(6, kernel), cpus);
+    let mut machine = Machine::new(KernelSeries::new(6, kernel), cpus);
     machine.costs = costs;
     let protocols = [LockProtocol::Inherit, LockProtocol::Protect];
     let lock = |at: usize| Lock { name: format!("m{at}"), protocol: protocols[at % 2] };
@@ -101,7 +101,7 @@ fn model(tasks: &[Drawn], cpus: u32, kernel: u32, costs: Costs, hog: bool) -> Mo
             },
             cpus,
         );
-        fair.scheduling = Scheduling::Other(0);
+        fair.scheduling = TaskPolicy::Other(0);
         fair.arrival = Arrival::Sporadic { offset: Ns::ZERO, gap: Amount::Forever };
         fair.steps = vec![Step::Run(Amount::Forever)];
         tasks.push(fair);
