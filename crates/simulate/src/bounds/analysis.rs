@@ -54,20 +54,17 @@ pub fn bounds(model: &Model) -> Vec<Bound> {
     }
     for round in 0..ROUNDS {
         let mut grew = false;
-        for task in 0..model.tasks.len() {
-            if results[task].is_err() {
-                continue;
-            }
+        for (task, result) in results.iter_mut().enumerate().filter(|(_, result)| result.is_ok()) {
             let found = analysis.response(task);
             match found {
                 Ok(response) => {
                     grew |= analysis.responses[task] != Some(response);
                     analysis.responses[task] = Some(response);
-                    results[task] = Ok(Some(response));
+                    *result = Ok(Some(response));
                 }
                 Err(reason) => {
                     grew = true;
-                    results[task] = Err(reason);
+                    *result = Err(reason);
                     analysis.responses[task] = None;
                 }
             }

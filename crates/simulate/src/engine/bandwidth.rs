@@ -17,7 +17,7 @@ impl Simulation<'_> {
             Rank::Realtime(_) => self.use_realtime(cpu, delta),
             Rank::Deadline(_) => {
                 let reservation = &mut self.threads[thread].reservation;
-                reservation.left = reservation.left - delta;
+                reservation.left -= delta;
             }
             Rank::Fair => {
                 let over = self.use_fair(cpu, thread, delta);
@@ -55,7 +55,7 @@ impl Simulation<'_> {
             let missing = period - self.cpus[cpu].rt_limit;
             let lent = Ns(spare.0 / count).min(missing);
             if lent > Ns::ZERO {
-                self.cpus[other].rt_limit = self.cpus[other].rt_limit - lent;
+                self.cpus[other].rt_limit -= lent;
                 self.cpus[cpu].rt_limit += lent;
             }
         }
@@ -147,7 +147,7 @@ impl Simulation<'_> {
         if !state.started {
             return;
         }
-        state.left = state.left - delta;
+        state.left -= delta;
         if state.left > Ns::ZERO {
             return;
         }
@@ -179,7 +179,7 @@ impl Simulation<'_> {
     fn use_quota(&mut self, cpu: usize, thread: usize, delta: Ns) {
         let Some(group) = self.model.tasks[thread].group else { return };
         let state = &mut self.groups[group];
-        state.left = state.left - delta;
+        state.left -= delta;
         if state.left <= Ns::ZERO {
             state.throttled = true;
             self.cpus[cpu].need_resched = true;

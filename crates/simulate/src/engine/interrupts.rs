@@ -152,7 +152,7 @@ impl Simulation<'_> {
         }
         let rank = self.threads[thread].rank();
         let slice = self.model.machine.rr_slice;
-        self.threads[thread].rr_left = self.threads[thread].rr_left - self.model.machine.tick;
+        self.threads[thread].rr_left -= self.model.machine.tick;
         if self.threads[thread].rr_left > Ns::ZERO {
             return;
         }

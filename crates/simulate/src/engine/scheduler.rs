@@ -24,7 +24,7 @@ impl Simulation<'_> {
             let thread = &mut self.threads[thread];
             thread.tally.ran += delta;
             if thread.left != Ns::MAX {
-                thread.left = thread.left - delta;
+                thread.left -= delta;
             }
         }
     }
@@ -173,10 +173,11 @@ impl Simulation<'_> {
                 best = (rank, order, Some(thread));
             }
         }
-        if state.server.active && Rank::Deadline(self.server_deadline(cpu)) < best.0 {
-            if let Some(thread) = self.pick_fair(cpu) {
-                return Choice { thread: Some(thread), served: true };
-            }
+        if state.server.active
+            && Rank::Deadline(self.server_deadline(cpu)) < best.0
+            && let Some(thread) = self.pick_fair(cpu)
+        {
+            return Choice { thread: Some(thread), served: true };
         }
         if best.2.is_some() {
             return Choice { thread: best.2, served: false };
