@@ -2,7 +2,8 @@
 //! A thread that spins and reads the clock knows its gaps to the nanosecond.
 
 use crate::causes::Cause;
-use crate::model::{Activation, CpuTrack, Culprit, Segment, Slice, Trigger, Verdict};
+use crate::model::{Activation, CpuTrack, Culprit, Place, Segment, Slice, Trigger, Verdict};
+use crate::places::add_clauses;
 use crate::stats::{Charged, charged};
 use crate::verdict::segment;
 use std::cmp::Reverse;
@@ -23,12 +24,23 @@ impl Activation {
         if from < self.due || to > self.end || from >= to {
             return None;
         }
-        let mut ledger: Vec<Segment> = self
+        let cut_segment = |segment: &Segment| Segment {
+            start: segment.start.max(from),
+            end: segment.end.min(to),
+            ..*segment
+        };
+        let inside: Vec<(usize, Segment)> = self
             .ledger
             .iter()
-            .map(|segment| Segment { start: segment.start.max(from), end: segment.end.min(to), ..*segment })
-            .filter(|segment| segment.start < segment.end)
+            .map(cut_segment)
+            .enumerate()
+            .filter(|(_, segment)| segment.start < segment.end)
             .collect();
+        // A place names its segment by the number in the ledger.
+        let number = |old: usize| inside.iter().position(|&(number, _)| number == old);
+        let renumbered = |place: &Place| Some(Place { segment: number(place.segment)?, ..place.clone() });
+        let mut places: Vec<Place> = self.places.iter().filter_map(renumbered).collect();
+        let mut ledger: Vec<Segment> = inside.iter().map(|&(_, segment)| segment).collect();
         let length = to - from;
         let own: Ns =
             ledger.iter().filter(|segment| segment.cause == Cause::OwnWork).map(Segment::length).sum();
@@ -37,6 +49,10 @@ impl Activation {
                 true => (Cause::Stolen, Confidence::Medium),
                 false => (Cause::Unexplained, Confidence::Low),
             };
+            // It executed nothing there, so no line did.
+            let own_work =
+                |place: &Place| ledger.get(place.segment).is_some_and(|one| one.cause == Cause::OwnWork);
+            places.retain(|place| !own_work(place));
             let ran = ledger.iter_mut().filter(|segment| segment.cause == Cause::OwnWork);
             ran.for_each(|segment| (segment.cause, segment.confidence) = (cause, confidence));
         }
@@ -52,9 +68,11 @@ impl Activation {
             verdict: Verdict::none(),
             tracks: self.tracks.iter().filter_map(|track| cut(track, from, to)).collect(),
             ledger,
+            places,
             ..self.clone()
         };
         part.verdict = verdict(&part);
+        add_clauses(&mut part);
         Some(part)
     }
 }
@@ -114,8 +132,9 @@ fn why(part: &Activation, cause: Cause, by: Option<&Culprit>, time: Ns) -> Strin
 #[cfg(test)]
 mod tests {
     use super::*;
-    use whylate_base::{Comm, Cpu, Priority, Tid};
-    use whylate_events::Name;
+    use crate::model::PlaceRole;
+    use whylate_base::{Comm, Cpu, Priority, SourceLocation, Tid};
+    use whylate_events::{Name, StackId};
 
     /// Spins from 0 to 100 us, with an interrupt of 3 us at 40 us, and another thread from 60 to 80 us.
     fn spinning() -> Activation {
@@ -168,6 +187,34 @@ mod tests {
                 && part.ledger.last().map(|last| last.end) == Some(part.end)
         );
         assert_eq!(self::part(39_000, 43_500).verdict.cause, Cause::Irq);
+    }
+
+    #[test]
+    fn a_place_stays_with_its_segment() {
+        let place = |segment, role, line| Place {
+            segment,
+            role,
+            tid: Tid(9),
+            stack: StackId(0),
+            samples: 1,
+            location: SourceLocation {
+                file: Some("a.c".to_owned()),
+                line: Some(line),
+                ..SourceLocation::default()
+            },
+        };
+        let mut spinning = spinning();
+        spinning.places = vec![
+            place(0, PlaceRole::Ran, 1),
+            place(3, PlaceRole::CulpritRan, 2),
+            place(4, PlaceRole::Ran, 3),
+        ];
+        let part = spinning.gap(Ns(59_700), Ns(80_400)).expect("covered");
+        let kept: Vec<_> = part.places.iter().map(|place| (place.segment, place.location.line)).collect();
+        assert_eq!(kept, [(1, Some(2)), (2, Some(3))]);
+        assert!(part.verdict.why.ends_with("; it ran at a.c:2"), "{}", part.verdict.why);
+        let stolen = spinning.gap(Ns(5_000), Ns(30_000)).expect("covered");
+        assert_eq!((stolen.verdict.cause, stolen.places.len()), (Cause::Stolen, 0));
     }
 
     #[test]

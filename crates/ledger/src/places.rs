@@ -160,26 +160,15 @@ impl<'a> Samples<'a> {
 
     /// Adds to the verdict where it happened: a clause behind its sentence, and the stacks in front of its evidence.
     pub(crate) fn add_to_verdict(&self, activation: &mut Activation) {
-        let Activation { verdict, places, ledger, .. } = activation;
-        let charged = (verdict.cause, verdict.by);
-        let is_charged = |place: &&Place| {
-            ledger.get(place.segment).is_some_and(|segment| (segment.cause, segment.by) == charged)
-        };
-        let most = |role: PlaceRole| {
-            let of_role = places.iter().filter(is_charged).filter(|place| place.role == role);
-            of_role.max_by_key(|place| (place.samples, Reverse(place.segment)))
-        };
-        let (mut clauses, mut evidence) = (Vec::new(), Vec::new());
-        for roles in shown(verdict.cause.info().details.shown_by) {
-            let Some(place) = roles.iter().find_map(|&role| most(role)) else { continue };
-            clauses.push(format!("{} {}", words(place.role), place.location));
-            let observed = Evidence::general(format!("{}: {}", place.role.title(), self.chain(place.stack)));
-            evidence.push(Evidence { location: Some(place.location.clone()), ..observed });
-        }
-        if !clauses.is_empty() {
-            verdict.why = format!("{}; {}", verdict.why, clauses.join(", "));
-            verdict.evidence.splice(0..0, evidence);
-        }
+        let evidence: Vec<Evidence> = of_verdict(activation)
+            .into_iter()
+            .map(|place| {
+                let chain = format!("{}: {}", place.role.title(), self.chain(place.stack));
+                Evidence { location: Some(place.location.clone()), ..Evidence::general(chain) }
+            })
+            .collect();
+        add_clauses(activation);
+        activation.verdict.evidence.splice(0..0, evidence);
     }
 
     /// The program's own frames of a stack, innermost first, as many as a line has room for; the innermost of all where
@@ -191,6 +180,32 @@ impl<'a> Samples<'a> {
             true => self.stacks.own_frame(stack).map(|frame| frame.to_string()).unwrap_or_default(),
             false => own.join(", called at "),
         }
+    }
+}
+
+/// The places that the verdict of an activation shows: of each role the one with most samples.
+fn of_verdict(activation: &Activation) -> Vec<&Place> {
+    let Activation { verdict, places, ledger, .. } = activation;
+    let charged = (verdict.cause, verdict.by);
+    let is_charged = |place: &&Place| {
+        ledger.get(place.segment).is_some_and(|segment| (segment.cause, segment.by) == charged)
+    };
+    let most = |role: PlaceRole| {
+        let of_role = places.iter().filter(is_charged).filter(|place| place.role == role);
+        of_role.max_by_key(|place| (place.samples, Reverse(place.segment)))
+    };
+    let roles = shown(verdict.cause.info().details.shown_by).iter();
+    roles.filter_map(|roles| roles.iter().find_map(|&role| most(role))).collect()
+}
+
+/// Adds to the sentence of the verdict where it happened.
+pub(crate) fn add_clauses(activation: &mut Activation) {
+    let clauses: Vec<String> = of_verdict(activation)
+        .into_iter()
+        .map(|place| format!("{} {}", words(place.role), place.location))
+        .collect();
+    if !clauses.is_empty() {
+        activation.verdict.why = format!("{}; {}", activation.verdict.why, clauses.join(", "));
     }
 }
 

@@ -91,7 +91,8 @@ fn a_spike_names_the_line_that_had_its_cpu() {
 
     // The kept window explains it again.
     let file = run.join(worst["saved_as"].as_str().expect("kept"));
-    let text = whylate(["explain", "--task", "whylate/*", &file.to_string_lossy()]);
+    let tid = worst["tid"].to_string();
+    let text = whylate(["explain", "--task", &tid, &file.to_string_lossy()]);
     assert!(text.stdout.contains("(`recalibrate`)"), "{text:#?}");
 }
 
