@@ -5,6 +5,7 @@ mod bundle;
 mod compare;
 mod convert;
 mod doctor;
+mod explain;
 mod guard;
 mod hold;
 mod lab;
@@ -12,11 +13,12 @@ mod measure;
 mod output;
 mod plan;
 mod ps;
+mod record;
 mod run;
 mod scope;
 mod selection;
-mod tables;
 mod simulate;
+mod tables;
 mod tuning;
 mod values;
 mod watch;
@@ -26,6 +28,7 @@ pub(crate) use bundle::BundleArgs;
 pub(crate) use compare::{CompareArgs, FailOnWorse, PlotArgs, PlotKind};
 pub(crate) use convert::{ConvertArgs, ConvertFormat};
 pub(crate) use doctor::DoctorArgs;
+pub(crate) use explain::ExplainArgs;
 pub(crate) use guard::{GuardArgs, GuardWatchdogArgs};
 pub(crate) use hold::HoldArgs;
 pub(crate) use lab::{ExecArgs, GuestArgs, KernelsArgs, LabVerb};
@@ -33,27 +36,24 @@ pub(crate) use measure::{Export, LoadArgs, LoadWorkerArgs, MeasureArgs, ProbeArg
 pub(crate) use output::OutputArgs;
 pub(crate) use plan::{PlanArgs, Wanted};
 pub(crate) use ps::PsArgs;
+pub(crate) use record::RecordArgs;
 pub(crate) use run::RunArgs;
-pub(crate) use scope::ScopeArgs;
 pub(crate) use selection::Selection;
-pub(crate) use tables::TablesArgs;
 pub(crate) use simulate::SimulateArgs;
+pub(crate) use tables::TablesArgs;
 pub(crate) use tuning::{ApplyArgs, ConfirmArgs, HistoryArgs, OnFailure, Place, RollbackArgs, VerifyArgs};
 pub(crate) use values::FailOn;
 pub(crate) use watch::WatchArgs;
 
 use clap::error::ErrorKind;
 use clap::{Args, CommandFactory, Parser, Subcommand};
-use output::{file_of, format_of, names};
+use output::{file_of, format_of};
 use std::ffi::OsString;
 use std::path::PathBuf;
-use values::{file_to_write, positive_duration, some_cpus, stack_period};
-use whylate_base::{CpuSet, Ns};
+use values::{file_to_write, some_cpus};
+use whylate_base::CpuSet;
 use whylate_checks::Profile;
-use whylate_ledger::{ChainOptions, ChainPattern};
 use whylate_report::check::Checked;
-use whylate_report::explain::Explained;
-use whylate_report::{Format, Render};
 
 /// Finds out why a real-time Linux task is late.
 #[derive(Debug, Parser)]
@@ -263,124 +263,6 @@ pub(crate) enum Verb {
     History(HistoryArgs),
 }
 
-/// `whylate explain`
-#[derive(Debug, Args)]
-#[command(mut_arg("format", format_of::<Explained<'_>>), mut_arg("output", file_of::<Explained<'_>>))]
-pub(crate) struct ExplainArgs {
-    /// The trace; `-` reads it from standard input
-    #[arg(required_unless_present = "code")]
-    pub(crate) file: Option<PathBuf>,
-    #[command(flatten)]
-    pub(crate) selection: Selection,
-    #[command(flatten)]
-    pub(crate) scope: ScopeArgs,
-    #[command(flatten)]
-    pub(crate) output: OutputArgs,
-    /// Look for programs and separate debug files (by build id) of recorded call stacks in this directory (repeatable)
-    #[arg(long, value_name = "DIR")]
-    pub(crate) symbols: Vec<PathBuf>,
-    /// Print the page of a cause or finding, such as rt-throttled, and exit; `list` prints all codes
-    #[arg(long, value_name = "CAUSE")]
-    pub(crate) code: Option<String>,
-    #[command(flatten)]
-    pub(crate) chains: ChainArgs,
-}
-
-/// Which chains are explained.
-#[derive(Debug, Default, Args)]
-#[command(next_help_heading = "Chains of threads")]
-pub(crate) struct ChainArgs {
-    /// Find chains from a timer, an interrupt or a packet from thread to thread, and explain the worst of each hop by hop
-    #[arg(long)]
-    pub(crate) chains: bool,
-    /// Explain this chain (repeatable), such as 'irq:eth1 -> rx -> ctl' or 'timer -> net:lo -> control'
-    ///
-    /// A hop is the name or id of a thread, timer, irq:NAME, net:DEVICE, work:FUNCTION or softirq:NAME; names may have
-    /// wildcards. Others may lie in between.
-    #[arg(long, value_name = "CHAIN", value_parser = ChainPattern::parse)]
-    pub(crate) chain: Vec<ChainPattern>,
-    /// A chain is late when it took longer than this, such as 2ms, from its beginning to the end of its last thread
-    #[arg(long, value_name = "DURATION", value_parser = positive_duration)]
-    pub(crate) chain_deadline: Option<Ns>,
-}
-
-impl ChainArgs {
-    /// What is asked about chains; any of the options asks for them.
-    pub(crate) fn options(&self) -> Option<ChainOptions> {
-        let asked = self.chains || !self.chain.is_empty() || self.chain_deadline.is_some();
-        asked.then(|| ChainOptions { chosen: self.chain.clone(), deadline: self.chain_deadline })
-    }
-}
-
-/// `whylate record`
-#[derive(Debug, Args)]
-pub(crate) struct RecordArgs {
-    /// The file to write
-    #[arg(short, long, value_name = "FILE", default_value = "whylate.dat", value_parser = file_to_write())]
-    pub(crate) output: PathBuf,
-    /// Stop after this time, such as 10s; default: when COMMAND ends, or at Ctrl-C
-    #[arg(short, long, value_name = "DURATION", value_parser = positive_duration)]
-    pub(crate) duration: Option<Ns>,
-    /// The trace clock [default: mono, the clock of clock_gettime(CLOCK_MONOTONIC)]
-    #[arg(long, value_name = "CLOCK")]
-    pub(crate) clock: Option<String>,
-    /// Ring buffer per CPU, in KiB; larger loses fewer events
-    #[arg(long, value_name = "KIB", default_value_t = whylate_investigate::record::SessionOptions::default().buffer_kib, value_parser = clap::value_parser!(u64).range(64..=4_194_304))]
-    pub(crate) buffer: u64,
-    /// Record the events of these CPUs only, such as 2-3; wake-ups by other CPUs are not recorded then
-    ///
-    /// Other CPUs write no events, except the facts about the machine. Call stacks (--stacks) are still those of all CPUs. What
-    /// a report cannot show then is in `whylate explain --code cpus-not-recorded`.
-    #[arg(long, value_name = "LIST", value_parser = some_cpus)]
-    pub(crate) cpus: Option<CpuSet>,
-    /// Record this event as well (repeatable), such as net:netif_rx or workqueue
-    #[arg(short, long = "event", value_name = "GROUP:EVENT")]
-    pub(crate) events: Vec<String>,
-    /// Record the kernel's function calls too, all or those of a list of names with *, such as --functions='*_rt,tick_*'
-    ///
-    /// The function tracer slows the whole kernel down: late activations are later with it. Its events have a buffer of their own,
-    /// so that they push out no others. A kernel that does not trace functions in an instance refuses.
-    #[arg(long, value_name = "NAMES", num_args = 0..=1, require_equals = true, default_missing_value = "", value_delimiter = ',')]
-    pub(crate) functions: Option<Vec<String>>,
-    /// Run COMMAND as this user, by name or number, with that user's groups; the recording itself needs root
-    #[arg(long, value_name = "USER", requires = "command")]
-    pub(crate) user: Option<String>,
-    /// Leave the names and addresses of kernel functions out of the file; timers' functions then have no name, and events
-    /// still hold pointers
-    #[arg(long)]
-    pub(crate) no_symbols: bool,
-    /// Sample call stacks of COMMAND, or of all real-time programs: where threads blocked, touched pages first and spent
-    /// their time
-    #[arg(long)]
-    pub(crate) stacks: bool,
-    /// With --stacks: the interval of the samples of running threads
-    #[arg(long, value_name = "DURATION", default_value = "1ms", requires = "stacks", value_parser = stack_period)]
-    pub(crate) stack_period: Ns,
-    /// With --stacks: look for separate debug files (by build id) in this directory as well (repeatable)
-    #[arg(long, value_name = "DIR", requires = "stacks")]
-    pub(crate) symbols: Vec<PathBuf>,
-    /// Explain the recording when done
-    #[arg(long)]
-    pub(crate) explain: bool,
-    #[command(flatten)]
-    pub(crate) selection: Selection,
-    /// Write the command's exit code to this file; 128 + signal where one ended it
-    #[arg(long, value_name = "FILE", hide = true)]
-    pub(crate) exit_code: Option<PathBuf>,
-    /// With --explain: the format of the report on standard output
-    #[arg(long, value_name = "FORMAT", default_value = "text", requires = "explain", value_parser = names(Explained::FORMATS))]
-    pub(crate) format: Format,
-    /// With --explain: same as --format json
-    #[arg(long, requires = "explain", conflicts_with = "format")]
-    pub(crate) json: bool,
-    /// With --explain: also write the report to this file; the suffix of its name selects the format, as for `whylate explain -o`
-    #[arg(long, value_name = "FILE", requires = "explain", value_parser = file_to_write())]
-    pub(crate) report: Option<PathBuf>,
-    /// The command to run and record, after `--`
-    #[arg(last = true)]
-    pub(crate) command: Vec<OsString>,
-}
-
 /// `whylate check`
 #[derive(Debug, Args)]
 #[command(mut_arg("format", format_of::<Checked<'_>>), mut_arg("output", file_of::<Checked<'_>>))]
@@ -432,13 +314,6 @@ pub(crate) struct SnapshotArgs {
     /// Another machine than this one: a directory with its root, or a file of this verb
     #[arg(long, value_name = "DIR|FILE", default_value = "/", hide_default_value = true)]
     pub(crate) root: PathBuf,
-}
-
-impl RecordArgs {
-    /// Where the report of --explain goes.
-    pub(crate) fn report(&self) -> OutputArgs {
-        OutputArgs::new(if self.json { Format::Json } else { self.format }, self.report.clone())
-    }
 }
 
 impl Cli {

@@ -174,7 +174,8 @@ fn print_page(code: &str) -> Result<ExitStatus> {
     if code == "list" {
         let causes = Cause::ALL.iter().map(|cause| cause.code());
         let simulated = whylate_simulate::findings::finding_codes();
-        let list: String = causes.chain(finding_codes()).chain(simulated).map(|code| format!("{code}\n")).collect();
+        let list: String =
+            causes.chain(finding_codes()).chain(simulated).map(|code| format!("{code}\n")).collect();
         output::print(&list)?;
     } else if let Some(page) = finding_page(code).or(simulated) {
         output::print(page)?;

@@ -1,0 +1,60 @@
+//! The arguments of `whylate explain`.
+
+use super::output::{OutputArgs, file_of, format_of};
+use super::scope::ScopeArgs;
+use super::selection::Selection;
+use super::values::positive_duration;
+use clap::Args;
+use std::path::PathBuf;
+use whylate_base::Ns;
+use whylate_ledger::{ChainOptions, ChainPattern};
+use whylate_report::explain::Explained;
+
+/// `whylate explain`
+#[derive(Debug, Args)]
+#[command(mut_arg("format", format_of::<Explained<'_>>), mut_arg("output", file_of::<Explained<'_>>))]
+pub(crate) struct ExplainArgs {
+    /// The trace; `-` reads it from standard input
+    #[arg(required_unless_present = "code")]
+    pub(crate) file: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) selection: Selection,
+    #[command(flatten)]
+    pub(crate) scope: ScopeArgs,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+    /// Look for programs and separate debug files (by build id) of recorded call stacks in this directory (repeatable)
+    #[arg(long, value_name = "DIR")]
+    pub(crate) symbols: Vec<PathBuf>,
+    /// Print the page of a cause or finding, such as rt-throttled, and exit; `list` prints all codes
+    #[arg(long, value_name = "CAUSE")]
+    pub(crate) code: Option<String>,
+    #[command(flatten)]
+    pub(crate) chains: ChainArgs,
+}
+
+/// Which chains are explained.
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = "Chains of threads")]
+pub(crate) struct ChainArgs {
+    /// Find chains from a timer, an interrupt or a packet from thread to thread, and explain the worst of each hop by hop
+    #[arg(long)]
+    pub(crate) chains: bool,
+    /// Explain this chain (repeatable), such as 'irq:eth1 -> rx -> ctl' or 'timer -> net:lo -> control'
+    ///
+    /// A hop is the name or id of a thread, timer, irq:NAME, net:DEVICE, work:FUNCTION or softirq:NAME; names may have
+    /// wildcards. Others may lie in between.
+    #[arg(long, value_name = "CHAIN", value_parser = ChainPattern::parse)]
+    pub(crate) chain: Vec<ChainPattern>,
+    /// A chain is late when it took longer than this, such as 2ms, from its beginning to the end of its last thread
+    #[arg(long, value_name = "DURATION", value_parser = positive_duration)]
+    pub(crate) chain_deadline: Option<Ns>,
+}
+
+impl ChainArgs {
+    /// What is asked about chains; any of the options asks for them.
+    pub(crate) fn options(&self) -> Option<ChainOptions> {
+        let asked = self.chains || !self.chain.is_empty() || self.chain_deadline.is_some();
+        asked.then(|| ChainOptions { chosen: self.chain.clone(), deadline: self.chain_deadline })
+    }
+}
