@@ -66,6 +66,11 @@ mod tests {
         ("crates/investigate/docs/doctor/heap.md", ""),
     ];
 
+    const SIMULATE: [(&str, &str); 2] = [
+        ("crates/simulate/src/findings/missed.rs", "Finding { code: \"missed\" }"),
+        ("crates/simulate/docs/findings/missed.md", ""),
+    ];
+
     #[test]
     fn codes_are_the_strings_of_that_field_alone() {
         assert_eq!(codes(IRQ.1), [("irq", 1)]);
@@ -76,7 +81,9 @@ mod tests {
     fn codes_and_pages_must_match_both_ways() {
         let page = ("crates/ledger/docs/causes/irq.md", "");
         let [rule, rule_page] = DOCTOR;
-        let fine = [IRQ, FINDING, page, ("crates/ledger/docs/findings/noise.md", ""), rule, rule_page];
+        let [missed, missed_page] = SIMULATE;
+        let noise_page = ("crates/ledger/docs/findings/noise.md", "");
+        let fine = [IRQ, FINDING, page, noise_page, rule, rule_page, missed, missed_page];
         assert_eq!(pages(&Tree::of(&fine)), []);
         let found = pages(&Tree::of(&[
             IRQ,
@@ -85,6 +92,8 @@ mod tests {
             ("crates/ledger/docs/causes/smi.md", ""),
             rule,
             rule_page,
+            missed,
+            missed_page,
         ]));
         assert_eq!(found.len(), 2);
         assert!(found.iter().any(|violation| violation.line == Some(2)));

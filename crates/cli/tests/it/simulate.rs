@@ -27,7 +27,7 @@ fn the_kernel_decides_what_delays_story_a() {
 #[test]
 fn every_format_is_written() {
     for format in ["text", "json", "html", "markdown", "svg"] {
-        let run = whylate(["simulate", &example("story-c.toml"), "-d", "1s", "--format", format]);
+        let run = whylate(["simulate", &example("story-c.toml"), "-d", "2s", "--format", format]);
         assert_eq!(run.code, Some(1), "{format}: {run:#?}");
         assert!(run.stdout.contains("coarse-clock-throttled"), "{format}");
     }

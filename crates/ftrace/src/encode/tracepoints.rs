@@ -271,7 +271,7 @@ specs! {
         "u64 start" Unsigned(8), "u64 duration" Unsigned(8), "u64 interference" Unsigned(8) }
         r#""start %llu duration %llu ns interference %llu", REC->start, REC->duration, REC->interference"#;
 
-    OTHER = 150 "whylate" "other" { "unsigned char unknown" Unsigned(1) } r#""""#;
+    OTHER = 199 "whylate" "other" { "unsigned char unknown" Unsigned(1) } r#""""#;
 }
 
 /// The first id of the architecture's vectors, whose formats are made as they come.

@@ -154,6 +154,8 @@ fn every_fix_that_can_be_a_setting_is_in_the_profile() {
         "numa-placement",
         "clocksource",
         "timer-device",
+        // The memory controller's governor is a device of each board.
+        "memory-frequency",
         // A board's clock; throttling, linked as rt-throttling, is what it makes harmful.
         "scheduler-clock",
         // Which driver a machine needs.
