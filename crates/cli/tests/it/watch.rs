@@ -279,6 +279,6 @@ fn prometheus_takes_its_metrics_and_the_alert_rules() {
     };
     match promtool().args(["check", "rules"]).arg(&rules).output() {
         Ok(output) => assert!(output.status.success(), "{output:?}"),
-        Err(error) => skip(Need::Program, format_args!("promtool (package prometheus): {error}")),
+        Err(error) => skip(Need::Machine, format_args!("promtool (package prometheus): {error}")),
     }
 }

@@ -13,7 +13,7 @@ use table::Table;
 use whylate_events::EventSource;
 use whylate_ledger::{Explanation, Options};
 
-/// The three tables' names, in the order in which [`write`] takes their files.
+/// The three tables' names, in the order in which [`write()`] takes their files.
 pub const TABLES: [&str; 3] = ["events", "activations", "segments"];
 
 /// Writes the events of `source` that `cut` keeps, and the explanation of the whole trace within the cut's

@@ -38,7 +38,7 @@ pub fn demand(tasks: &[DemandTask], window: Ns) -> Ns {
 /// `before` goes before every deadline: interrupts, the stop class. `blocking` keeps the CPU once.
 ///
 /// # Errors
-/// [`DemandUnknown`] where there are too many instants to look at, or no time at all is left.
+/// `DemandUnknown` where there are too many instants to look at, or no time at all is left.
 pub fn first_overload(
     tasks: &[DemandTask],
     blocking: Ns,
