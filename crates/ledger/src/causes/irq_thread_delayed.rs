@@ -22,13 +22,19 @@ pub(super) const CAUSE: CauseInfo = CauseInfo {
 fn why(late: &LateActivation<'_>) -> String {
     let LateActivation { thread, cpu, charged, .. } = late;
     let by = late.by();
-    format!("{by} had CPU {cpu} for {charged} while the thread of the interrupt that wakes {thread} was runnable")
+    format!(
+        "{by} had CPU {cpu} for {charged} while the thread of the interrupt that wakes {thread} was runnable"
+    )
 }
 
 fn advice(by: Option<&Culprit>, _late_thread: Priority) -> Vec<String> {
     let by = the_culprit(by);
     vec![
-        format!("give the thread of the interrupt (irq/N-NAME) a priority above {by}: chrt -f -p PRIORITY TID"),
-        format!("move {by} to another CPU (taskset -pc CPUS TID), or the interrupt: /proc/irq/N/smp_affinity_list"),
+        format!(
+            "give the thread of the interrupt (irq/N-NAME) a priority above {by}: chrt -f -p PRIORITY TID"
+        ),
+        format!(
+            "move {by} to another CPU (taskset -pc CPUS TID), or the interrupt: /proc/irq/N/smp_affinity_list"
+        ),
     ]
 }
