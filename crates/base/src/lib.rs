@@ -5,6 +5,7 @@
 
 pub mod bundle;
 
+mod calendar;
 mod cpu;
 mod finding;
 mod glob;
@@ -12,10 +13,11 @@ mod natural;
 mod printable;
 mod priority;
 mod source_location;
-mod systemd_word;
+mod systemd;
 mod text;
 mod time;
 
+pub use calendar::gregorian_date;
 pub use cpu::{Cpu, CpuSet, CpuSetError};
 pub use finding::{Confidence, Evidence, Finding, Severity};
 pub use glob::glob;
@@ -23,7 +25,7 @@ pub use natural::natural;
 pub use printable::{is_unprintable, printable, printable_lines};
 pub use priority::{Policy, Priority, SchedClass};
 pub use source_location::SourceLocation;
-pub use systemd_word::systemd_word;
+pub use systemd::{systemd_service, systemd_word};
 pub use text::{Comm, Text};
 pub use time::{Ns, ParseDurationError, parse_duration};
 

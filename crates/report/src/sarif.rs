@@ -20,6 +20,21 @@ pub(crate) fn log(id: &str, rules: Vec<Value>, mut run: Value) -> Value {
     json!({ "$schema": SCHEMA, "version": "2.1.0", "runs": [run] })
 }
 
+/// A rule without more than its code and its page.
+pub(crate) fn rule(code: &str, page: &str) -> Value {
+    json!({
+        "id": code,
+        "shortDescription": { "text": code },
+        "help": { "text": page, "markdown": page },
+    })
+}
+
+/// The lines of a message that list fixes, best first, each behind a line break.
+pub(crate) fn fixes(fixes: impl IntoIterator<Item = String>) -> String {
+    let line = |(i, fix): (usize, String)| format!("\n{}: {fix}", if i == 0 { "Fix" } else { "Or" });
+    fixes.into_iter().enumerate().map(line).collect()
+}
+
 /// SARIF's word for a severity.
 pub(crate) fn level(severity: Severity) -> &'static str {
     match severity {

@@ -19,6 +19,7 @@ mod layout;
 mod maxima;
 mod normal;
 mod of_cpus;
+mod openmetrics;
 mod rhythm;
 mod run;
 #[cfg(test)]
@@ -32,6 +33,7 @@ pub use histogram::{Bounds, Bucket, Exact, Histogram};
 pub use layout::{Layout, MeasuredLayout};
 pub use maxima::Maxima;
 pub use of_cpus::NotOfCpus;
+pub use openmetrics::{METRIC_BOUNDS, label_value};
 pub use rhythm::{Rhythm, rhythm};
 pub use run::{Late, Measured, Run};
 pub use trend::{Trend, trend};

@@ -4,33 +4,7 @@
 use std::fmt::Write as _;
 use std::io::{self, Write};
 use whylate_base::Ns;
-use whylate_stats::{Histogram, Measured, Run};
-
-/// Upper ends of the buckets, in ns and as OpenMetrics' canonical numbers of seconds.
-const BOUNDS: [(i64, &str); 22] = [
-    (1_000, "1e-06"),
-    (2_000, "2e-06"),
-    (5_000, "5e-06"),
-    (10_000, "1e-05"),
-    (20_000, "2e-05"),
-    (50_000, "5e-05"),
-    (100_000, "0.0001"),
-    (200_000, "0.0002"),
-    (500_000, "0.0005"),
-    (1_000_000, "0.001"),
-    (2_000_000, "0.002"),
-    (5_000_000, "0.005"),
-    (10_000_000, "0.01"),
-    (20_000_000, "0.02"),
-    (50_000_000, "0.05"),
-    (100_000_000, "0.1"),
-    (200_000_000, "0.2"),
-    (500_000_000, "0.5"),
-    (1_000_000_000, "1.0"),
-    (2_000_000_000, "2.0"),
-    (5_000_000_000, "5.0"),
-    (10_000_000_000, "10.0"),
-];
+use whylate_stats::{Histogram, METRIC_BOUNDS, Measured, Run, label_value};
 
 const LATENCY: &str = "whylate_latency_seconds";
 
@@ -41,7 +15,7 @@ pub(super) fn write(run: &Run, out: &mut dyn Write) -> io::Result<()> {
     head(out, LATENCY, "histogram", "How late each sample was")?;
     for (thread, labels) in threads() {
         let histogram = &thread.histogram;
-        for ((_, bound), count) in BOUNDS.iter().zip(upto(histogram)) {
+        for ((_, bound), count) in METRIC_BOUNDS.iter().zip(upto(histogram)) {
             writeln!(out, "{LATENCY}_bucket{{{labels},le=\"{bound}\"}} {count}")?;
         }
         writeln!(out, "{LATENCY}_bucket{{{labels},le=\"+Inf\"}} {}", histogram.count())?;
@@ -85,7 +59,7 @@ fn upto(histogram: &Histogram) -> impl Iterator<Item = u64> + '_ {
     let mut buckets = histogram.buckets().iter().peekable();
     let max = histogram.max().unwrap_or_default();
     let mut count = 0;
-    BOUNDS.iter().map(move |&(bound, _)| {
+    METRIC_BOUNDS.iter().map(move |&(bound, _)| {
         while let Some(bucket) = buckets.next_if(|bucket| bucket.upto.min(max).0 <= bound) {
             count += bucket.count;
         }
@@ -96,12 +70,12 @@ fn upto(histogram: &Histogram) -> impl Iterator<Item = u64> + '_ {
 }
 
 fn of_run(run: &Run) -> String {
-    format!("probe=\"{}\",tool=\"{}\"", escaped(&run.probe), escaped(&run.tool))
+    format!("probe=\"{}\",tool=\"{}\"", label_value(&run.probe), label_value(&run.tool))
 }
 
 fn labels(run: &Run, thread: &Measured) -> String {
     let mut labels = of_run(run);
-    let name = escaped(&thread.name);
+    let name = label_value(&thread.name);
     // Several threads may share a CPU: the name tells them apart.
     let _ = write!(labels, ",thread=\"{name}\"");
     if let Some(cpu) = thread.cpu {
@@ -110,23 +84,9 @@ fn labels(run: &Run, thread: &Measured) -> String {
     labels
 }
 
-/// A label's value.
-fn escaped(text: &str) -> String {
-    text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn bounds_ascend_and_say_what_they_are() {
-        assert!(BOUNDS.is_sorted());
-        for (ns, text) in BOUNDS {
-            let seconds: f64 = text.parse().expect("a number");
-            assert_eq!((seconds * 1e9).round() as i64, ns, "{text}");
-        }
-    }
 
     #[test]
     fn nothing_is_counted_below_a_bound_that_may_be_above_it() {
@@ -138,10 +98,5 @@ mod tests {
         assert_eq!(counts[..3], [1, 1, 2], "up to 1, 2 and 5 us");
         assert_eq!(counts[9..12], [2, 2, 5], "up to 1, 2 and 5 ms");
         assert_eq!(upto(&Histogram::default()).max(), Some(0));
-    }
-
-    #[test]
-    fn a_label_may_hold_anything() {
-        assert_eq!(escaped("a\"b\\c\nd"), "a\\\"b\\\\c\\nd");
     }
 }

@@ -11,7 +11,7 @@ const MOST_TIMES: usize = 256;
 /// The thread, and the cause, of what has no group any more.
 pub(super) const OTHERS: &str = "(others)";
 
-/// What a group is told by.
+/// What makes a group.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct GroupKey {
     /// The thread's name.

@@ -1,27 +1,21 @@
 //! A systemd unit for a watch, with no more privileges than it needs.
 
-use std::fmt::Write;
 use std::path::Path;
-use whylate_base::systemd_word as quoted;
+use whylate_base::systemd_service;
 
 /// The text of a unit that watches with these arguments, and may write to a directory.
 ///
 /// CAP_DAC_READ_SEARCH and CAP_DAC_OVERRIDE are for tracefs, which belongs to root alone; CAP_SYS_ADMIN for a mount of it
 /// where there is none, and for /proc of other users.
 pub fn unit(program: &str, arguments: &[String], written: Option<&Path>, serves: bool) -> String {
-    let mut text = String::from(
-        "[Unit]\nDescription=Keeps and explains late activations of real-time threads\n\n[Service]\nType=notify\n",
-    );
-    let words = [program, "watch"].into_iter().chain(arguments.iter().map(String::as_str));
-    let words: Vec<String> = words.map(quoted).collect();
-    let _ = writeln!(text, "ExecStart={}", words.join(" "));
-    let _ = writeln!(text, "ExecReload=/bin/kill -HUP $MAINPID");
+    let command = [program, "watch"].into_iter().chain(arguments.iter().map(String::as_str));
     let network = if serves {
         [("PrivateNetwork", "no"), ("RestrictAddressFamilies", "AF_UNIX AF_INET AF_INET6")]
     } else {
         [("PrivateNetwork", "yes"), ("RestrictAddressFamilies", "AF_UNIX")]
     };
     let settings = [
+        ("ExecReload", "/bin/kill -HUP $MAINPID"),
         ("Restart", "on-failure"),
         // 1 is that something was late, 3 that no thread was seen: neither is a failure of the unit.
         ("SuccessExitStatus", "1 3"),
@@ -46,14 +40,8 @@ pub fn unit(program: &str, arguments: &[String], written: Option<&Path>, serves:
         ("SystemCallArchitectures", "native"),
         ("SystemCallFilter", "@system-service @mount"),
     ];
-    for (name, value) in settings.into_iter().chain(network) {
-        let _ = writeln!(text, "{name}={value}");
-    }
-    if let Some(directory) = written {
-        let _ = writeln!(text, "ReadWritePaths={}", quoted(&directory.to_string_lossy()));
-    }
-    text.push_str("\n[Install]\nWantedBy=multi-user.target\n");
-    text
+    let settings = settings.into_iter().chain(network);
+    systemd_service("Keeps and explains late activations of real-time threads", command, settings, written)
 }
 
 #[cfg(test)]

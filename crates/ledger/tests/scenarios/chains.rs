@@ -46,14 +46,14 @@ fn an_interrupt_makes_its_thread_due() {
     assert_charges(last, &[(Cause::Irq, 50), (Cause::IdleExit, 5), (Cause::OwnWork, 45)]);
 }
 
-#[test]
-fn a_packet_waits_for_ksoftirqd_behind_a_real_time_thread() {
-    let explained = asleep()
-        .cpu(1)
-        .at(1_000)
-        .irq(27, "eth0")
-        .at(1_002)
-        .event(EventKind::SoftirqRaise { vec: NET_RX })
+/// The interrupt of a network card, on the CPU of the hog.
+fn card_interrupts() -> Scene {
+    asleep().cpu(1).at(1_000).irq(27, "eth0")
+}
+
+/// ksoftirqd gets the hog's CPU after 3 ms, and wakes the victim.
+fn received_late(interrupted: Scene) -> Scene {
+    interrupted
         .at(1_003)
         .wake(KSOFTIRQD, 1)
         .at(1_005)
@@ -69,7 +69,12 @@ fn a_packet_waits_for_ksoftirqd_behind_a_real_time_thread() {
         .run(VICTIM)
         .at(4_100)
         .sleep(IDLE)
-        .explain("reader");
+}
+
+#[test]
+fn a_packet_waits_for_ksoftirqd_behind_a_real_time_thread() {
+    let interrupted = card_interrupts().at(1_002).event(EventKind::SoftirqRaise { vec: NET_RX });
+    let explained = received_late(interrupted).explain("reader");
     let worst = explained.worst();
     assert_eq!(worst.due, Ns::from_us(1_000));
     assert_charges(
@@ -88,26 +93,7 @@ fn a_packet_waits_for_ksoftirqd_behind_a_real_time_thread() {
 /// As before, but no event shows that a softirq was raised, nor by what: nothing before the wake-up is charged.
 #[test]
 fn without_the_raise_nothing_before_the_wake_up_is_charged() {
-    let explained = asleep()
-        .cpu(1)
-        .at(1_000)
-        .irq(27, "eth0")
-        .at(1_003)
-        .wake(KSOFTIRQD, 1)
-        .at(1_005)
-        .irq_exit(27)
-        .at(4_000)
-        .sleep(KSOFTIRQD)
-        .at(4_010)
-        .softirq(NET_RX)
-        .at(4_030)
-        .wake(VICTIM, 0)
-        .cpu(0)
-        .at(4_035)
-        .run(VICTIM)
-        .at(4_100)
-        .sleep(IDLE)
-        .explain("reader");
+    let explained = received_late(card_interrupts()).explain("reader");
     let worst = explained.worst();
     assert_eq!(worst.due, Ns::from_us(4_030));
     assert_charges(worst, &[(Cause::IdleExit, 5), (Cause::OwnWork, 65)]);

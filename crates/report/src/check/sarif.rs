@@ -66,9 +66,7 @@ fn result((index, answered): (usize, &CheckedRule)) -> Value {
             if !answer.why.is_empty() {
                 text += &format!(" {}", sentence(&answer.why));
             }
-            for (i, fix) in answer.fixes.iter().enumerate() {
-                text += &format!("\n{}: {}", if i == 0 { "Fix" } else { "Or" }, way_out_line(fix));
-            }
+            text += &sarif::fixes(answer.fixes.iter().map(way_out_line));
             (kind, level, text, answer.evidence.clone())
         }
         Err(unknown) => {

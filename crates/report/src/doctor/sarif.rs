@@ -9,7 +9,8 @@ use whylate_investigate::doctor::{DoctorFinding, DoctorReport, page};
 pub fn render(report: &DoctorReport) -> Value {
     let codes: Vec<&str> =
         report.findings.iter().map(|finding| finding.code).collect::<BTreeSet<_>>().into_iter().collect();
-    let rules: Vec<Value> = codes.iter().map(|code| rule(code)).collect();
+    let rules: Vec<Value> =
+        codes.iter().map(|code| sarif::rule(code, page(code).unwrap_or_default())).collect();
     let results: Vec<Value> = report.findings.iter().map(|finding| result(finding, &codes)).collect();
     let notifications: Vec<Value> = report
         .unseen
@@ -26,20 +27,9 @@ pub fn render(report: &DoctorReport) -> Value {
     sarif::log("whylate-doctor/", rules, run)
 }
 
-fn rule(code: &str) -> Value {
-    let page = page(code).unwrap_or_default();
-    json!({
-        "id": code,
-        "shortDescription": { "text": code },
-        "help": { "text": page, "markdown": page },
-    })
-}
-
 fn result(finding: &DoctorFinding, codes: &[&str]) -> Value {
     let mut text = format!("{}. {}.", words::clean(&finding.title), words::clean(&finding.why));
-    for (i, fix) in finding.fix.iter().enumerate() {
-        text += &format!("\n{}: {}", if i == 0 { "Fix" } else { "Or" }, words::clean(fix));
-    }
+    text += &sarif::fixes(finding.fix.iter().map(|fix| words::clean(fix)));
     let locations: Vec<Value> = finding.location.iter().filter_map(sarif::location).collect();
     let other = finding.other.iter().filter_map(|(_, other)| other.as_ref());
     let related: Vec<Value> = other.filter_map(sarif::location).collect();

@@ -23,7 +23,8 @@ pub fn render(explanation: &Explanation) -> Value {
         .map(|finding| of_finding(finding, &codes))
         .chain(verdicts.iter().map(|worst| of_verdict(worst, &codes)))
         .collect();
-    let rules: Vec<Value> = codes.iter().map(|code| rule(code)).collect();
+    let rules: Vec<Value> =
+        codes.iter().map(|code| sarif::rule(code, finding_page(code).unwrap_or_default())).collect();
     let concludes = explanation.concludes();
     let run = json!({
         "invocations": [{ "executionSuccessful": concludes }],
@@ -35,15 +36,6 @@ pub fn render(explanation: &Explanation) -> Value {
 /// Whether an activation's verdict names a cause: own work is what the thread is for.
 fn is_accused(activation: &Activation) -> bool {
     !matches!(activation.verdict.cause, Cause::OwnWork | Cause::Unexplained)
-}
-
-fn rule(code: &str) -> Value {
-    let page = finding_page(code).unwrap_or_default();
-    json!({
-        "id": code,
-        "shortDescription": { "text": code },
-        "help": { "text": page, "markdown": page },
-    })
 }
 
 fn of_finding(finding: &Finding, codes: &[&str]) -> Value {
@@ -80,9 +72,7 @@ fn result(
     places: Vec<&SourceLocation>,
     codes: &[&str],
 ) -> Value {
-    for (i, fix) in fixes.iter().enumerate() {
-        text += &format!("\n{}: {}", if i == 0 { "Fix" } else { "Or" }, words::clean(fix));
-    }
+    text += &sarif::fixes(fixes.iter().map(|fix| words::clean(fix)));
     let mut known: Vec<&SourceLocation> = Vec::new();
     for place in places {
         if !known.contains(&place) {

@@ -1,7 +1,7 @@
 //! What the renderers of a watch share: its answer, its cost, and groups in words.
 
 use crate::words;
-use whylate_base::Ns;
+use whylate_base::{Ns, gregorian_date};
 use whylate_investigate::watch::{LateGroup, WatchCost, WatchReport};
 
 /// The answer in one line.
@@ -97,15 +97,7 @@ pub(crate) fn group(group: &LateGroup) -> [String; 7] {
 pub(crate) fn date(at: Ns) -> String {
     let seconds = at.0.div_euclid(1_000_000_000);
     let (days, of_day) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
-    // Days since 1 March of year 0, in eras of 400 years of the Gregorian calendar.
-    let shifted = days + 719_468;
-    let (era, of_era) = (shifted.div_euclid(146_097), shifted.rem_euclid(146_097));
-    let year_of_era = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let month_from_march = (5 * of_year + 2) / 153;
-    let day = of_year - (153 * month_from_march + 2) / 5 + 1;
-    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
-    let year = year_of_era + era * 400 + i64::from(month <= 2);
+    let (year, month, day) = gregorian_date(days);
     let (hour, minute, second) = (of_day / 3_600, of_day / 60 % 60, of_day % 60);
     format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}Z")
 }

@@ -2,30 +2,10 @@
 
 use std::fmt::Write;
 use whylate_investigate::watch::{WatchReport, WatchedName};
-use whylate_stats::Histogram;
+use whylate_stats::{Histogram, METRIC_BOUNDS, label_value};
 
-/// Upper ends of the buckets, in ns and as OpenMetrics' canonical numbers of seconds.
-const BOUNDS: [(i64, &str); 19] = [
-    (10_000, "1e-05"),
-    (20_000, "2e-05"),
-    (50_000, "5e-05"),
-    (100_000, "0.0001"),
-    (200_000, "0.0002"),
-    (500_000, "0.0005"),
-    (1_000_000, "0.001"),
-    (2_000_000, "0.002"),
-    (5_000_000, "0.005"),
-    (10_000_000, "0.01"),
-    (20_000_000, "0.02"),
-    (50_000_000, "0.05"),
-    (100_000_000, "0.1"),
-    (200_000_000, "0.2"),
-    (500_000_000, "0.5"),
-    (1_000_000_000, "1.0"),
-    (2_000_000_000, "2.0"),
-    (5_000_000_000, "5.0"),
-    (10_000_000_000, "10.0"),
-];
+/// A response is longer than a wake-up's latency: it needs no buckets below 10 us.
+const BOUNDS: &[(i64, &str)] = METRIC_BOUNDS.split_at(3).1;
 
 /// A distribution of each thread.
 type OfThread = fn(&WatchedName) -> &Histogram;
@@ -67,8 +47,8 @@ pub fn render(report: &WatchReport) -> String {
 }
 
 fn histogram(text: &mut String, name: &str, thread: &str, histogram: &Histogram) {
-    let thread = escaped(thread);
-    for (at, bound) in BOUNDS {
+    let thread = label_value(thread);
+    for &(at, bound) in BOUNDS {
         let upto = histogram.count() - histogram.beyond(whylate_base::Ns(at));
         let _ = writeln!(text, "{name}_bucket{{thread=\"{thread}\",le=\"{bound}\"}} {upto}");
     }
@@ -170,11 +150,6 @@ fn braces(labels: &[(&str, String)]) -> String {
         return String::new();
     }
     let labels: Vec<String> =
-        labels.iter().map(|(name, value)| format!("{name}=\"{}\"", escaped(value))).collect();
+        labels.iter().map(|(name, value)| format!("{name}=\"{}\"", label_value(value))).collect();
     format!("{{{}}}", labels.join(","))
-}
-
-/// A label's value.
-fn escaped(text: &str) -> String {
-    text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
 }

@@ -6,6 +6,7 @@ use crate::rows::{MachineFacts, Rows, RunFacts};
 use crate::run_id::RunId;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
+use whylate_base::gregorian_date;
 use whylate_host::{FsRoot, Reading, Snapshot};
 use whylate_investigate::measure::machine_settings;
 use whylate_ledger::WANTED;
@@ -67,15 +68,8 @@ fn changed(path: &Path) -> Option<i64> {
 
 /// The day (UTC) of an instant since 1970, as YYYY-MM-DD.
 pub(super) fn day(unix_ns: i64) -> String {
-    // Howard Hinnant's civil_from_days.
-    let days = unix_ns.div_euclid(DAY_NS) + 719_468;
-    let (era, day) = (days.div_euclid(146_097), days.rem_euclid(146_097));
-    let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
-    let of_year = day - (365 * year + year / 4 - year / 100);
-    let month = (5 * of_year + 2) / 153;
-    let of_month = of_year - (153 * month + 2) / 5 + 1;
-    let (month, carry) = if month < 10 { (month + 3, 0) } else { (month - 9, 1) };
-    format!("{:04}-{month:02}-{of_month:02}", year + era * 400 + carry)
+    let (year, month, day) = gregorian_date(unix_ns.div_euclid(DAY_NS));
+    format!("{year:04}-{month:02}-{day:02}")
 }
 
 impl Input {

@@ -1,19 +1,13 @@
 //! The systemd unit of a guard (systemd.exec(5), systemd.service(5)).
 
-use std::fmt::Write;
 use std::path::Path;
-use whylate_base::systemd_word as quoted;
+use whylate_base::systemd_service;
 
 /// The unit's text, with the guard's arguments. Its process has no right but those that it needs; of the directories it may
 /// write to `written`.
 pub fn unit(program: &str, arguments: &[String], written: Option<&Path>) -> String {
-    let mut text =
-        String::from("[Unit]\nDescription=Lends CPU time to starving threads\n\n[Service]\nType=notify\n");
-    let words: Vec<&str> =
-        [program, "guard"].into_iter().chain(arguments.iter().map(String::as_str)).collect();
-    let _ =
-        writeln!(text, "ExecStart={}", words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" "));
-    for (name, value) in [
+    let command = [program, "guard"].into_iter().chain(arguments.iter().map(String::as_str));
+    let settings = [
         ("Restart", "on-failure"),
         // The guard restores at SIGTERM; its watchdog ends with it.
         ("KillMode", "mixed"),
@@ -40,14 +34,8 @@ pub fn unit(program: &str, arguments: &[String], written: Option<&Path>) -> Stri
         ("MemoryDenyWriteExecute", "yes"),
         ("SystemCallArchitectures", "native"),
         ("SystemCallFilter", "@system-service @resources"),
-    ] {
-        let _ = writeln!(text, "{name}={value}");
-    }
-    if let Some(directory) = written {
-        let _ = writeln!(text, "ReadWritePaths={}", quoted(&directory.to_string_lossy()));
-    }
-    text.push_str("\n[Install]\nWantedBy=multi-user.target\n");
-    text
+    ];
+    systemd_service("Lends CPU time to starving threads", command, settings, written)
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::time::{SystemTime, UNIX_EPOCH};
+use whylate_base::gregorian_date;
 use whylate_sys::Clock;
 
 /// Seconds since 1970-01-01 00:00:00 UTC.
@@ -60,22 +61,10 @@ impl BootInstant {
 impl fmt::Display for Timestamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (days, second) = (self.0.div_euclid(86_400), self.0.rem_euclid(86_400));
-        let (year, month, day) = date(days);
+        let (year, month, day) = gregorian_date(days);
         let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
         write!(f, "{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02} UTC")
     }
-}
-
-/// The Gregorian date of a day since 1970-01-01: years are counted from March, so that the leap day is their last.
-fn date(days: i64) -> (i64, i64, i64) {
-    let days = days + 719_468;
-    let (era, day) = (days.div_euclid(146_097), days.rem_euclid(146_097));
-    let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
-    let day = day - (365 * year + year / 4 - year / 100);
-    let month = (5 * day + 2) / 153;
-    let day = day - (153 * month + 2) / 5 + 1;
-    let (year, month) = (year + era * 400, if month < 10 { month + 3 } else { month - 9 });
-    (if month <= 2 { year + 1 } else { year }, month, day)
 }
 
 #[cfg(test)]

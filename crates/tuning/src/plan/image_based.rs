@@ -56,7 +56,7 @@ fn has(tree: &FsRoot, path: &str) -> bool {
     tree.bytes(path).known().is_some()
 }
 
-/// `rpm-ostree kargs` replaces a value only where it is told the old one (its manual page).
+/// `rpm-ostree kargs` replaces a value only where the old one is given (its manual page).
 fn kargs((name, value, now): &(&str, Option<&str>, Option<String>)) -> String {
     match (value, now.as_deref()) {
         (Some(value), None) => format!("--append-if-missing={}", quoted(&assignment(name, value))),

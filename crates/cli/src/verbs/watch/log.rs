@@ -53,7 +53,6 @@ impl LineLog {
                     self.line(format!("{line}\n"));
                 }
             }
-            // A page or a table comes at the end, alone; meanwhile a person is told.
             Format::Text => {
                 for (level, line) in text::lines(event) {
                     let priority =
@@ -61,6 +60,7 @@ impl LineLog {
                     self.line(format!("{priority}{line}\n"));
                 }
             }
+            // A page or a table comes at the end, alone; meanwhile the lines go to standard error.
             _ => text::lines(event).into_iter().for_each(|(_, line)| message!("whylate: {line}")),
         }
     }
