@@ -17,6 +17,7 @@ mod record;
 mod run;
 mod scope;
 mod selection;
+mod shell;
 mod simulate;
 mod tables;
 mod tuning;
@@ -39,6 +40,7 @@ pub(crate) use ps::PsArgs;
 pub(crate) use record::RecordArgs;
 pub(crate) use run::RunArgs;
 pub(crate) use selection::Selection;
+pub(crate) use shell::{CompletionsArgs, ManPagesArgs, Shell, visible};
 pub(crate) use simulate::SimulateArgs;
 pub(crate) use tables::TablesArgs;
 pub(crate) use tuning::{ApplyArgs, ConfirmArgs, HistoryArgs, OnFailure, Place, RollbackArgs, VerifyArgs};
@@ -261,6 +263,20 @@ pub(crate) enum Verb {
     Rollback(RollbackArgs),
     /// Show what was applied when, and what became of it
     History(HistoryArgs),
+    /// Print completions of this command line for a shell
+    ///
+    /// bash: whylate completions bash > ~/.local/share/bash-completion/completions/whylate
+    ///
+    /// zsh: whylate completions zsh > ~/.zfunc/_whylate, where fpath has ~/.zfunc
+    ///
+    /// fish: whylate completions fish > ~/.config/fish/completions/whylate.fish
+    ///
+    /// Exit codes: 0 done; 2 could not do it.
+    Completions(CompletionsArgs),
+    /// Write a man page for each verb into a directory
+    ///
+    /// Exit codes: 0 done; 2 could not do it.
+    ManPages(ManPagesArgs),
 }
 
 /// `whylate check`
@@ -317,6 +333,11 @@ pub(crate) struct SnapshotArgs {
 }
 
 impl Cli {
+    /// The whole command line, as completions and man pages describe it.
+    pub(crate) fn definition() -> clap::Command {
+        Cli::command()
+    }
+
     /// The command line of this process; what is wrong with it ends the process as clap does.
     pub(crate) fn read() -> Cli {
         let arguments: Vec<OsString> = measure::in_our_words(std::env::args_os().collect());

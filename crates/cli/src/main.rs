@@ -53,6 +53,8 @@ fn main() -> ExitCode {
         Verb::Verify(args) => verbs::verify::run(args),
         Verb::Rollback(args) => verbs::rollback::run(args),
         Verb::History(args) => verbs::history::run(args),
+        Verb::Completions(args) => verbs::completions::run(args),
+        Verb::ManPages(args) => verbs::man_pages::run(args),
     };
     match result {
         Ok(status) => status.into(),

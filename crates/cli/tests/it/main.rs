@@ -28,6 +28,7 @@ mod ps;
 mod readme;
 mod record;
 mod run;
+mod shell;
 mod simulate;
 mod support;
 mod tables;
