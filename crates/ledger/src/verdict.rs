@@ -138,9 +138,12 @@ fn may_have_stood_still(
     key @ (cause, _): (Cause, Option<Culprit>),
 ) -> bool {
     let long = |segment: &Segment| (segment.cause, segment.by) == key && segment.length() >= LONG_HANDLER;
+    let info = cause.info();
     timeline.hypervisor == Some(true)
         && timeline.standstills >= OFTEN
-        && cause.info().group == CauseGroup::Interrupts
+        && info.group == CauseGroup::Interrupts
+        // A thread that kept another one off the CPU did so by the rules of the scheduler, and the recording has its switches.
+        && !info.details.culprit_holds_cpu
         && judged.iter().any(long)
 }
 

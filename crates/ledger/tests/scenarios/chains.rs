@@ -1,8 +1,8 @@
 //! What happens before a wake-up: a device's interrupt, a packet, a work item; and chains of threads.
 
 use crate::support::*;
-use whylate_base::Ns;
-use whylate_events::{EventKind, Packet, PacketStep, Work, WorkStep};
+use whylate_base::{Confidence, Ns};
+use whylate_events::{EventKind, Fact, Packet, PacketStep, Work, WorkStep};
 use whylate_ledger::{Cause, ChainOptions, ChainPattern, Culprit, Explanation, Options, Select, explain};
 
 const VICTIM: Thread = rt("reader", 11, 50);
@@ -88,6 +88,20 @@ fn a_packet_waits_for_ksoftirqd_behind_a_real_time_thread() {
         ],
     );
     assert_blames(worst, Cause::SoftirqDeferred, Some(HOG));
+}
+
+/// The doubt about handlers on such a guest is none about a thread that had the CPU.
+#[test]
+fn where_cpus_stand_still_the_thread_that_had_the_cpu_is_still_named() {
+    let interrupted = card_interrupts().at(1_002).event(EventKind::SoftirqRaise { vec: NET_RX });
+    let mut scene = received_late(interrupted.fact(Fact::Hypervisor(true)));
+    for n in 1..=5 {
+        scene = scene.at(n * 10_000).vector("local_timer").callback(7, "tick_nohz_handler", 5);
+        scene = scene.at(n * 10_000 + 3_000).vector_exit("local_timer");
+    }
+    let explained = scene.explain("reader");
+    let verdict = &explained.worst().verdict;
+    assert_eq!((verdict.cause, verdict.confidence), (Cause::SoftirqDeferred, Confidence::High));
 }
 
 /// As before, but no event shows that a softirq was raised, nor by what: nothing before the wake-up is charged.
