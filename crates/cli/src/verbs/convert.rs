@@ -15,6 +15,7 @@ use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::Path;
 use whylate_events::KindSet;
 use whylate_export::{Cut, Written, dat, json_lines, perfetto, text};
+use whylate_ledger::{ChainOptions, Options};
 
 /// Bytes gathered before the output is written to.
 const GATHERED: usize = 256 << 10;
@@ -91,7 +92,8 @@ fn stream(
         (ConvertFormat::Text, Input::Recorded(file)) => text::write_recorded(file, &cut, out),
         (ConvertFormat::Text, Input::Typed(source)) => text::write(source, &cut, out),
         (ConvertFormat::Perfetto, Input::Typed(source)) => {
-            perfetto::write(source, &cut, &ledger_options(args), out).map(|(written, _)| written)
+            let options = Options { chains: Some(ChainOptions::default()), ..ledger_options(args) };
+            perfetto::write(source, &cut, &options, out).map(|(written, _)| written)
         }
         (_, Input::Typed(source)) => json_lines::write(source, &cut, out),
         (_, Input::Recorded(file)) => json_lines::write(&mut file.events(KindSet::ALL), &cut, out),

@@ -4,17 +4,20 @@
 //! clock snapshot, system info
 //! ftrace bundles, a CPU's events each, as they come  ── scheduling, interrupts, system calls ...
 //! track descriptors, slices                          ── one track a thread: activations, and in them what
-//!                                                       their time was charged to; findings as instants
+//!                                                       their time was charged to; findings as instants; a track
+//!                                                       for each element of a chain, with arrows between them
 //! perf samples                                       ── call stacks, where the recording has some
 //! ```
 //!
 //! Field numbers are those of `protos/perfetto/trace` of github.com/google/perfetto.
 
 mod bundles;
+mod chains;
 mod event;
 mod packets;
 mod proto;
 mod samples;
+mod slices;
 mod tracks;
 
 use crate::cut::Cut;
@@ -59,7 +62,10 @@ pub fn write(
         Ok(())
     })?;
     bundles.finish(&mut packets)?;
-    let activations = tracks::write(&explanation, &selected, &mut packets)?;
+    let (activations, next_track) = tracks::write(&explanation, &selected, &mut packets)?;
+    if let Some(chains) = &explanation.chains {
+        chains::write(chains, &selected, next_track, &mut packets)?;
+    }
     let samples = match &explanation.trace.stacks {
         Some(stacks) => samples::write(stacks, &selected, &mut packets)?,
         None => 0,

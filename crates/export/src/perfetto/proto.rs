@@ -52,6 +52,11 @@ impl Message {
         self.bytes.extend(value.to_le_bytes());
     }
 
+    pub(super) fn fixed64(&mut self, field: u32, value: u64) {
+        self.key(field, FIXED64);
+        self.bytes.extend(value.to_le_bytes());
+    }
+
     pub(super) fn text(&mut self, field: u32, value: &str) {
         self.data(field, value.as_bytes());
     }

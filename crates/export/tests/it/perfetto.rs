@@ -8,7 +8,7 @@ use std::path::Path;
 use whylate_events::{Event, EventKind, EventSource, KindSet, TraceInfo, VecSource, drain};
 use whylate_export::{Cut, Written, perfetto};
 use whylate_ftrace::dat::TraceFile;
-use whylate_ledger::{Explanation, Instant, Options, Scope};
+use whylate_ledger::{ChainOptions, Explanation, Instant, Options, Scope};
 
 /// A field's value.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -183,6 +183,46 @@ fn the_monotonic_clock_is_defined() {
         let read =
             whylate_intake::from_reader(std::io::Cursor::new(trace), "here", KindSet::ALL).expect("a trace");
         assert_eq!(read.info().clock.as_deref(), Some(expected), "{clock:?}");
+    }
+}
+
+/// Arrows lead from each hop of a chain to the next.
+#[test]
+fn chains_have_rows_and_arrows() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../cli/tests/fixtures/6.18-pipeline.dat.gz");
+    let mut source = whylate_intake::open(&path, KindSet::ALL).expect("opens");
+    let options = Options { chains: Some(ChainOptions::default()), ..Options::default() };
+    let mut trace = Vec::new();
+    let (_, explanation) =
+        perfetto::write(&mut *source, &Cut::default(), &options, &mut trace).expect("written");
+    let chains = explanation.chains.expect("chains").found;
+    let instances = chains.iter().flat_map(|chain| &chain.worst);
+    let expected: usize = instances
+        .map(|instance| instance.hops.iter().filter(|hop| hop.end > hop.start).count().saturating_sub(1))
+        .sum();
+    assert!(expected > 0);
+
+    let mut rows = BTreeMap::new();
+    let (mut begun, mut ended) = (BTreeMap::new(), BTreeMap::new());
+    for packet in Fields::of(&trace).messages(1) {
+        for track in packet.messages(60) {
+            rows.insert(track.one(1).number(), track.one(2).text().to_owned());
+        }
+        for event in packet.messages(11) {
+            let at = (packet.one(8).number(), event.one(11).number());
+            for (field, known) in [(47, &mut begun), (48, &mut ended)] {
+                for id in event.all(field) {
+                    let Value::Fixed(id) = *id else { panic!("{id:?}") };
+                    assert!(known.insert(id, at).is_none(), "arrow {id} twice");
+                }
+            }
+        }
+    }
+    assert_eq!((begun.len(), ended.len()), (expected, expected));
+    for (id, (from, row)) in begun {
+        let (to, next) = ended[&id];
+        assert!(from < to && row != next, "arrow {id}: {from} on {row} to {to} on {next}");
+        assert!(rows[&row].starts_with("whylate: chain ") && rows[&next].starts_with("whylate: chain "));
     }
 }
 
