@@ -3,6 +3,7 @@
 mod bench;
 mod cross;
 mod outcome;
+mod python;
 mod release;
 mod root;
 mod schema;
@@ -40,6 +41,8 @@ enum Command {
     Score(score::Score),
     /// Build the programs for arm64 and riscv64, and static for x86-64
     Cross(cross::Cross),
+    /// Build the wheel of the Python package and run all its tests, with two executors of Spark
+    Python(python::Python),
     /// Write the generated files that are checked in (JSON schemas) anew
     #[command(alias = "docs")]
     Schema,
@@ -53,6 +56,7 @@ fn main() -> ExitCode {
         Command::Bench(bench) => bench.run(&root).map(|()| true),
         Command::Score(score) => score.run(&root),
         Command::Cross(cross) => cross.run(&root),
+        Command::Python(python) => python.run(&root),
         Command::Schema => schema::run(&root),
     });
     match passed {

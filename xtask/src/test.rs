@@ -4,7 +4,7 @@ use crate::outcome::{StepOutcome, outcome};
 use crate::score::{self, Quick};
 use crate::skips::Machine;
 use crate::suite::Tests;
-use crate::{root, tidy, tools};
+use crate::{python, root, tidy, tools};
 use anyhow::Result;
 use std::fmt;
 use std::path::Path;
@@ -33,6 +33,7 @@ impl fmt::Display for SuiteStep {
 pub(crate) fn run(root: &Path) -> Result<bool> {
     let mut installs = false;
     let mut tests = Tests::default();
+    let mut of_python = Vec::new();
     let steps = [
         step("tools", || tool_step(&mut installs)),
         step("format", || match component(root, "fmt", "rustfmt", &["fmt", "--all", "--check"]) {
@@ -61,6 +62,11 @@ pub(crate) fn run(root: &Path) -> Result<bool> {
             Err(error) => StepOutcome::Failed(format!("{error:#}")),
         }),
         step("package", || outcome(&mut package(root))),
+        step("python", || {
+            let (outcome, notes) = python::quick(root);
+            of_python = notes;
+            outcome
+        }),
         step("lab", || match score::quick(root) {
             Ok(Quick::Ran { good: true, .. }) => StepOutcome::Passed,
             Ok(Quick::Ran { good: false, words }) => StepOutcome::Failed(words),
@@ -75,6 +81,7 @@ pub(crate) fn run(root: &Path) -> Result<bool> {
     for skip in &tests.skips {
         println!("  skipped: {}: {}", skip.name, skip.reason);
     }
+    of_python.iter().for_each(|note| println!("  {note}"));
     println!("xtask: tests: {tests}");
     Ok(passed(&steps))
 }

@@ -110,6 +110,26 @@ pub fn rows_of_explanation(
     in_memory(&facts::named(path, RunId::of(path)?, content, &TableOptions::default()))
 }
 
+/// The rows of a simulation in memory: `text` is its task set, called `name`, and `document` what the ledger explains of it.
+///
+/// # Errors
+/// None that memory has.
+pub fn rows_of_simulation(
+    name: &str,
+    text: &[u8],
+    document: &whylate_report::explain::json::document::Document,
+) -> Result<Vec<Batch>, TablesError> {
+    let failed = |error| TablesError::Write { path: name.into(), error };
+    let mut sink = InMemory::new();
+    let mut rows = Rows::new(RunId::of_bytes(text), None, &mut sink);
+    let mut run = RunFacts { source: file_name(Path::new(name)), ..RunFacts::default() };
+    documents::recording_facts(document, &mut run, &mut rows);
+    run.kind = "simulation";
+    rows.explanation(document).map_err(failed)?;
+    rows.run(&run);
+    Ok(sink.0)
+}
+
 /// The rows of a check in memory.
 ///
 /// # Errors

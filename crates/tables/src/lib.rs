@@ -28,7 +28,7 @@ mod views;
 
 pub use batch::{Batch, BatchColumn, Cell, Data};
 pub use error::TablesError;
-pub use input::{rows_of, rows_of_check, rows_of_explanation, rows_of_measurement};
+pub use input::{rows_of, rows_of_check, rows_of_explanation, rows_of_measurement, rows_of_simulation};
 pub use options::{DateSource, MOST_LATE, MachineSource, TableOptions};
 pub use parquet_read::read;
 pub use run_id::RunId;

@@ -82,7 +82,7 @@ macro_rules! table {
 /// All tables.
 pub static TABLES: [Table; 11] = [
     table!("runs", "an input", [
-        "kind" Text "recording, measurement, check, doctor or snapshot",
+        "kind" Text "recording, measurement, check, doctor, snapshot or simulation",
         "source" Text "the name of the file",
         "tool" Text "the program that made it; of a recording the format",
         "probe" Text "of a measurement: what a sample is",

@@ -57,6 +57,23 @@ const HOUSE: &[(&str, Place)] = &[
         ]),
     ),
     (
+        "whylate-python",
+        Place::Beside(&[
+            "whylate-base",
+            "whylate-checks",
+            "whylate-events",
+            "whylate-export",
+            "whylate-host",
+            "whylate-intake",
+            "whylate-investigate",
+            "whylate-ledger",
+            "whylate-probes",
+            "whylate-report",
+            "whylate-simulate",
+            "whylate-tables",
+        ]),
+    ),
+    (
         "xtask",
         Place::Beside(&[
             "whylate-base",

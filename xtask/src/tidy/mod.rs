@@ -13,6 +13,7 @@ mod map;
 mod names;
 mod packages;
 mod pure;
+mod python_lock;
 mod rust;
 mod shape;
 mod text;
@@ -45,6 +46,7 @@ const RULES: &[Rule] = &[
     map::check,
     invariants::check,
     packages::check,
+    python_lock::check,
     circles::check,
     names::check,
     words::check,
@@ -143,6 +145,7 @@ mod tests {
             ("crates/ledger/src/cause.rs", "fn code() { unsafe { \"irq\" } }"),
             ("ARCHITECTURE.md", "**Invariant** nothing holds. Held by: `a::b`\n"),
             ("README.md", "[x](missing.md) nobody\n"),
+            ("python/Cargo.toml", "[package]\nname = \"whylate-python\"\n"),
         ]);
         let size = Tree::of(&[("x.md", &"0123456789abcde\n".repeat(40_000))]);
         for (number, rule) in RULES.iter().enumerate() {

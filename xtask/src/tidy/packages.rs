@@ -7,7 +7,8 @@ use super::rust::{self, Kind};
 use super::tree::Tree;
 
 /// Crates that are for this repository alone.
-const UNPUBLISHED: [&str; 4] = ["whylate-fuzz", "whylate-inject", "whylate-testing", "xtask"];
+const UNPUBLISHED: [&str; 5] =
+    ["whylate-fuzz", "whylate-inject", "whylate-python", "whylate-testing", "xtask"];
 
 /// What crates.io shows, and searches.
 const KEYS: [&str; 5] = ["description", "license", "repository", "keywords", "categories"];

@@ -1,0 +1,184 @@
+//! The Python package: its wheel is built, installed in an environment of its own, and tested. `cargo xtask test` runs a part
+//! of the tests as one step, `cargo xtask python` all of them.
+
+mod environment;
+
+use crate::outcome::{StepOutcome, outcome};
+use crate::root;
+use crate::tools::found;
+use anyhow::Result;
+use clap::Args;
+use environment::Environment;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// `cargo xtask python`
+#[derive(Args)]
+pub(crate) struct Python {
+    /// Only build the wheel, with the optimisations of a release
+    #[arg(long)]
+    wheel: bool,
+    /// Only what `cargo xtask test` runs: a wheel without optimisations, and the quick tests
+    #[arg(long, conflicts_with = "wheel")]
+    quick: bool,
+}
+
+impl Python {
+    /// Builds the wheel and runs all tests; `false` if something failed.
+    pub(crate) fn run(&self, root: &Path) -> Result<bool> {
+        let amount = match self {
+            Python { wheel: true, .. } => Amount::Wheel,
+            Python { quick: true, .. } => Amount::Quick,
+            _ => Amount::Whole,
+        };
+        let (outcome, notes) = step(root, amount);
+        println!("\nxtask: summary");
+        notes.iter().for_each(|note| println!("  {note}"));
+        match &outcome {
+            StepOutcome::Passed => println!("  python: ok: the wheel is in {}", wheels(root).display()),
+            StepOutcome::Failed(why) => println!("  python: FAILED: {why}"),
+            StepOutcome::Skipped(why) => println!("  python: skipped: {why}"),
+        }
+        Ok(outcome == StepOutcome::Passed)
+    }
+}
+
+/// How much is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Amount {
+    /// A wheel without optimisations, and the tests that take seconds.
+    Quick,
+    /// A wheel as users get it, no tests.
+    Wheel,
+    /// A wheel as users get it, and all tests.
+    Whole,
+}
+
+/// The step of `cargo xtask test`, and what it had to skip, a line each.
+pub(crate) fn quick(root: &Path) -> (StepOutcome, Vec<String>) {
+    step(root, Amount::Quick)
+}
+
+fn step(root: &Path, amount: Amount) -> (StepOutcome, Vec<String>) {
+    let mut notes = Vec::new();
+    let outcome = match built_and_tested(root, amount, &mut notes) {
+        Ok(()) => StepOutcome::Passed,
+        Err(outcome) => outcome,
+    };
+    (outcome, notes)
+}
+
+fn built_and_tested(root: &Path, amount: Amount, notes: &mut Vec<String>) -> Result<(), StepOutcome> {
+    let environment = Environment::make(&place(root)).map_err(StepOutcome::Skipped)?;
+    let tests = root.join("python/tests");
+    environment.install(&tests.join("requirements.txt")).map_err(StepOutcome::Skipped)?;
+    fetched(root)?;
+    passed(wheel(root, &environment, amount))?;
+    if amount == Amount::Wheel {
+        return Ok(());
+    }
+    passed(environment.pip(&["install", "--no-deps", "--force-reinstall", "--no-index"]).args(built(root)?))?;
+    if !found("java") {
+        notes.push(
+            "skipped: python: Spark: no java; apt-get install default-jre-headless, as root".to_owned(),
+        );
+    } else if let Err(why) = environment.install(&tests.join("requirements-spark.txt")) {
+        notes.push(format!("skipped: python: Spark: {why}"));
+    }
+    if amount == Amount::Whole {
+        environment.install(&tests.join("requirements-whole.txt")).map_err(StepOutcome::Skipped)?;
+        passed(lints(root))?;
+        passed(environment.python().args(["-m", "mypy.stubtest", "whylate", "--ignore-missing-stub"]))?;
+    }
+    let log = place(root).join("skipped-tests");
+    let tested = passed(pytest(root, &environment, amount).env("WHYLATE_PYTHON_SKIPS", &log));
+    let skipped = fs::read_to_string(&log).unwrap_or_default();
+    notes.extend(skipped.lines().map(|line| format!("skipped: python: {line}")));
+    let _ = fs::remove_file(&log);
+    tested
+}
+
+/// Where the environment, the wheel and the tests' results are.
+fn place(root: &Path) -> PathBuf {
+    root::target(root).join("python")
+}
+
+fn wheels(root: &Path) -> PathBuf {
+    place(root).join("wheels")
+}
+
+/// The packages of the crate: without a network it may be that they cannot be had.
+fn fetched(root: &Path) -> Result<(), StepOutcome> {
+    let mut cargo = root::cargo(root);
+    cargo.args(["fetch", "--quiet", "--locked", "--manifest-path", "python/Cargo.toml"]);
+    let output =
+        cargo.output().map_err(|error| StepOutcome::Failed(format!("cargo cannot be started: {error}")))?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let why = String::from_utf8_lossy(&output.stderr).into_owned();
+    eprintln!("{why}");
+    Err(if why.contains("--locked") {
+        StepOutcome::Failed(
+            "python/Cargo.lock is not up to date: cargo update --workspace --manifest-path python/Cargo.toml"
+                .to_owned(),
+        )
+    } else {
+        StepOutcome::Skipped(
+            "cargo cannot fetch the packages of python/Cargo.lock: is there a network?".to_owned(),
+        )
+    })
+}
+
+/// Builds the wheel, with what the other steps have built already.
+fn wheel(root: &Path, environment: &Environment, amount: Amount) -> Command {
+    let wheels = wheels(root);
+    // The one of another version would be installed as well.
+    let _ = fs::remove_dir_all(&wheels);
+    let mut command = environment.program("maturin");
+    command.args(["build", "--locked", "--manifest-path", "python/Cargo.toml"]).current_dir(root);
+    command.arg("--out").arg(wheels).arg("--target-dir").arg(root::target(root));
+    if amount != Amount::Quick {
+        command.arg("--release");
+    }
+    command
+}
+
+fn built(root: &Path) -> Result<Vec<PathBuf>, StepOutcome> {
+    let failed = |error| StepOutcome::Failed(format!("{}: {error}", wheels(root).display()));
+    let entries = fs::read_dir(wheels(root)).map_err(failed)?;
+    Ok(entries.flatten().map(|entry| entry.path()).collect())
+}
+
+fn lints(root: &Path) -> Command {
+    let mut command = root::cargo(root);
+    command.args(["clippy", "--locked", "--manifest-path", "python/Cargo.toml", "--target-dir"]);
+    command.arg(root::target(root)).args(["--", "-D", "warnings"]);
+    command
+}
+
+/// The tests, from the root: `python` must not be a place where modules are looked for.
+fn pytest(root: &Path, environment: &Environment, amount: Amount) -> Command {
+    let mut command = environment.program("pytest");
+    command.current_dir(root).args(["-q", "-p", "no:cacheprovider", "python/tests"]).stdin(Stdio::null());
+    // The program beside which the package is compared: the last that was built, as the step `test` does.
+    let builds = ["debug", "release"].map(|profile| root::target(root).join(profile).join("whylate"));
+    let changed = |path: &PathBuf| path.metadata().and_then(|metadata| metadata.modified()).ok();
+    if let Some(program) = builds.into_iter().filter(|path| path.is_file()).max_by_key(changed) {
+        command.env("WHYLATE", program);
+    }
+    command.env("WHYLATE_PYTHON_RESULTS", place(root).join("results"));
+    match amount {
+        Amount::Quick => command.args(["-m", "not whole"]),
+        _ => command.env("WHYLATE_SPARK_WHOLE", "1"),
+    };
+    command
+}
+
+fn passed(mut command: impl std::borrow::BorrowMut<Command>) -> Result<(), StepOutcome> {
+    match outcome(command.borrow_mut()) {
+        StepOutcome::Passed => Ok(()),
+        other => Err(other),
+    }
+}
