@@ -1,6 +1,6 @@
 //! The result of an analysis: a finding, with evidence, a reason and a fix.
 
-use crate::{Cpu, Ns, SourceLocation};
+use crate::{AdvisedFix, Cpu, Ns, SourceLocation};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -87,5 +87,5 @@ pub struct Finding {
     /// The evidence.
     pub evidence: Vec<Evidence>,
     /// The fixes, best first.
-    pub fix: Vec<String>,
+    pub fix: Vec<AdvisedFix>,
 }

@@ -5,6 +5,7 @@
 
 pub mod bundle;
 
+mod action;
 mod calendar;
 mod cpu;
 mod finding;
@@ -17,6 +18,7 @@ mod systemd;
 mod text;
 mod time;
 
+pub use action::{Action, AdvisedFix, IrqAction, ParameterAction, ThreadAction, TunableAction, UnitAction};
 pub use calendar::gregorian_date;
 pub use cpu::{Cpu, CpuSet, CpuSetError};
 pub use finding::{Confidence, Evidence, Finding, Severity};

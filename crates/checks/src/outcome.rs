@@ -1,7 +1,8 @@
 //! The outcome of a rule: pass, fail, not applicable; or the reason why it cannot tell.
 
+use crate::command;
 use std::fmt;
-use whylate_base::Severity;
+use whylate_base::{Action, Severity};
 use whylate_host::{Reading, Unread};
 
 /// The result of a rule. `?` on a reading turns an unread value into [`CannotTell`].
@@ -66,24 +67,47 @@ pub struct Fix {
     pub risk: Option<String>,
     /// Whether it takes effect only after a reboot.
     pub reboot: bool,
+    /// The settings, or the reason why there are none.
+    pub action: Action,
 }
 
 impl Fix {
     /// A fix by a command that takes effect at once.
     pub fn runtime(command: impl Into<String>) -> Fix {
-        Fix { runtime: Some(command.into()), boot: None, risk: None, reboot: false }
+        let command = command.into();
+        let action = command::of_command(&command).unwrap_or_else(unnamed);
+        Fix { runtime: Some(command), boot: None, risk: None, reboot: false, action }
     }
 
     /// A fix that takes effect only after a reboot.
     pub fn reboot(setting: impl Into<String>) -> Fix {
-        Fix { runtime: None, boot: Some(setting.into()), risk: None, reboot: true }
+        let setting = setting.into();
+        let action = command::of_lasting(&setting).unwrap_or_else(unnamed);
+        Fix { runtime: None, boot: Some(setting), risk: None, reboot: true, action }
     }
 
     /// Adds the permanent setting.
     #[must_use]
     pub fn boot(mut self, setting: impl Into<String>) -> Fix {
-        self.boot = Some(setting.into());
+        let setting = setting.into();
+        if self.action.flaw().is_some() {
+            self.action = command::of_lasting(&setting).unwrap_or_else(unnamed);
+        }
+        self.boot = Some(setting);
         self
+    }
+
+    /// Names the settings, where the command does not.
+    #[must_use]
+    pub fn action(mut self, action: Action) -> Fix {
+        self.action = action;
+        self
+    }
+
+    /// States why no setting makes it.
+    #[must_use]
+    pub fn by_hand(self, reason: impl Into<String>) -> Fix {
+        self.action(Action::by_hand(reason))
     }
 
     /// Adds the risk.
@@ -92,6 +116,11 @@ impl Fix {
         self.risk = Some(risk.into());
         self
     }
+}
+
+/// Neither settings nor a reason: what a rule's tests do not accept.
+fn unnamed() -> Action {
+    Action::by_hand("")
 }
 
 impl RuleOutcome {

@@ -242,6 +242,11 @@ fn sound(answer: &crate::RuleOutcome, context: &str) {
     }
     for fix in &answer.fixes {
         assert!(fix.runtime.is_some() || fix.boot.is_some(), "a fix has a command or a setting: {context}");
+        assert_eq!(
+            fix.action.flaw(),
+            None,
+            "a fix names settings, or why there are none: {fix:?} of {context}"
+        );
     }
 }
 

@@ -1,14 +1,15 @@
 //! The registry of causes: what makes a thread late. A cause is one file, its line here, and its page in
 //! `docs/causes/` of this crate.
 
+pub(crate) mod advised;
 pub(crate) mod info;
 
 pub use info::CauseGroup;
 
-use crate::model::culprit::Culprit;
+use advised::Advised;
 use info::{Blames, CauseInfo};
 use std::fmt;
-use whylate_base::Priority;
+use whylate_base::AdvisedFix;
 
 /// Declares the modules, makes [`Cause`] and collects what each module knows.
 macro_rules! causes {
@@ -171,9 +172,9 @@ impl Cause {
         self.info().details.culprit_runs_first
     }
 
-    /// What to do about it where a thread of this priority was late, best first.
-    pub(crate) fn advice(self, by: Option<&Culprit>, late_thread: Priority) -> Vec<String> {
-        (self.info().advice)(by, late_thread)
+    /// What to do about it, best first.
+    pub(crate) fn advice(self, of: &Advised<'_>) -> Vec<AdvisedFix> {
+        (self.info().advice)(of)
     }
 }
 
@@ -187,7 +188,8 @@ impl fmt::Display for Cause {
 mod tests {
     use super::*;
     use crate::causes::info::{ChargedTime, LateActivation};
-    use whylate_base::{Comm, Cpu, Ns, Tid};
+    use crate::model::culprit::Culprit;
+    use whylate_base::{Comm, Cpu, Ns, Priority, Tid};
 
     #[test]
     fn every_code_has_its_own_page() {
@@ -220,6 +222,12 @@ mod tests {
             shows_page_faults: true,
             starved_because: "had the CPU",
         };
+        let of = Advised {
+            by: Some(&culprit),
+            priority: Some(Priority::realtime(80)),
+            late: Some((Tid(8), Comm::from("control"))),
+            cpu: Some(Cpu(3)),
+        };
         let mut seen = std::collections::HashSet::new();
         for cause in Cause::ALL {
             let info = cause.info();
@@ -227,8 +235,9 @@ mod tests {
             assert!(why.len() > 20 && !why.ends_with('.'), "{cause}: {why}");
             assert!(seen.insert(why), "{cause} has the sentence of another cause");
             assert!(seen.insert(format!("{:?} {}", cause.group(), cause.place_in_group())), "{cause}");
-            let advice = cause.advice(Some(&culprit), Priority::realtime(80));
-            assert!(advice.iter().all(|line| line.len() > 20 && !line.ends_with('.')), "{cause}: {advice:?}");
+            let advice = cause.advice(&of);
+            let good = |fix: &AdvisedFix| fix.text.len() > 20 && !fix.text.ends_with('.');
+            assert!(advice.iter().all(good), "{cause}: {advice:?}");
             assert!(!advice.is_empty() || cause == Cause::Dispatch, "{cause} has no advice");
             let time = ChargedTime {
                 code: cause.code(),
@@ -239,6 +248,59 @@ mod tests {
                 running: None,
             };
             assert!((info.details.evidence)(&time).contains("70.00 us"), "{cause}");
+        }
+    }
+
+    /// Whatever is known of culprit, thread and CPU: a fix names settings, or the reason why there are none.
+    #[test]
+    fn every_fix_is_machine_readable_or_states_why_not() {
+        let task = |comm: &str, priority| Culprit::Task { tid: Tid(7), comm: Comm::from(comm), priority };
+        let culprits = [
+            None,
+            Some(task("busy", Priority::realtime(90))),
+            Some(task("busy", Priority::realtime(99))),
+            Some(task("busy", Priority::DEFAULT)),
+            Some(task("busy", Priority(-1))),
+            Some(task("busy", Priority::UNKNOWN)),
+            Some(task("", Priority::realtime(1))),
+            Some(task("irq/27-eth0", Priority::realtime(50))),
+            Some(Culprit::Irq { irq: Some(27), name: Default::default() }),
+            Some(Culprit::Irq { irq: None, name: Default::default() }),
+            Some(Culprit::Softirq { vec: 1 }),
+            Some(Culprit::Softirq { vec: 3 }),
+            Some(Culprit::Softirq { vec: 9 }),
+        ];
+        let priorities =
+            [None, Some(Priority::realtime(1)), Some(Priority::realtime(80)), Some(Priority::DEFAULT)];
+        for cause in Cause::ALL {
+            let mut kinds = std::collections::HashSet::new();
+            for by in &culprits {
+                for priority in priorities {
+                    for cpu in [None, Some(Cpu(3))] {
+                        for tid in [7, 8] {
+                            let late = Some((Tid(tid), Comm::from("control")));
+                            let of = Advised { by: by.as_ref(), priority, late, cpu };
+                            for fix in cause.advice(&of) {
+                                assert_eq!(fix.action.flaw(), None, "{cause}: {fix:?}");
+                                kinds.insert(fix.action.kind());
+                            }
+                        }
+                    }
+                }
+            }
+            let names_settings = kinds.iter().any(|&kind| kind != "code");
+            let accuses_another = cause.accuses() && !cause.accuses_late_thread();
+            let by_hand = [
+                Cause::CgroupQuota,
+                Cause::DeadlineTask,
+                Cause::IrqThread,
+                Cause::IrqsDisabled,
+                Cause::LockWait,
+                Cause::Stolen,
+                Cause::StopTask,
+                Cause::WorkItem,
+            ];
+            assert!(names_settings || !accuses_another || by_hand.contains(&cause), "{cause}: {kinds:?}");
         }
     }
 

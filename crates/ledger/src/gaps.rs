@@ -2,6 +2,7 @@
 //! A thread that spins and reads the clock knows its gaps to the nanosecond.
 
 use crate::causes::Cause;
+use crate::causes::advised::Advised;
 use crate::model::{Activation, CpuTrack, Culprit, Place, Segment, Slice, Trigger, Verdict};
 use crate::places::add_clauses;
 use crate::stats::{Charged, charged};
@@ -104,7 +105,12 @@ fn verdict(part: &Activation) -> Verdict {
         share: time.0 as f64 / part.response().0.max(1) as f64,
         confidence: own.iter().map(|segment| segment.confidence).min().unwrap_or(Confidence::Low),
         why: why(part, cause, by.as_ref(), time),
-        fix: cause.advice(by.as_ref(), part.priority),
+        fix: cause.advice(&Advised {
+            by: by.as_ref(),
+            priority: Some(part.priority),
+            late: Some((part.tid, part.comm)),
+            cpu: own.first().map(|segment| segment.cpu),
+        }),
         evidence: own
             .iter()
             .take(MAX_EVIDENCE)

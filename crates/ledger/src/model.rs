@@ -21,7 +21,9 @@ pub use segment::{Segment, Spread};
 use crate::causes::Cause;
 use crate::scope::AppliedScope;
 use std::collections::HashMap;
-use whylate_base::{Comm, Confidence, Cpu, Evidence, Finding, Ns, Policy, Priority, SourceLocation, Tid};
+use whylate_base::{
+    AdvisedFix, Comm, Confidence, Cpu, Evidence, Finding, Ns, Policy, Priority, SourceLocation, Tid,
+};
 use whylate_events::{Kind, Name, TraceInfo};
 
 /// The whole answer for one trace.
@@ -226,7 +228,7 @@ pub struct Verdict {
     /// One sentence.
     pub why: String,
     /// What to do, best first; nothing where nothing delayed it: what took most of the time then is usual.
-    pub fix: Vec<String>,
+    pub fix: Vec<AdvisedFix>,
     /// What shows it.
     pub evidence: Vec<Evidence>,
 }

@@ -39,6 +39,7 @@ use missing::missing;
 use osnoise::Noises;
 use timerlat::Timerlats;
 use toggles::Toggles;
+use whylate_base::AdvisedFix;
 use whylate_events::{Breakdown, Event, EventKind, Fact, LatencyTrace, Tool, TraceInfo};
 
 /// What to explain, where the user leaves it open: a tracer that kept one wake-up kept it for one thread.
@@ -237,7 +238,7 @@ impl Tracers {
             explanation.findings.retain(|finding| finding.code != "unseen-switches");
         }
         if self.preempt_rt == Some(true) {
-            let taken = |advice: &String| USE_PREEMPT_RT.contains(&advice.as_str());
+            let taken = |advice: &AdvisedFix| USE_PREEMPT_RT.contains(&advice.text.as_str());
             let of_activations = explanation.activations.iter_mut().map(|one| &mut one.verdict.fix);
             let of_findings = explanation.findings.iter_mut().map(|finding| &mut finding.fix);
             of_activations.chain(of_findings).for_each(|fix| fix.retain(|advice| !taken(advice)));

@@ -6,6 +6,7 @@ mod sentence;
 use sentence::Circumstances;
 pub(crate) use sentence::segment;
 
+use crate::causes::advised::Advised;
 use crate::causes::info::Usual;
 use crate::causes::{Cause, CauseGroup};
 use crate::charge::notes::{VerdictNote, is_boosted};
@@ -13,7 +14,7 @@ use crate::model::{Activation, Culprit, IrqKind, Segment, Trigger, Verdict};
 use crate::options::Judge;
 use crate::stats::{Charged, Stats, charged as charged_by};
 use crate::timeline::Timeline;
-use whylate_base::{Confidence, Evidence, Ns, Priority};
+use whylate_base::{AdvisedFix, Confidence, Evidence, Ns};
 use whylate_events::{Quality, TraceInfo};
 
 /// Runnable to the end of the trace for this long is starvation, and not a trace that ended early.
@@ -108,6 +109,14 @@ pub(crate) fn of(
     if cause.info().details.starves.is_some() && starved(activation) {
         cause = Cause::Starved;
     }
+    let charged_on = judged.iter().filter(|segment| (segment.cause, segment.by) == (underlying, by));
+    let cpu = charged_on.max_by_key(|segment| segment.length()).map_or(activation.cpu, |segment| segment.cpu);
+    let advised = Advised {
+        by: by.as_ref(),
+        priority: Some(activation.priority),
+        late: Some((activation.tid, activation.comm)),
+        cpu: Some(cpu),
+    };
     let mut verdict = Verdict {
         cause,
         by,
@@ -115,7 +124,7 @@ pub(crate) fn of(
         share: share_of(charged),
         confidence,
         why: String::new(),
-        fix: if on_time { Vec::new() } else { fix(cause, by.as_ref(), activation.priority, notes) },
+        fix: if on_time { Vec::new() } else { fix(cause, &advised, notes) },
         evidence,
     };
     let circumstances = Circumstances { underlying, on_time, usual_work, notes };
@@ -125,7 +134,7 @@ pub(crate) fn of(
         delays_timer_threads.then(|| expirer(notes, &judged, (cause, by))).flatten().filter(|_| !on_time)
     {
         verdict.why = sentence::expirer_waited(activation, &verdict, &expirer);
-        verdict.fix = advice::expirer(&expirer, by.as_ref());
+        verdict.fix = advice::expirer(&expirer, &advised);
     }
     verdict
 }
@@ -189,10 +198,10 @@ fn judged(judge: Judge, activation: &Activation) -> Vec<Segment> {
 }
 
 /// What to do about a cause and culprit, best first.
-fn fix(cause: Cause, by: Option<&Culprit>, late_thread: Priority, notes: &[VerdictNote]) -> Vec<String> {
-    match by {
+fn fix(cause: Cause, of: &Advised<'_>, notes: &[VerdictNote]) -> Vec<AdvisedFix> {
+    match of.by {
         Some(by) if is_boosted(notes, by) => advice::boosted(),
-        by => cause.advice(by, late_thread),
+        _ => cause.advice(of),
     }
 }
 

@@ -44,6 +44,11 @@ pub enum Selector {
         /// Which threads.
         threads: ThreadSelector,
     },
+    /// The CPUs of threads that a fix names: as `thread-cpus`, and also of threads that were placed on purpose.
+    ThreadPlacement {
+        /// Which threads.
+        threads: ThreadSelector,
+    },
     /// The CPUs of interrupts: an interrupt keeps those of its CPUs that are in the value; if there are none it gets
     /// the value's CPUs. New interrupts get the value's CPUs.
     Irqs,
@@ -191,7 +196,9 @@ impl fmt::Display for Selector {
                 None => f.write_str(path),
             },
             Selector::ThreadPolicy { threads } => write!(f, "policy of {}", threads.named),
-            Selector::ThreadCpus { threads } => write!(f, "CPUs of {}", threads.named),
+            Selector::ThreadCpus { threads } | Selector::ThreadPlacement { threads } => {
+                write!(f, "CPUs of {}", threads.named)
+            }
             Selector::Irqs => f.write_str("CPUs of interrupts"),
             Selector::Parameter { name } => write!(f, "kernel parameter {name}"),
             Selector::UnitActive { unit } => write!(f, "{unit} runs"),

@@ -3,6 +3,7 @@
 //! ```text
 //! profile.rs  whylate's profiles (TOML), built in and in files ─┐
 //! tuned.rs    TuneD's profiles, read as they are ───────────────┼─> DesiredState (desired.rs)
+//! fixes.rs    the fixes that findings advise ─────────────────┤
 //! reference.rs  a name or a path of either, or of a machine ────┘
 //! ```
 //!
@@ -10,6 +11,7 @@
 
 mod cpus;
 mod desired;
+pub mod fixes;
 pub mod policy;
 pub mod profile;
 mod reference;

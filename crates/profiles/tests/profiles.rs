@@ -54,7 +54,7 @@ fn one(setting: &DesiredSetting) -> String {
     let what = match &setting.selector {
         Selector::Tunable { path } => path.clone(),
         Selector::ThreadPolicy { threads } => format!("policy {}", threads.named),
-        Selector::ThreadCpus { threads } => {
+        Selector::ThreadCpus { threads } | Selector::ThreadPlacement { threads } => {
             let except: Vec<String> = threads.except.iter().map(Pattern::to_string).collect();
             format!("cpus {} but {}", threads.named, except.join(" "))
         }

@@ -1,5 +1,6 @@
 //! What is wrong with a task set, as its simulation shows. One file per code; the pages are in docs/findings of this crate.
 
+mod advice;
 mod deadlock;
 mod missed;
 mod overload;

@@ -3,7 +3,7 @@
 use super::shared::threads::with_those_of_kernel;
 use crate::rule::page;
 use crate::{CannotTell, CheckOptions, Fix, Profile, Rule, RuleOutcome, RuleResult};
-use whylate_base::Severity;
+use whylate_base::{Action, Severity};
 use whylate_host::Snapshot;
 
 pub(super) const RULE: Rule = Rule {
@@ -39,6 +39,7 @@ fn check(host: &Snapshot, _options: &CheckOptions) -> RuleResult {
     let threads = host.threads.each.need()?;
     let named = |name: &str| threads.iter().find(|thread| thread.comm == name && !thread.kernel);
     let fix = Fix::runtime("auditctl -e 0; or auditctl -a never,task, for threads that start afterwards")
+        .action(Action::parameters("audit=0"))
         .boot("audit=0 on the kernel command line, or the rule in /etc/audit/rules.d/")
         .risk("events that a security policy requires are no longer recorded");
     if let Some(auditd) = named("auditd") {

@@ -77,6 +77,7 @@ fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
         Fix::runtime(
             "start it without --cpus, with --cpuset-cpus=LIST; in Kubernetes: whole CPUs, static CPU manager",
         )
+        .by_hand("how the container is started is to be changed")
         .risk("the container may then use up these CPUs"),
     ))
 }

@@ -3,7 +3,7 @@
 use super::shared::cpus::{NO_CPUS_CHOSEN, isolated, real_time, without};
 use crate::rule::page;
 use crate::{CheckOptions, Fix, Profile, Rule, RuleOutcome, RuleResult};
-use whylate_base::Severity;
+use whylate_base::{Action, Severity};
 use whylate_host::Snapshot;
 
 pub(super) const RULE: Rule = Rule {
@@ -55,7 +55,7 @@ fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
         .fix(
             Fix::runtime(format!(
                 "in a cgroup v2 below the root: cpuset.cpus={open}, then echo isolated > cpuset.cpus.partition (6.1)"
-            ))
+            )).action(Action::parameters(&format!("isolcpus=managed_irq,domain,{open}")))
             .boot(format!("isolcpus=managed_irq,domain,{open} on the kernel command line"))
             .risk("there is no load balancing on isolated CPUs: pin each thread to its own CPU"),
         ))

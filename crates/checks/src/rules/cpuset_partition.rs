@@ -65,7 +65,7 @@ fn check(host: &Snapshot, _options: &CheckOptions) -> RuleResult {
         Fix::runtime(
             "v2: make its parent a partition, or set cpuset.cpus.exclusive (6.7), and remove the CPUs from siblings; \
              v1: echo 0 > cpuset.sched_load_balance in the root and in each cpuset with these CPUs",
-        )
+        ).by_hand("whose cpusets give way to the partition is to be decided")
         .boot("AllowedCPUs= of systemd's slices, or isolcpus=domain,LIST")
         .risk("v1: without balancing in the root, tasks outside any balanced cpuset stay where they are"),
     ))

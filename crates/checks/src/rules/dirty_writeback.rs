@@ -48,7 +48,7 @@ fn check(host: &Snapshot, _options: &CheckOptions) -> RuleResult {
             .risk("writes are smaller, so the total disk work grows"),
     )
     .fix(
-        Fix::runtime("do not write files from real-time threads: pass the data to another thread")
+        Fix::runtime("do not write files from real-time threads: pass the data to another thread").by_hand("the program is to be changed")
             .risk("none: the buffer between them must be large enough"),
     ))
 }

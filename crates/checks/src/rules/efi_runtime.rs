@@ -81,7 +81,7 @@ fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
             .risk("efibootmgr and firmware updates then need another boot without it"),
     )
     .fix(
-        Fix::runtime(format!("echo MASK > {}, a mask of housekeeping CPUs, if the file exists", host.platform.efi_cpus.path))
+        Fix::runtime(format!("echo MASK > {}, a mask of housekeeping CPUs, if the file exists", host.platform.efi_cpus.path)).by_hand("which CPUs do housekeeping is for the user to choose")
             .boot("the same command from a systemd unit at boot")
             .risk("no effect if the firmware stops all CPUs"),
     ))

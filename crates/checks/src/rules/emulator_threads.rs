@@ -56,6 +56,7 @@ fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
     });
     Ok(answer.fix(
         Fix::runtime("virsh emulatorpin DOMAIN HOUSEKEEPING-CPUS; virsh iothreadpin for I/O threads")
+            .by_hand("libvirt places the threads of its guests, by their definitions")
             .boot("<emulatorpin cpuset='...'/> and <iothreadpin .../> in <cputune>")
             .risk("with too few housekeeping CPUs the guest's devices are slow"),
     ))

@@ -3,7 +3,7 @@
 use crate::rule::page;
 use crate::survey::survey;
 use crate::{CannotTell, CheckOptions, Fix, Profile, Rule, RuleOutcome, RuleResult};
-use whylate_base::Severity;
+use whylate_base::{Action, Severity, TunableAction};
 use whylate_host::{Server, Snapshot};
 
 pub(super) const RULE: Rule = Rule {
@@ -56,11 +56,19 @@ fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
     Ok(answer
         .fix(
             Fix::runtime(format!("echo 0 > {}, for each of these CPUs", first.path))
+                .action(Action::Tunable {
+                    set: survey
+                        .wrong
+                        .iter()
+                        .map(|on| TunableAction { path: on.path.clone(), value: "0".to_owned() })
+                        .collect(),
+                })
                 .boot("the same command from a systemd unit at boot: the setting is not persistent")
                 .risk("sched_ext threads starve if a real-time thread uses all of a CPU"),
         )
         .fix(
             Fix::runtime("stop the BPF scheduler (its service, or SysRq-S)")
+                .by_hand("the program that loaded the BPF scheduler is to be ended")
                 .risk("its threads become SCHED_OTHER"),
         ))
 }

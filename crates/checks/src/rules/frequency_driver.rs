@@ -48,7 +48,7 @@ fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
     )
     .shows(first)
     .fix(
-        Fix::reboot("let the operating system control performance states (firmware setup), or load the platform's driver")
+        Fix::reboot("let the operating system control performance states (firmware setup), or load the platform's driver").by_hand("it is about the hardware or its firmware")
             .risk("select the governor `performance`: any other varies the speed"),
     ))
 }

@@ -3,7 +3,7 @@
 use super::shared::hardware::states;
 use crate::rule::page;
 use crate::{CheckOptions, Fix, Profile, Rule, RuleOutcome, RuleResult};
-use whylate_base::Severity;
+use whylate_base::{Action, Severity, TunableAction};
 use whylate_host::Snapshot;
 
 pub(super) const RULE: Rule = Rule {
@@ -61,7 +61,7 @@ fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
     .shows(&worst.scaling_max_khz)
     .shows(&worst.hardware_max_khz)
     .fix(
-        Fix::runtime(format!("echo {hardware} > {}, for each CPU", worst.scaling_max_khz.path))
+        Fix::runtime(format!("echo {hardware} > {}, for each CPU", worst.scaling_max_khz.path)).action(Action::Tunable { set: held.iter().map(|(own, _, _, hardware)| TunableAction { path: own.scaling_max_khz.path.clone(), value: hardware.to_string() }).collect() })
             .boot("stop the program that sets it: thermald, power-profiles-daemon, tlp, or change the firmware's \
                    power profile")
             .risk("more heat: without enough cooling the firmware slows down the CPU at any moment"),

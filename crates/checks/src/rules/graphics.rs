@@ -69,6 +69,7 @@ fn check(host: &Snapshot, _options: &CheckOptions) -> RuleResult {
         Fix::runtime(
             "measure under graphics load before production use (whylate measure, with glmark2 beside it)",
         )
+        .by_hand("it is a measurement, which changes nothing on the machine")
         .boot(
             "run without a desktop, and blacklist the driver; give real-time tasks a part of the cache \
                    (resctrl) if the CPU supports it",

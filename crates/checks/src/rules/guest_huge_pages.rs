@@ -38,7 +38,7 @@ fn check(host: &Snapshot, _options: &CheckOptions) -> RuleResult {
     );
     let answer = survey.fine.iter().take(4).fold(answer, |answer, own| answer.shows(own));
     Ok(answer.fix(
-        Fix::runtime("echo N > /sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages")
+        Fix::runtime("echo N > /sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages").by_hand("how many huge pages there are to be follows from the memory of the guests")
             .boot("hugepagesz=1G hugepages=N on the kernel command line, and hugepages with locked memory in the guest's definition")
             .risk("reserved memory is not available for anything else"),
     ))

@@ -3,7 +3,7 @@
 use super::shared::hardware::{Ground, ground};
 use crate::rule::page;
 use crate::{CannotTell, CheckOptions, Fix, Profile, Rule, RuleOutcome, RuleResult};
-use whylate_base::Severity;
+use whylate_base::{Action, Severity};
 use whylate_host::{Reading, Snapshot};
 
 pub(super) const RULE: Rule = Rule {
@@ -52,11 +52,11 @@ fn failed(idle: String, path: &str) -> RuleOutcome {
     )
     .shows_as(path, idle)
     .fix(
-        Fix::runtime("modprobe cpuidle_haltpoll force=1; echo 200000 > /sys/module/haltpoll/parameters/guest_halt_poll_ns")
+        Fix::runtime("modprobe cpuidle_haltpoll force=1; echo 200000 > /sys/module/haltpoll/parameters/guest_halt_poll_ns").by_hand("a module is to be loaded first")
             .boot("the module in /etc/modules-load.d with force=1 in /etc/modprobe.d; haltpoll.guest_halt_poll_ns=200000")
             .risk("the host CPU is busy meanwhile: each vCPU needs its own"),
     )
-    .fix(Fix::reboot("idle=poll on the guest's kernel command line").risk("its vCPUs keep the host's CPUs busy all \
+    .fix(Fix::reboot("idle=poll on the guest's kernel command line").action(Action::parameters("idle=poll")).risk("its vCPUs keep the host's CPUs busy all \
                                                                            the time"))
 }
 

@@ -51,7 +51,9 @@ fn check(host: &Snapshot, _options: &CheckOptions) -> RuleResult {
     .shows_as(config_path, config.line("HZ"));
     Ok(answer.fix(match built {
         true => Fix::reboot("remove highres=off from the kernel command line").risk("none"),
-        false => Fix::reboot("boot a kernel with CONFIG_HIGH_RES_TIMERS").risk("none"),
+        false => Fix::reboot("boot a kernel with CONFIG_HIGH_RES_TIMERS")
+            .by_hand("another kernel is to be installed or built")
+            .risk("none"),
     }))
 }
 

@@ -32,7 +32,11 @@ fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
         )
         .shows(online)
         .shows_as("real-time CPUs", cpus.to_string())
-        .fix(Fix::runtime("leave CPU 0 out of the real-time CPUs").risk("one real-time CPU less")));
+        .fix(
+            Fix::runtime("leave CPU 0 out of the real-time CPUs")
+                .by_hand("which CPUs are the real-time ones is for the user to choose")
+                .risk("one real-time CPU less"),
+        ));
     }
     if cpus.contains(Cpu(0)) {
         return Ok(RuleOutcome::fail(
@@ -43,7 +47,7 @@ fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
         .graded(Severity::Info)
         .shows(online)
         .shows_as("real-time CPUs", cpus.to_string())
-        .fix(Fix::runtime("choose other CPUs, and keep CPU 0 for housekeeping").risk("none known")));
+        .fix(Fix::runtime("choose other CPUs, and keep CPU 0 for housekeeping").by_hand("which CPUs are the real-time ones is for the user to choose").risk("none known")));
     }
     Ok(RuleOutcome::pass(format!("CPUs {rest} are left for housekeeping"))
         .shows(online)

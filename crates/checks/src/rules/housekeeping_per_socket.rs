@@ -66,6 +66,7 @@ fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
         .fold(answer, |answer, (name, own)| answer.shows_as((*name).clone(), own.to_string()));
     Ok(answer.fix(
         Fix::reboot(format!("leave one CPU of {first} out of isolcpus=, nohz_full= and the real-time CPUs"))
+            .by_hand("which CPUs are the real-time ones is for the user to choose")
             .risk("one real-time CPU less"),
     ))
 }

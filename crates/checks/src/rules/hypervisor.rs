@@ -31,6 +31,7 @@ fn check(host: &Snapshot, _options: &CheckOptions) -> RuleResult {
             "use a physical machine; or prepare the host (--profile realtime-virtual-host there) and check \
                      with --profile realtime-virtual-guest here",
         )
+        .by_hand("it is to be done on the host, or in the definition of the guest")
         .risk("a host under other administration cannot be prepared"),
     ))
 }

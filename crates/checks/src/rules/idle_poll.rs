@@ -2,7 +2,7 @@
 
 use crate::rule::page;
 use crate::{CheckOptions, Fix, Profile, Rule, RuleOutcome, RuleResult};
-use whylate_base::Severity;
+use whylate_base::{Action, ParameterAction, Severity};
 use whylate_host::Snapshot;
 
 pub(super) const RULE: Rule = Rule {
@@ -37,9 +37,9 @@ fn check(host: &Snapshot, _options: &CheckOptions) -> RuleResult {
     )
     .shows_as(&host.kernel.cmdline.path, "idle=poll")
     .shows(active)
-    .fix(Fix::reboot("nosmt in addition to idle=poll").risk("half of the CPUs are then offline"))
+    .fix(Fix::reboot("nosmt in addition to idle=poll").action(Action::parameters("nosmt")).risk("half of the CPUs are then offline"))
     .fix(
-        Fix::reboot("without idle=poll: intel_idle.max_cstate=1 processor.max_cstate=1")
+        Fix::reboot("without idle=poll: intel_idle.max_cstate=1 processor.max_cstate=1").action(Action::KernelParameter { set: vec![ParameterAction { parameter: "idle".to_owned(), value: None }, ParameterAction { parameter: "intel_idle.max_cstate".to_owned(), value: Some("1".to_owned()) }, ParameterAction { parameter: "processor.max_cstate".to_owned(), value: Some("1".to_owned()) }] })
             .risk("leaving C1 takes 2 us on many Intel CPUs"),
     ))
 }

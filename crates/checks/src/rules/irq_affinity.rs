@@ -4,7 +4,7 @@ use super::shared::common;
 use crate::rule::page;
 use crate::survey::survey;
 use crate::{CheckOptions, Fix, Profile, Rule, RuleOutcome, RuleResult};
-use whylate_base::{CpuSet, Severity};
+use whylate_base::{Action, CpuSet, Severity};
 use whylate_host::{Irq, Reading, Snapshot};
 
 pub(super) const RULE: Rule = Rule {
@@ -65,6 +65,7 @@ fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
     let fix = Fix::runtime(format!(
         "for i in /proc/irq/[0-9]*; do echo {housekeeping} > $i/smp_affinity_list; done"
     ))
+    .action(Action::parameters(&format!("irqaffinity={housekeeping}")))
     .boot(format!(
         "irqaffinity={housekeeping} on the kernel command line, and IRQBALANCE_BANNED_CPULIST={cpus}"
     ))

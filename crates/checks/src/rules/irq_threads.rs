@@ -5,7 +5,7 @@ use super::shared::threads::{
 };
 use crate::rule::page;
 use crate::{CheckOptions, Fix, Profile, Rule, RuleOutcome, RuleResult};
-use whylate_base::Severity;
+use whylate_base::{Action, CpuSet, IrqAction, Severity, ThreadAction};
 use whylate_host::{Snapshot, Thread};
 
 pub(super) const RULE: Rule = Rule {
@@ -55,16 +55,23 @@ fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
     });
     Ok(named
         .fix(
-            Fix::runtime(format!("chrt -f -p {} {}", priority.saturating_sub(1).max(1), first.tid))
+            Fix::runtime(format!("chrt -f -p {} {}", priority.saturating_sub(1).max(1), first.tid)).action(Action::Thread { set: above.iter().map(|thread| ThreadAction { thread: thread.comm.clone(), tid: Some(thread.tid.0), priority: Some(priority.saturating_sub(1).max(1)), ..ThreadAction::default() }).collect() })
                 .boot("the same command from a systemd unit or udev rule: a driver that restarts its thread sets 50 \
                        again")
                 .risk("the thread of a device that the user's thread needs must stay above it"),
         )
         .fix(
-            Fix::runtime("echo OTHER-CPUS > /proc/irq/N/smp_affinity_list")
+            Fix::runtime("echo OTHER-CPUS > /proc/irq/N/smp_affinity_list").action(Action::Irq { set: above.iter().filter_map(|thread| of_thread(&thread.comm, &cpus)).collect() })
                 .boot("irqaffinity=OTHER-CPUS on the kernel command line")
                 .risk("managed interrupts refuse the change"),
         ))
+}
+
+/// The interrupt of a thread, `irq/27-eth0`, away from these CPUs.
+fn of_thread(comm: &str, cpus: &CpuSet) -> Option<IrqAction> {
+    let (irq, name) = comm.strip_prefix("irq/")?.split_once('-')?;
+    let name = name.strip_prefix("s-").unwrap_or(name).to_owned();
+    Some(IrqAction { irq: irq.parse().ok(), name, cpus: None, not_cpus: Some(cpus.to_string()) })
 }
 
 #[cfg(test)]

@@ -98,6 +98,7 @@ fn check(host: &Snapshot, _options: &CheckOptions) -> RuleResult {
             "name the same CPUs in all: isolcpus=managed_irq,domain,LIST nohz_full=LIST rcu_nocbs=LIST \
              irqaffinity=OTHERS",
         )
+        .by_hand("which CPUs are the real-time ones is for the user to choose")
         .risk("the kernel refuses a list that leaves no other CPU, or the machine becomes slow"),
     ))
 }

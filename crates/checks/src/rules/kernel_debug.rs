@@ -102,6 +102,7 @@ fn check(host: &Snapshot, _options: &CheckOptions) -> RuleResult {
         Fix::reboot(
             "boot a kernel without these options: distributions call the kernel that has them `debug`",
         )
+        .by_hand("another kernel is to be installed or built")
         .risk("none, after the program was tested on the debug kernel"),
     ))
 }

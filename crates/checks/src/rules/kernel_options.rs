@@ -97,7 +97,7 @@ fn check(host: &Snapshot, _options: &CheckOptions) -> RuleResult {
         )
     });
     Ok(answer.fix(
-        Fix::reboot("if you build the kernel yourself: build it as its kernel-configuration.rst advises")
+        Fix::reboot("if you build the kernel yourself: build it as its kernel-configuration.rst advises").by_hand("another kernel is to be installed or built")
             .risk("you must keep your own kernel up to date; many of these settings can also be changed at runtime"),
     ))
 }

@@ -5,7 +5,7 @@ use super::shared::threads::{
 };
 use crate::rule::page;
 use crate::{CheckOptions, Fix, Profile, Rule, RuleOutcome, RuleResult};
-use whylate_base::Severity;
+use whylate_base::{Action, Severity, ThreadAction};
 use whylate_host::{Snapshot, Thread};
 
 pub(super) const RULE: Rule = Rule {
@@ -58,7 +58,7 @@ fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
         answer.shows_as(place(thread), format!("{}, {}", described(thread), cpus_of(thread)))
     });
     Ok(named.fix(
-        Fix::runtime(format!("chrt -f -p PRIORITY {}, below the user's", first.tid))
+        Fix::runtime(format!("chrt -f -p PRIORITY {}, below the user's", first.tid)).action(Action::Thread { set: above.iter().map(|thread| ThreadAction { thread: thread.comm.clone(), tid: Some(thread.tid.0), priority: Some(priority.saturating_sub(1).max(1)), ..ThreadAction::default() }).collect() })
             .boot("for RCU threads rcutree.kthread_prio=; for others the same command from a systemd unit at boot")
             .risk("everything that waits for that thread waits as long as the user's thread runs: always leave it \
                    some CPU time"),

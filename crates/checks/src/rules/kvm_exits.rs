@@ -55,7 +55,7 @@ fn check(host: &Snapshot, _options: &CheckOptions) -> RuleResult {
     .shows(gap)
     .shows(halt_poll)
     .fix(
-        Fix::reboot("options kvm kvmclock_periodic_sync=0 and options kvm_intel ple_gap=0 (AMD: options kvm_amd pause_filter_count=0) in /etc/modprobe.d")
+        Fix::reboot("options kvm kvmclock_periodic_sync=0 and options kvm_intel ple_gap=0 (AMD: options kvm_amd pause_filter_count=0) in /etc/modprobe.d").by_hand("options of a module are set when it is loaded, by a file of /etc/modprobe.d")
             .risk("vCPUs that share a CPU wait longer for each other's spinlocks"),
     ))
 }

@@ -40,7 +40,7 @@ fn check(host: &Snapshot, _options: &CheckOptions) -> RuleResult {
     )
     .shows(reading)
     .fix(
-        Fix::reboot(format!("options kvm {}={on} in /etc/modprobe.d", reading.path.rsplit('/').next().unwrap_or_default()))
+        Fix::reboot(format!("options kvm {}={on} in /etc/modprobe.d", reading.path.rsplit('/').next().unwrap_or_default())).by_hand("options of a module are set when it is loaded, by a file of /etc/modprobe.d")
             .risk("a vCPU spins for up to some microseconds at a timer's expiry"),
     ))
 }

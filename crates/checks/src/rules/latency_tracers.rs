@@ -36,7 +36,7 @@ fn check(host: &Snapshot, _options: &CheckOptions) -> RuleResult {
     );
     let answer = found.iter().fold(answer, |answer, (option, _)| answer.shows_as(path, config.line(option)));
     Ok(answer.fix(
-        Fix::reboot("boot a kernel without them: the tracers osnoise and timerlat, and `whylate record`, need neither")
+        Fix::reboot("boot a kernel without them: the tracers osnoise and timerlat, and `whylate record`, need neither").by_hand("another kernel is to be installed or built")
             .risk("the latency tracers irqsoff and preemptoff are then not available"),
     ))
 }

@@ -58,11 +58,11 @@ fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
         .fix(
             Fix::runtime(format!(
                 "echo '{name} - memlock unlimited' > /etc/security/limits.d/99-{name}-memlock.conf, and log in again"
-            ))
+            )).by_hand("a file of /etc/security/limits.d is to be written, and the user logs in again")
             .risk("the user's programs may then use all memory, and swap cannot free any"),
         )
         .fix(
-            Fix::runtime("as a service: LimitMEMLOCK=infinity in its unit; in a container: --ulimit memlock=-1")
+            Fix::runtime("as a service: LimitMEMLOCK=infinity in its unit; in a container: --ulimit memlock=-1").by_hand("how the program is started is to be changed: its unit or container")
                 .risk("the same risk"),
         ))
 }

@@ -47,7 +47,7 @@ fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
     )
     .shows_as(path, line)
     .fix(
-        Fix::runtime(format!("echo '{name} - nice -11' > /etc/security/limits.d/99-{name}-nice.conf, and log in again"))
+        Fix::runtime(format!("echo '{name} - nice -11' > /etc/security/limits.d/99-{name}-nice.conf, and log in again")).by_hand("a file of /etc/security/limits.d is to be written, and the user logs in again")
             .risk("the user's programs may then take CPU time from others"),
     ))
 }

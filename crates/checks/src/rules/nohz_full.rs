@@ -4,7 +4,7 @@ use super::shared::common;
 use super::shared::cpus::{NO_CPUS_CHOSEN, real_time, without};
 use crate::rule::page;
 use crate::{CheckOptions, Fix, Profile, Rule, RuleOutcome, RuleResult};
-use whylate_base::{CpuSet, Severity};
+use whylate_base::{Action, CpuSet, ParameterAction, Severity};
 use whylate_host::Snapshot;
 
 pub(super) const RULE: Rule = Rule {
@@ -49,7 +49,7 @@ fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
              guide for real-time builds advises against it.",
         )
         .shows(full)
-        .fix(Fix::reboot("remove nohz_full=, unless threads there rarely enter the kernel").risk("the tick comes back")));
+        .fix(Fix::reboot("remove nohz_full=, unless threads there rarely enter the kernel").action(Action::KernelParameter { set: vec![ParameterAction { parameter: "nohz_full".to_owned(), value: None }] }).risk("the tick comes back")));
     }
     let what = if polling { "has no tick while one thread runs" } else { "has its usual tick" };
     Ok(RuleOutcome::pass(format!("Each of CPUs {cpus} {what}")).shows(full))

@@ -55,7 +55,7 @@ fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
         .shows(&node.cpus)
         .shows(&node.memory)
         .fix(
-            Fix::runtime("use CPUs of a node that has memory (numactl --hardware)")
+            Fix::runtime("use CPUs of a node that has memory (numactl --hardware)").by_hand("it is about the hardware or its firmware")
                 .boot("populate the memory channels of that socket")
                 .risk("interrupts and other isolated CPUs must be moved too"),
         ));
@@ -74,6 +74,7 @@ fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
         concerned.iter().take(4).fold(answer, |answer, node| answer.shows(&node.cpus).shows(&node.distances));
     Ok(answer.fix(
         Fix::runtime("keep each application on one node: numactl --cpunodebind=N --membind=N PROGRAM")
+            .by_hand("how the program is started is to be changed: its unit or container")
             .boot("choose isolated CPUs of one node; AllowedMemoryNodes= in the unit")
             .risk("with membind, one node may run out of memory while another has some"),
     ))

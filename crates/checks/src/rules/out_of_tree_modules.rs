@@ -61,6 +61,7 @@ fn check(host: &Snapshot, _options: &CheckOptions) -> RuleResult {
         Fix::runtime(format!(
             "modprobe -r {name}, then compare two measurements: whylate measure, whylate compare"
         ))
+        .by_hand("whether the module is needed is for the user to decide")
         .boot(format!("blacklist {name} in /etc/modprobe.d"))
         .risk("its device or function is then missing"),
     ))

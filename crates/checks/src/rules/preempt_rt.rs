@@ -2,7 +2,7 @@
 
 use crate::rule::page;
 use crate::{CheckOptions, Fix, Profile, Rule, RuleOutcome, RuleResult};
-use whylate_base::Severity;
+use whylate_base::{Action, Severity};
 use whylate_host::{Preempt, Snapshot};
 
 pub(super) const RULE: Rule = Rule {
@@ -53,10 +53,12 @@ fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
             Fix::reboot(
                 "install and boot a PREEMPT_RT kernel (Debian: linux-image-rt-amd64; others: kernel-rt)",
             )
+            .by_hand("another kernel is to be installed or built")
             .risk("throughput falls; out-of-tree drivers must be built for it"),
         )
         .fix(
             Fix::reboot("without one: preempt=full threadirqs on the kernel command line")
+                .action(Action::parameters("preempt=full threadirqs"))
                 .risk("no bound: only the typical latency improves"),
         ))
 }

@@ -72,7 +72,7 @@ fn check(host: &Snapshot, _options: &CheckOptions) -> RuleResult {
     .shows_as(path, value)
     .shows(model)
     .fix(
-        Fix::reboot("a supply and a cable that hold 5 V under load; a heat sink or fan")
+        Fix::reboot("a supply and a cable that hold 5 V under load; a heat sink or fan").by_hand("it is about the hardware or its firmware")
             .risk("force_turbo=1 in config.txt fixes the frequency, but does not help against under-voltage and heat"),
     ))
 }

@@ -5,7 +5,7 @@ use super::shared::threads::{
 };
 use crate::rule::page;
 use crate::{CheckOptions, Fix, Profile, Rule, RuleOutcome, RuleResult};
-use whylate_base::Severity;
+use whylate_base::{Action, Severity, ThreadAction};
 use whylate_host::{Snapshot, Thread};
 
 pub(super) const RULE: Rule = Rule {
@@ -55,6 +55,18 @@ fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
     };
     let fix =
         Fix::runtime(format!("chrt -p -o 0 {0}, or taskset -pc OTHER-CPUS {0}; or stop {own}", first.tid))
+            .action(Action::Thread {
+                set: rogues
+                    .iter()
+                    .map(|thread| ThreadAction {
+                        thread: thread.comm.clone(),
+                        tid: Some(thread.tid.0),
+                        policy: Some("other".to_owned()),
+                        priority: Some(0),
+                        ..ThreadAction::default()
+                    })
+                    .collect(),
+            })
             .boot(lasting)
             .risk("a watchdog or a storage path may need its priority: check its purpose");
     rogues.truncate(NAMED);

@@ -50,7 +50,7 @@ fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
     .shows(slice)
     .shows_as(place(a), described(a))
     .shows_as(place(b), described(b))
-    .fix(Fix::runtime("give them priorities in the order of their deadlines, or separate CPUs").risk("none known"))
+    .fix(Fix::runtime("give them priorities in the order of their deadlines, or separate CPUs").by_hand("the order of the deadlines is known to the programs alone").risk("none known"))
     .fix(
         Fix::runtime("sysctl -w kernel.sched_rr_timeslice_ms=10")
             .boot("kernel.sched_rr_timeslice_ms = 10 in /etc/sysctl.d/")

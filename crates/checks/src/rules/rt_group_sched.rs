@@ -3,7 +3,7 @@
 use super::shared::rt_groups;
 use crate::rule::page;
 use crate::{CheckOptions, Fix, Profile, Rule, RuleOutcome, RuleResult};
-use whylate_base::Severity;
+use whylate_base::{Action, Severity};
 use whylate_host::{CgroupVersion, Snapshot};
 
 pub(super) const RULE: Rule = Rule {
@@ -25,6 +25,7 @@ fn check(host: &Snapshot, _options: &CheckOptions) -> RuleResult {
     }
     let fix =
         Fix::reboot("boot a kernel without CONFIG_RT_GROUP_SCHED, or, from 6.16, with rt_group_sched=0")
+            .action(Action::parameters("rt_group_sched=0"))
             .risk("containers that rely on a real-time share lose the limit");
     if *host.cgroups.version.need()? == CgroupVersion::V2 {
         return Ok(RuleOutcome::fail(
@@ -60,7 +61,7 @@ fn check(host: &Snapshot, _options: &CheckOptions) -> RuleResult {
     let answer = empty.iter().take(8).fold(answer, |answer, group| answer.shows(&group.rt_runtime_us));
     Ok(answer
         .fix(
-            Fix::runtime(format!("echo 400000 > {}, of its parents first", first.rt_runtime_us.path))
+            Fix::runtime(format!("echo 400000 > {}, of its parents first", first.rt_runtime_us.path)).by_hand("the groups above it are to be given as much first, and how much is for the user to decide")
                 .boot("the same command from a systemd unit at boot")
                 .risk("the sum of the runtimes of a parent's groups may not exceed the parent's"),
         )

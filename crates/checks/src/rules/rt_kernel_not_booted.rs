@@ -55,6 +55,7 @@ fn check(host: &Snapshot, _options: &CheckOptions) -> RuleResult {
             "make it the default and reboot: grub-set-default or grubby --set-default /boot/vmlinuz-{}",
             waiting[0]
         ))
+        .by_hand("which kernel is booted is for the boot loader's menu")
         .risk("a missing driver may leave the machine without network or display"),
     ))
 }

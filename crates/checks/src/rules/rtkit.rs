@@ -49,7 +49,7 @@ fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
     )
     .shows_as(place, "rtkit-daemon")
     .fix(
-        Fix::runtime("let the program set its own priority: see `rtprio-limit`")
+        Fix::runtime("let the program set its own priority: see `rtprio-limit`").by_hand("the program is to be changed")
             .boot("the same; or --max-realtime-priority= in a drop-in for rtkit-daemon.service")
             .risk("a program that loops then keeps its CPU"),
     ))

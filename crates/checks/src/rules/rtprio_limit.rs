@@ -53,17 +53,17 @@ fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
     .fix(
         Fix::runtime(format!(
             "echo '{name} - rtprio {priority}' > /etc/security/limits.d/99-{name}-rtprio.conf, and log in again"
-        ))
+        )).by_hand("a file of /etc/security/limits.d is to be written, and the user logs in again")
         .risk("the user's programs may then occupy a CPU"),
     )
     .fix(
         Fix::runtime(
             "as a service: CPUSchedulingPolicy=fifo and CPUSchedulingPriority= in its unit, for any user",
-        )
+        ).by_hand("how the program is started is to be changed: its unit or container")
         .risk("PAM limits do not apply there; LimitRTPRIO= does"),
     )
     .fix(
-        Fix::runtime("in a container: --ulimit rtprio=99, or --cap-add SYS_NICE")
+        Fix::runtime("in a container: --ulimit rtprio=99, or --cap-add SYS_NICE").by_hand("how the program is started is to be changed: its unit or container")
             .risk("CAP_SYS_NICE also allows changes to other users' threads"),
     ))
 }

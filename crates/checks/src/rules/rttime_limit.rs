@@ -55,6 +55,7 @@ fn check(host: &Snapshot, _options: &CheckOptions) -> RuleResult {
     let answer = found.iter().take(12).fold(answer, |answer, (path, line)| answer.shows_as(path, line));
     Ok(answer.fix(
         Fix::runtime("prlimit --rttime=unlimited --pid PID")
+            .by_hand("the limit is that of a process, a service or a user")
             .boot("remove the line; in a unit LimitRTTIME=infinity")
             .risk("a looping real-time thread is then not stopped"),
     ))

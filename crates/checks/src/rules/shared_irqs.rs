@@ -39,6 +39,7 @@ fn check(host: &Snapshot, _options: &CheckOptions) -> RuleResult {
         Fix::reboot(
             "use MSI (remove pci=nomsi), another slot, or unload the driver of the device that is not needed",
         )
+        .by_hand("it is about the hardware or its firmware")
         .risk("some old devices do not support MSI, or fail with it"),
     ))
 }

@@ -54,6 +54,7 @@ fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
             Fix::runtime(
                 "coresched new -t pid -d PID: other programs then stay off the sibling while the thread runs",
             )
+            .by_hand("which programs share cores is for the user to decide")
             .risk("the sibling idles meanwhile; no file shows which threads are set so"),
         ),
         false => answer,
@@ -68,6 +69,7 @@ fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
             Fix::runtime(
                 "echo 0 > /sys/devices/system/cpu/cpuN/online, for the siblings of real-time CPUs only",
             )
+            .by_hand("taking CPUs offline moves what runs there, and is for the user to decide")
             .risk("the same risk for those CPUs"),
         ))
 }

@@ -60,7 +60,7 @@ fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
             .risk("the kernel no longer reports a thread that hangs in the kernel: use a hardware watchdog"),
     )
     .fix(
-        Fix::runtime("sysctl -w kernel.watchdog_cpumask=OTHER-CPUS")
+        Fix::runtime("sysctl -w kernel.watchdog_cpumask=OTHER-CPUS").by_hand("which CPUs are the other ones is for the user to choose")
             .boot("kernel.watchdog_cpumask in /etc/sysctl.d/; CPUs of nohz_full= are excluded by default")
             .risk("the same risk, for the real-time CPUs only"),
     ))

@@ -3,7 +3,7 @@
 use super::shared::threads::{described, may_run_on, place, realtime_priority, with_those_of_kernel};
 use crate::rule::page;
 use crate::{CheckOptions, Fix, Profile, Rule, RuleOutcome, RuleResult};
-use whylate_base::Severity;
+use whylate_base::{Action, Severity, ThreadAction};
 use whylate_host::{Snapshot, Thread};
 
 pub(super) const RULE: Rule = Rule {
@@ -69,7 +69,7 @@ fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
         Fix::runtime(format!(
             "chrt -f -p {} TID, for ksoftirqd, ktimers and rcuc of these CPUs",
             (priority + 1).min(99)
-        ))
+        )).action(Action::Thread { set: below.iter().map(|thread| ThreadAction { thread: thread.comm.clone(), tid: Some(thread.tid.0), policy: Some("fifo".to_owned()), priority: Some((priority + 1).min(99)), ..ThreadAction::default() }).collect() })
         .boot("rcutree.kthread_prio= on the kernel command line; TuneD's realtime profiles set the others")
         .risk(
             "they then delay the user's thread: wait with clock_nanosleep(2) and keep network traffic on other CPUs",

@@ -6,7 +6,7 @@ use super::shared::threads::{cpus_of, described, may_run_on, place, with_those_o
 use crate::rule::page;
 use crate::survey::survey;
 use crate::{CannotTell, CheckOptions, Fix, Profile, Rule, RuleOutcome, RuleResult};
-use whylate_base::Severity;
+use whylate_base::{Action, Severity, ThreadAction, UnitAction};
 use whylate_host::{Snapshot, Thread};
 
 pub(super) const RULE: Rule = Rule {
@@ -35,7 +35,7 @@ fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
         .shows_as(place(first), described(first))
         .shows_as(&host.sched.fair_servers.path, "on")
         .fix(
-            Fix::runtime("systemctl stop stalld, or echo 0 to the runtimes of the fair server: see `fair-server`")
+            Fix::runtime("systemctl stop stalld, or echo 0 to the runtimes of the fair server: see `fair-server`").action(Action::Unit { set: vec![UnitAction { unit: Some("stalld.service".to_owned()), runs: Some(false), ..UnitAction::default() }] })
                 .boot("systemctl disable stalld")
                 .risk("with both off, no safeguard catches a real-time thread that loops"),
         ));
@@ -57,6 +57,12 @@ fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
     });
     Ok(answer.fix(
         Fix::runtime(format!("taskset -apc {rest} {}", first.pid))
+            .action(Action::thread(ThreadAction {
+                thread: first.comm.clone(),
+                tid: Some(first.tid.0),
+                cpus: Some(rest.to_string()),
+                ..ThreadAction::default()
+            }))
             .boot(format!("stalld -a {rest}, in its service"))
             .risk("it starves if these CPUs are busy at a higher priority"),
     ))

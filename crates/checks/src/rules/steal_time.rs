@@ -41,7 +41,7 @@ fn check(host: &Snapshot, _options: &CheckOptions) -> RuleResult {
     .shows(times)
     .fix(
         Fix::runtime("on the host: pin each vCPU to a CPU of its own, at a real-time priority, and keep other work \
-                      off it")
+                      off it").by_hand("it is to be done on the host, or in the definition of the guest")
             .boot("whylate check --profile realtime-virtual-host there")
             .risk("vCPUs that never sleep starve the host's kernel threads on these CPUs"),
     ))

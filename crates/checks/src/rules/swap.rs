@@ -40,6 +40,7 @@ fn check(host: &Snapshot, _options: &CheckOptions) -> RuleResult {
     });
     Ok(answer.fix(
         Fix::runtime("swapoff -a")
+            .by_hand("memory must be free for what is in the swap area")
             .boot("remove the area from /etc/fstab, or mask its .swap unit; zram: its generator or service")
             .risk("when memory runs out, a process is killed instead"),
     ))

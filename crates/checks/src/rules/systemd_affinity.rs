@@ -55,7 +55,7 @@ fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
     ))
     .fix(
         Fix::runtime(format!("systemctl set-property system.slice AllowedCPUs={rest}, and the same for the other \
-                              slices"))
+                              slices")).by_hand("slices of systemd have no setting that a plan makes; a cpuset partition or isolcpus= of a profile does the same")
             .boot(format!("CPUAffinity={rest} in /etc/systemd/system.conf, then reboot"))
             .risk("a service that needs these CPUs must request them: CPUAffinity= in its unit"),
     ))

@@ -54,7 +54,7 @@ fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
         Fix::runtime(
             "improve the cooling, or limit the frequency to a level that does not overheat: cpupower frequency-set \
              -u MHZ",
-        )
+        ).by_hand("it is about the hardware or its firmware")
         .boot("the same limit from a systemd unit at boot, or a lower power limit in the firmware")
         .risk("the typical speed falls"),
     ))

@@ -31,7 +31,11 @@ fn check(host: &Snapshot, _options: &CheckOptions) -> RuleResult {
         return Ok(RuleOutcome::fail("threadirqs is given, but this kernel does not support it", WHY)
             .shows_as(&cmdline.path, shown)
             .shows_as(&host.kernel.config.path, host.kernel.config.need()?.line("IRQ_FORCED_THREADING"))
-            .fix(Fix::reboot("boot a kernel with CONFIG_IRQ_FORCED_THREADING").risk("none known")));
+            .fix(
+                Fix::reboot("boot a kernel with CONFIG_IRQ_FORCED_THREADING")
+                    .by_hand("another kernel is to be installed or built")
+                    .risk("none known"),
+            ));
     }
     Ok(RuleOutcome::fail("Interrupt handlers run above every priority", WHY)
         .shows_as(&cmdline.path, shown)

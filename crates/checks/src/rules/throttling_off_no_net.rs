@@ -5,7 +5,7 @@ use super::shared::{Throttle, has_servers, throttle};
 use crate::rule::page;
 use crate::survey::survey;
 use crate::{CheckOptions, Fix, Profile, Rule, RuleOutcome, RuleResult};
-use whylate_base::Severity;
+use whylate_base::{Action, Severity};
 use whylate_host::{STARVATION_GUARDS, Snapshot};
 
 pub(super) const RULE: Rule = Rule {
@@ -55,7 +55,7 @@ fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
     .fix(Fix::runtime("systemctl start stalld").boot("systemctl enable stalld").risk("it runs a thread from time to \
                                                                                       time"))
     .fix(
-        Fix::runtime("sysctl -w kernel.sched_rt_runtime_us=950000; before 5.10 NO_RT_RUNTIME_SHARE as well: see `rt-runtime-share`")
+        Fix::runtime("sysctl -w kernel.sched_rt_runtime_us=950000; before 5.10 NO_RT_RUNTIME_SHARE as well: see `rt-runtime-share`").action(Action::sysctl("kernel.sched_rt_runtime_us", "950000"))
             .boot("kernel.sched_rt_runtime_us = 950000 in /etc/sysctl.d/")
             .risk("all real-time threads of a CPU stop for 50 ms after using 950 ms; no effect from 6.12 on"),
     ))

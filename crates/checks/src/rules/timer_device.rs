@@ -3,7 +3,7 @@
 use super::shared::hardware::{Ground, ground};
 use crate::rule::page;
 use crate::{CannotTell, CheckOptions, Fix, Profile, Rule, RuleOutcome, RuleResult};
-use whylate_base::Severity;
+use whylate_base::{Action, ParameterAction, Severity};
 use whylate_host::Snapshot;
 
 pub(super) const RULE: Rule = Rule {
@@ -42,7 +42,7 @@ fn check(host: &Snapshot, _options: &CheckOptions) -> RuleResult {
         .graded(Severity::Warning)
         .shows(device)
         .fix(
-            Fix::reboot("remove nolapic, noapictimer or the like from the command line; update the firmware")
+            Fix::reboot("remove nolapic, noapictimer or the like from the command line; update the firmware").by_hand("which of the parameters is there for a reason is to be found out")
                 .risk("these may be there because the local timer of this machine fails"),
         ));
     }
@@ -61,7 +61,7 @@ fn check(host: &Snapshot, _options: &CheckOptions) -> RuleResult {
         .shows_as(&host.dmesg.lines.path, line)
         .fix(
             Fix::reboot("install the microcode that the message names (intel-microcode, microcode_ctl), or newer \
-                         firmware")
+                         firmware").by_hand("it is about the hardware or its firmware")
                 .risk("none known"),
         ));
     }
@@ -75,6 +75,9 @@ fn check(host: &Snapshot, _options: &CheckOptions) -> RuleResult {
         .shows_as(&cmdline.path, "lapic=notscdeadline")
         .fix(
             Fix::reboot("remove lapic=notscdeadline from the command line")
+                .action(Action::KernelParameter {
+                    set: vec![ParameterAction { parameter: "lapic".to_owned(), value: None }],
+                })
                 .risk("the parameter may be there for a reason"),
         ));
     }
@@ -85,7 +88,11 @@ fn check(host: &Snapshot, _options: &CheckOptions) -> RuleResult {
         )
         .shows(device)
         .shows_as(&host.cpus.info.path, "tsc_deadline_timer is among the flags")
-        .fix(Fix::reboot("check the boot messages for `TSC deadline` and `APIC`").risk("none")));
+        .fix(
+            Fix::reboot("check the boot messages for `TSC deadline` and `APIC`")
+                .by_hand("it is a look at the boot messages, which changes nothing")
+                .risk("none"),
+        ));
     }
     // When the kernel disables the deadline timer it also clears the flag: only its message shows the reason.
     let intel = host.cpus.info.need()?.contains("GenuineIntel");

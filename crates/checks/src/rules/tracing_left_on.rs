@@ -39,6 +39,7 @@ fn check(host: &Snapshot, _options: &CheckOptions) -> RuleResult {
     let fix = Fix::runtime(
         "trace-cmd reset, or echo nop > current_tracer; echo 0 > events/enable; in each instance",
     )
+    .by_hand("which traces are still wanted is for the user to decide")
     .boot("remove ftrace= and trace_event= from the kernel command line")
     .risk("another program may need that trace; rasdaemon keeps an instance of its own, with rare events");
     let Some(first) = tracers.first() else {

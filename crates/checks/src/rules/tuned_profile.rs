@@ -84,6 +84,7 @@ fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
         Fix::runtime(format!(
             "tuned-adm profile {wanted}, after setting isolated_cores in /etc/tuned/{wanted}-variables.conf"
         ))
+        .by_hand("TuneD applies its own profiles; `whylate plan --tuned` plans one of them")
         .risk("it also changes the kernel command line, and takes effect in full only after a reboot"),
     ))
 }

@@ -60,7 +60,7 @@ fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
         Fix::runtime(format!(
             "for s in init.scope system.slice user.slice machine.slice; do systemctl set-property --runtime \
              $s AllowedCPUs={rest}; done"
-        ))
+        )).by_hand("slices of systemd have no setting that a plan makes; a cpuset partition or isolcpus= of a profile does the same")
         .boot(format!("CPUAffinity={rest} in /etc/systemd/system.conf, or isolcpus=domain,{cpus}"))
         .risk("a program that needs these CPUs must then request them: CPUAffinity= in its unit, taskset"),
     ))

@@ -72,7 +72,7 @@ fn check(host: &Snapshot, _options: &CheckOptions) -> RuleResult {
         answer.shows_as(place(vcpu), format!("{}, {}: {why}", described(vcpu), cpus_of(vcpu)))
     });
     Ok(answer.fix(
-        Fix::runtime(format!("virsh vcpupin DOMAIN N CPU; chrt -f -p 1 {}", first.tid))
+        Fix::runtime(format!("virsh vcpupin DOMAIN N CPU; chrt -f -p 1 {}", first.tid)).by_hand("libvirt places the threads of its guests, by their definitions")
             .boot("<vcpupin vcpu='N' cpuset='CPU'/> and <vcpusched vcpus='N' scheduler='fifo' priority='1'/> in <cputune>")
             .risk("a vCPU that never sleeps starves the host's kernel threads on its CPU"),
     ))

@@ -14,10 +14,14 @@ use whylate_tuning::{AllowedRefusals, Plan};
 pub(crate) struct PlanArgs {
     #[command(flatten)]
     pub(crate) wanted: Wanted,
-    /// Only settings that fix failed checks of this `whylate check --json` document; `-` reads standard input. Its
-    /// profile and CPUs are used unless given
-    #[arg(long, value_name = "CHECK.json", conflicts_with = "tuned")]
+    /// Only the fixes that a document of `explain`, `check` or `doctor` (--json) advises; `-` reads standard input. Those
+    /// that no setting makes are listed with the reason. Of `check`: its profile and CPUs are used unless given
+    #[arg(long, value_name = "FILE.json", conflicts_with = "tuned")]
     pub(crate) from: Option<PathBuf>,
+    /// With --from: this fix of the document (repeatable), by the number that the plan shows; default: the first of each finding
+    /// that can be made
+    #[arg(long, value_name = "N", requires = "from")]
+    pub(crate) fix: Vec<usize>,
     /// Compare the profile with this one, setting by setting, and change nothing. Both may be a profile of whylate (name
     /// or file), one of TuneD (`tuned:NAME`, or its directory), or a machine (a file of `whylate snapshot`, or a directory
     /// with its root). The report may also be HTML

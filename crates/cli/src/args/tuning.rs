@@ -39,9 +39,13 @@ pub(crate) struct ApplyArgs {
     pub(crate) plan: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) wanted: Wanted,
-    /// Only settings that fix failed checks of this `whylate check --json` document
-    #[arg(long, value_name = "CHECK.json", conflicts_with = "tuned")]
+    /// Only the fixes that a document of `explain`, `check` or `doctor` (--json) advises
+    #[arg(long, value_name = "FILE.json", conflicts_with = "tuned")]
     pub(crate) from: Option<PathBuf>,
+    /// With --from: this fix of the document (repeatable), by the number that the plan shows; default: the first of each finding
+    /// that can be made
+    #[arg(long, value_name = "N", requires = "from")]
+    pub(crate) fix: Vec<usize>,
     /// Do not ask for confirmation
     #[arg(short, long)]
     pub(crate) yes: bool,

@@ -1,5 +1,6 @@
 //! `whylate apply`
 
+use super::plan::from::From;
 use super::tuning::Site;
 use super::{plan, revert, rollback};
 use crate::args::{ApplyArgs, OnFailure, Wanted};
@@ -49,8 +50,8 @@ pub(crate) fn run(args: &ApplyArgs) -> Result<ExitStatus> {
     let desired = match &planned {
         Some(planned) => planned.desired.clone(),
         None => {
-            let from = args.from.as_deref().map(plan::checked).transpose()?;
-            plan::desired(&args.wanted, from.as_ref(), &tree, &host)?
+            let from = args.from.as_deref().map(From::read).transpose()?;
+            plan::desired(&args.wanted, from.as_ref().map(|from| (from, args.fix.as_slice())), &tree, &host)?
         }
     };
     let now = whylate_tuning::plan(desired, &tree, &host, &allowed);
@@ -215,7 +216,7 @@ fn finished(
 
 /// A plan from a file of `whylate plan`.
 fn read_plan(path: &Path) -> Result<Plan> {
-    let (text, name) = plan::document(path)?;
+    let (text, name) = plan::input::document(path)?;
     let document: serde_json::Value = serde_json::from_str(&text)
         .with_context(|| format!("{name} is not a plan of `whylate plan --json`"))?;
     let wanted = whylate_tuning::PlanDocument::SCHEMA;

@@ -1,25 +1,22 @@
 //! `whylate plan`
 
 mod against;
+pub(crate) mod from;
+pub(crate) mod input;
 mod sources;
 
 use crate::args::{PlanArgs, Wanted};
 use crate::exit_status::ExitStatus;
 use crate::output;
 use crate::report::Destination;
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
+use from::From;
 use sources::{DEFAULT, directories};
-use std::io::Read;
-use std::path::Path;
 use whylate_base::printable;
 use whylate_host::{FsRoot, Snapshot};
 use whylate_profiles::{DesiredState, profile, tuned};
 use whylate_report::Render;
-use whylate_report::check::json::document as check;
 use whylate_tuning::{AllowedRefusals, Plan};
-
-/// Documents of `whylate check` and plans have some 100 KiB.
-const MOST_BYTES: u64 = 64 << 20;
 
 pub(crate) fn run(args: &PlanArgs) -> Result<ExitStatus> {
     if let Some(other) = &args.against {
@@ -35,13 +32,13 @@ pub(crate) fn run(args: &PlanArgs) -> Result<ExitStatus> {
         );
     }
     let destination = Destination::of::<Plan>(&args.output, args.from.as_slice())?;
-    let from = args.from.as_deref().map(checked).transpose()?;
+    let from = args.from.as_deref().map(From::read).transpose()?;
     let tree = FsRoot::open(&args.root)?;
     if args.list {
         return list(&tree);
     }
     let host = Snapshot::read(&tree);
-    let desired = desired(&args.wanted, from.as_ref(), &tree, &host)?;
+    let desired = desired(&args.wanted, from.as_ref().map(|from| (from, args.fix.as_slice())), &tree, &host)?;
     let plan = whylate_tuning::plan(desired, &tree, &host, &allowed(&args.wanted)?);
     destination.write(&plan)?;
     Ok(match plan.changes.is_empty() {
@@ -59,23 +56,30 @@ pub(crate) fn allowed(wanted: &Wanted) -> Result<AllowedRefusals> {
 /// The desired state: all of a profile, or only settings that fix failed checks; without what is to be skipped.
 pub(crate) fn desired(
     wanted: &Wanted,
-    from: Option<&check::Document>,
+    from: Option<(&From, &[usize])>,
     tree: &FsRoot,
     host: &Snapshot,
 ) -> Result<DesiredState> {
-    let desired = all_wishes(wanted, from, tree, host)?;
+    let desired = match from {
+        Some((from, numbers)) if from.check.is_none() || !numbers.is_empty() => {
+            from::check_options(from, has_profile(wanted))?;
+            from.chosen(numbers, host)?
+        }
+        from => all_wishes(wanted, from.map(|(from, _)| from), tree, host)?,
+    };
     Ok(match wanted.skip_kernel_parameters {
         true => whylate_tuning::without_parameters(desired),
         false => desired,
     })
 }
 
-fn all_wishes(
-    wanted: &Wanted,
-    from: Option<&check::Document>,
-    tree: &FsRoot,
-    host: &Snapshot,
-) -> Result<DesiredState> {
+/// Whether a profile or something of it is named.
+fn has_profile(wanted: &Wanted) -> bool {
+    let Wanted { profile, tuned, isolated, set, .. } = wanted;
+    profile.is_some() || tuned.is_some() || isolated.is_some() || !set.is_empty()
+}
+
+fn all_wishes(wanted: &Wanted, from: Option<&From>, tree: &FsRoot, host: &Snapshot) -> Result<DesiredState> {
     let mut given = wanted.set.clone();
     let variable = if wanted.tuned.is_some() { "isolated_cores" } else { "isolated" };
     if wanted.isolated.is_some() && given.iter().any(|(name, _)| name == variable) {
@@ -85,51 +89,20 @@ fn all_wishes(
         given.extend(wanted.isolated.as_ref().map(|cpus| (variable.to_owned(), cpus.to_string())));
         return Ok(tuned::load(name, tree, host, &given)?);
     }
-    let of_check = from.and_then(|from| from.ask.cpus.clone());
+    let check = from.and_then(|from| from.check.as_ref());
+    let of_check = check.and_then(|check| check.ask.cpus.clone());
     let isolated = wanted.isolated.as_ref().map(ToString::to_string).or(of_check);
     if let Some(cpus) = isolated
         && !given.iter().any(|(name, _)| name == variable)
     {
         given.push((variable.to_owned(), cpus));
     }
-    let name = wanted.profile.as_deref().or(from.map(|from| from.ask.profile.as_str())).unwrap_or(DEFAULT);
+    let name = wanted.profile.as_deref().or(check.map(|check| check.ask.profile.as_str())).unwrap_or(DEFAULT);
     let desired = profile::load(name, &given, host, &directories())?;
     Ok(match from {
         None => desired,
-        Some(from) => {
-            let failed = from.answers.iter().filter(|answer| answer.status == check::Status::Fail);
-            let codes: Vec<String> = failed.map(|answer| answer.code.clone()).collect();
-            whylate_tuning::for_rules(desired, &codes)
-        }
+        Some(from) => whylate_tuning::for_rules(desired, &from.fixes, host),
     })
-}
-
-/// The text of a JSON document of ours, and what to call it; `-` is standard input.
-pub(crate) fn document(path: &Path) -> Result<(String, String)> {
-    let is_input = path.as_os_str() == "-";
-    let name = if is_input { "standard input".to_owned() } else { path.display().to_string() };
-    let cannot = || format!("cannot read {name}");
-    let file: Box<dyn Read> = match is_input {
-        true => Box::new(std::io::stdin()),
-        false => Box::new(std::fs::File::open(path).with_context(cannot)?),
-    };
-    let mut text = String::new();
-    file.take(MOST_BYTES + 1).read_to_string(&mut text).with_context(cannot)?;
-    match text.len() as u64 > MOST_BYTES {
-        true => bail!("{name} is longer than {} MiB: it is not a document of whylate", MOST_BYTES >> 20),
-        false => Ok((text, name)),
-    }
-}
-
-/// An answer of `whylate check --json`.
-pub(crate) fn checked(path: &Path) -> Result<check::Document> {
-    let (text, name) = document(path)?;
-    let wanted = || format!("{name} is not a document of `whylate check --json`");
-    let document: check::Document = serde_json::from_str(&text).with_context(wanted)?;
-    match document.schema == check::SCHEMA {
-        true => Ok(document),
-        false => bail!("{name} has the schema {}, and {} was expected", document.schema, check::SCHEMA),
-    }
 }
 
 fn list(tree: &FsRoot) -> Result<ExitStatus> {

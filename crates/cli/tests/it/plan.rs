@@ -3,6 +3,7 @@
 use crate::support::run::whylate;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
+use whylate_testing::TestRoot;
 
 /// A captured machine with two CPUs; nothing is isolated there.
 fn snapshot() -> PathBuf {
@@ -256,5 +257,107 @@ fn wrong_sides_are_reported() {
         let run = whylate(["plan", "--isolated", "1"].iter().chain(arguments));
         assert_eq!(run.code, Some(2), "{run:#?}");
         assert!(run.stderr.contains(words), "{words}: {run:#?}");
+    }
+}
+
+/// What `explain` finds in a recording of this test suite, in a file.
+fn explained(recording: &str, directory: &Path) -> String {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(recording);
+    let into = directory.join("explain.json").to_str().expect("UTF-8").to_owned();
+    let run = whylate(["explain", file.to_str().expect("UTF-8"), "-o", &into]);
+    assert!(run.code.is_some_and(|code| code < 2), "{run:#?}");
+    into
+}
+
+/// A machine with two CPUs on which the hog of the recordings runs, placed on CPU 0 on purpose.
+fn machine_with_hog() -> TestRoot {
+    let stat = |pid: i32, name: &str, priority: u32, policy: u32| {
+        format!(
+            "{pid} ({name}) S 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 7{pid} 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 {priority} \
+             {policy} 0\n"
+        )
+    };
+    TestRoot::new(&[
+        ("/proc/1/task/1/stat", &stat(1, "init", 0, 0)),
+        ("/proc/1/task/1/status", "Cpus_allowed_list:\t0-1\n"),
+        ("/proc/7/task/7/stat", &stat(7, "hog", 1, 1)),
+        ("/proc/7/task/7/status", "Cpus_allowed_list:\t0\n"),
+        ("/proc/sys/kernel/sched_rt_runtime_us", "950000\n"),
+        ("/sys/devices/system/cpu/online", "0-1\n"),
+        ("/sys/devices/system/cpu/present", "0-1\n"),
+    ])
+}
+
+#[test]
+fn fixes_that_findings_advise_are_planned_and_the_others_listed() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let from = explained("6.1-throttle.dat", directory.path());
+    let document = json(&std::fs::read_to_string(&from).expect("written"));
+    let fixes = document["findings"][0]["fixes"].as_array().expect("fixes");
+    let texts: Vec<&Value> = fixes.iter().map(|fix| &fix["text"]).collect();
+    assert_eq!(texts, document["findings"][0]["fix"].as_array().expect("fix").iter().collect::<Vec<_>>());
+    assert_eq!(
+        (&fixes[0]["action"]["kind"], &fixes[0]["action"]["set"][0]["thread"]),
+        (&"thread".into(), &"hog".into())
+    );
+    let machine = machine_with_hog();
+    let root = machine.directory().to_str().expect("UTF-8");
+    let run = whylate(["plan", "--from", &from, "--root", root, "--json"]);
+    assert_eq!(run.code, Some(1), "{run:#?}");
+    let plan = json(&run.stdout);
+    // It was placed there on purpose, and a fix that names it moves it all the same.
+    assert_eq!(names(&plan), ["CPUs of hog (7)"], "{run:#?}");
+    assert_eq!((&plan["changes"][0]["now"], &plan["changes"][0]["then"]), (&"0".into(), &"1".into()));
+    let skipped = plan["left_alone"].to_string() + &plan["wishes"]["left_out"].to_string();
+    assert!(skipped.contains("fix 2: sysctl") && skipped.contains("--fix 2 plans it instead"), "{skipped}");
+    let text = whylate(["plan", "--from", &from, "--root", root]);
+    assert!(
+        text.stdout.contains("an alternative to fix 1") && text.stdout.contains("rt-throttled"),
+        "{text:#?}"
+    );
+    let second = whylate(["plan", "--from", &from, "--fix", "2", "--root", root, "--json"]);
+    assert_eq!(names(&json(&second.stdout)), ["kernel.sched_rt_runtime_us"], "{second:#?}");
+}
+
+#[test]
+fn a_fix_is_applied_and_undone_exactly() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let from = explained("6.1-throttle.dat", directory.path());
+    let machine = machine_with_hog();
+    let before = machine.text("/proc/sys/kernel/sched_rt_runtime_us");
+    let root = machine.directory().to_str().expect("UTF-8");
+    let allow = ["--allow", "throttling-off-no-net"];
+    let run = whylate(["apply", "--from", &from, "--fix", "2", "--yes", "--root", root].iter().chain(&allow));
+    assert_eq!(run.code, Some(0), "{run:#?}");
+    assert_eq!(machine.text("/proc/sys/kernel/sched_rt_runtime_us").as_deref().map(str::trim), Some("-1"));
+    let run = whylate(["rollback", "--root", root]);
+    assert_eq!(run.code, Some(0), "{run:#?}");
+    assert_eq!(machine.text("/proc/sys/kernel/sched_rt_runtime_us"), before);
+}
+
+#[test]
+fn documents_without_such_a_fix_are_refused() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let from = explained("6.1-own-work.dat", directory.path());
+    let throttled_dir = tempfile::tempdir().expect("a directory");
+    let throttled = explained("6.1-throttle.dat", throttled_dir.path());
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../report/tests/fixtures");
+    let fixture = |name: &str| fixtures.join(name).to_str().expect("UTF-8").to_owned();
+    let (old, other) = (fixture("doctor-1-first.json"), fixture("plan-1-first.json"));
+    let machine = machine_with_hog();
+    let root = machine.directory().to_str().expect("UTF-8");
+    for (arguments, words) in [
+        (&["--from", &from][..], "no setting makes it: the program of the late thread is to be changed"),
+        (&["--from", &old], "was written before fixes had settings"),
+        (&["--from", &other], "has the schema whylate.plan/1, and one of whylate.explain/1"),
+        (&["--from", &throttled, "--fix", "99"], "has no fix 99: its fixes are 1 to"),
+        (&["--from", &from, "--fix", "1"], "cannot be made: no setting makes it"),
+        (&["--from", &from, "--isolated", "1"], "names its own settings"),
+        (&["--fix", "1"], "--from"),
+        (&["--from", &from, "--fix", "x"], "invalid digit"),
+    ] {
+        let run = whylate(["plan", "--root", root].iter().chain(arguments));
+        assert_eq!(run.code, Some(2), "{arguments:?}: {run:#?}");
+        assert!(run.stderr.contains(words), "{arguments:?}: {run:#?}");
     }
 }

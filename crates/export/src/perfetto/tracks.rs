@@ -5,7 +5,7 @@ use super::slices::{ROOT, begin, event, number, rows, share, text, track, track_
 use crate::cut::Selected;
 use crate::names;
 use std::io;
-use whylate_base::{Finding, Ns};
+use whylate_base::{AdvisedFix, Finding, Ns};
 use whylate_ledger::{Activation, Explanation, Segment, TaskSummary, thread_name};
 
 const FINDINGS: u64 = ROOT + 1;
@@ -63,7 +63,7 @@ fn write_activation(packets: &mut Packets<'_>, uuid: u64, activation: &Activatio
             text(out, "by", by);
         }
         text(out, "why", &verdict.why);
-        text(out, "fix", &verdict.fix.join("\n"));
+        text(out, "fix", &texts(&verdict.fix));
         text(out, "confidence", &verdict.confidence.to_string());
         number(out, "charged_ns", verdict.charged);
         share(out, verdict.share);
@@ -112,7 +112,7 @@ fn findings(explanation: &Explanation, packets: &mut Packets<'_>) -> io::Result<
             text(out, "code", finding.code);
             text(out, "severity", &finding.severity.to_string());
             text(out, "why", &finding.why);
-            text(out, "fix", &finding.fix.join("\n"));
+            text(out, "fix", &texts(&finding.fix));
         })?;
     }
     Ok(())
@@ -120,4 +120,9 @@ fn findings(explanation: &Explanation, packets: &mut Packets<'_>) -> io::Result<
 
 fn called(cause: &str, by: Option<&str>) -> String {
     by.map_or_else(|| cause.to_owned(), |by| format!("{cause}: {by}"))
+}
+
+/// The words of fixes, a line each.
+fn texts(fixes: &[AdvisedFix]) -> String {
+    fixes.iter().map(|fix| fix.text.as_str()).collect::<Vec<_>>().join("\n")
 }

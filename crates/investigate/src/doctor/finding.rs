@@ -1,7 +1,7 @@
 //! What a rule finds.
 
 use super::facts::ThreadFacts;
-use whylate_base::{Comm, Ns, Severity, SourceLocation, Tid};
+use whylate_base::{Action, AdvisedFix, Comm, Ns, Policy, Severity, SourceLocation, ThreadAction, Tid};
 
 /// A mistake in the program.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,8 +25,26 @@ pub struct DoctorFinding {
     /// Why it matters.
     pub why: String,
     /// What to do, best first.
-    pub fix: Vec<String>,
+    pub fix: Vec<AdvisedFix>,
 }
+
+/// The thread gets a priority; `policy`: and this policy, in place of the real-time one that it has.
+pub(in crate::doctor) fn set_priority(thread: &ThreadFacts, policy: Option<Policy>, priority: u32) -> Action {
+    let name = thread.comm.to_string();
+    match name.is_empty() || !(1..=99).contains(&priority) {
+        true => Action::by_hand("which priority is right depends on the other threads of the program"),
+        false => Action::thread(ThreadAction {
+            thread: name,
+            tid: Some(thread.tid.0),
+            policy: policy.map(|policy| policy.name().to_owned()),
+            priority: Some(priority),
+            ..ThreadAction::default()
+        }),
+    }
+}
+
+/// Why no setting makes most fixes.
+const PROGRAM: &str = "the program is to be changed";
 
 /// A thread in a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,9 +103,17 @@ impl DoctorFinding {
         self
     }
 
-    /// With what to do, best first.
+    /// With what to do, best first: changes to the program, unless [`action`](Self::action) names settings.
     pub(in crate::doctor) fn fix(mut self, fix: &[&str]) -> DoctorFinding {
-        self.fix = fix.iter().map(|&line| line.to_owned()).collect();
+        self.fix = fix.iter().map(|&line| AdvisedFix::by_hand(line, PROGRAM)).collect();
+        self
+    }
+
+    /// With what a plan can make of the fix at this place, or another reason why it is none.
+    pub(in crate::doctor) fn action(mut self, at: usize, action: Action) -> DoctorFinding {
+        if let Some(fix) = self.fix.get_mut(at) {
+            fix.action = action;
+        }
         self
     }
 }

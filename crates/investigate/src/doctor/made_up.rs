@@ -114,6 +114,9 @@ pub(super) fn task(comm: &str, policy: Policy, priority: u32) -> TaskFiles {
 /// What the rules find in an observation: each code with its line.
 pub(super) fn found(observation: &Observation) -> Vec<(&'static str, Option<u32>)> {
     let findings = super::rules::findings(observation);
+    for fix in findings.iter().flat_map(|finding| &finding.fix) {
+        assert_eq!(fix.action.flaw(), None, "a fix names settings, or why there are none: {fix:?}");
+    }
     findings
         .into_iter()
         .map(|finding| (finding.code, finding.location.and_then(|location| location.line)))

@@ -1,10 +1,8 @@
 //! Waited for a device.
 
-use super::info::{
-    Blames, CauseGroup, CauseInfo, ChargedTime, Details, LateActivation, ShownBy, lines, page,
-};
-use crate::model::culprit::Culprit;
-use whylate_base::Priority;
+use super::advised::{Advised, ITS_PROGRAM, all_by_hand};
+use super::info::{Blames, CauseGroup, CauseInfo, ChargedTime, Details, LateActivation, ShownBy, page};
+use whylate_base::AdvisedFix;
 
 pub(super) const CAUSE: CauseInfo = CauseInfo {
     code: "block-io",
@@ -25,6 +23,9 @@ fn evidence(time: &ChargedTime) -> String {
     format!("slept for a device, {}", time.length)
 }
 
-fn advice(_by: Option<&Culprit>, _late_thread: Priority) -> Vec<String> {
-    lines(&["move input and output to another thread: a real-time loop must not wait for a device"])
+fn advice(_: &Advised<'_>) -> Vec<AdvisedFix> {
+    all_by_hand(
+        ITS_PROGRAM,
+        &["move input and output to another thread: a real-time loop must not wait for a device"],
+    )
 }

@@ -1,8 +1,8 @@
 //! The CPU controller's quota was used up.
 
-use super::info::{Blames, CauseGroup, CauseInfo, ChargedTime, Details, LateActivation, lines, page};
-use crate::model::culprit::Culprit;
-use whylate_base::Priority;
+use super::advised::{Advised, all_by_hand};
+use super::info::{Blames, CauseGroup, CauseInfo, ChargedTime, Details, LateActivation, page};
+use whylate_base::AdvisedFix;
 
 pub(super) const CAUSE: CauseInfo = CauseInfo {
     code: "cgroup-quota",
@@ -26,9 +26,12 @@ fn evidence(time: &ChargedTime) -> String {
     format!("{}{refilled}", time.did_not_run())
 }
 
-fn advice(_by: Option<&Culprit>, _late_thread: Priority) -> Vec<String> {
-    lines(&[
-        "raise or remove the quota of the thread's cgroup: cpu.max (v1: cpu.cfs_quota_us); in Kubernetes the CPU limit",
-        "allow a burst: cpu.max.burst (v1: cpu.cfs_burst_us, Linux 5.14)",
-    ])
+fn advice(_: &Advised<'_>) -> Vec<AdvisedFix> {
+    all_by_hand(
+        "the recording does not show which cgroup the thread belongs to",
+        &[
+            "raise or remove the quota of the thread's cgroup: cpu.max (v1: cpu.cfs_quota_us); in Kubernetes the CPU limit",
+            "allow a burst: cpu.max.burst (v1: cpu.cfs_burst_us, Linux 5.14)",
+        ],
+    )
 }

@@ -1,8 +1,8 @@
 //! RT bandwidth control kept runnable real-time threads off the CPU while RT use was clearly under the limit.
 
-use super::info::{Blames, CauseGroup, CauseInfo, ChargedTime, Details, LateActivation, lines, page};
-use crate::model::culprit::Culprit;
-use whylate_base::Priority;
+use super::advised::{Advised, MACHINE, throttling_off};
+use super::info::{Blames, CauseGroup, CauseInfo, ChargedTime, Details, LateActivation, page};
+use whylate_base::AdvisedFix;
 
 pub(super) const CAUSE: CauseInfo = CauseInfo {
     code: "coarse-clock-throttled",
@@ -27,9 +27,15 @@ fn why(late: &LateActivation<'_>) -> String {
     )
 }
 
-fn advice(_by: Option<&Culprit>, _late_thread: Priority) -> Vec<String> {
-    lines(&[
-        "sysctl kernel.sched_rt_runtime_us=-1: with this clock the limit does not measure what threads use",
-        "use a scheduler clock that is finer than the tick: a TSC that the kernel trusts (see dmesg)",
-    ])
+fn advice(_: &Advised<'_>) -> Vec<AdvisedFix> {
+    vec![
+        AdvisedFix::new(
+            "sysctl kernel.sched_rt_runtime_us=-1: with this clock the limit does not measure what threads use",
+            throttling_off(),
+        ),
+        AdvisedFix::by_hand(
+            "use a scheduler clock that is finer than the tick: a TSC that the kernel trusts (see dmesg)",
+            MACHINE,
+        ),
+    ]
 }

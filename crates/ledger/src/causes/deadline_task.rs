@@ -1,8 +1,8 @@
 //! A SCHED_DEADLINE thread held the CPU.
 
-use super::info::{Blames, CauseGroup, CauseInfo, Details, LateActivation, ShownBy, page, the_culprit};
-use crate::model::culprit::Culprit;
-use whylate_base::Priority;
+use super::advised::Advised;
+use super::info::{Blames, CauseGroup, CauseInfo, Details, LateActivation, ShownBy, page};
+use whylate_base::AdvisedFix;
 
 pub(super) const CAUSE: CauseInfo = CauseInfo {
     code: "deadline-task",
@@ -30,10 +30,16 @@ fn why(late: &LateActivation<'_>) -> String {
     )
 }
 
-fn advice(by: Option<&Culprit>, _late_thread: Priority) -> Vec<String> {
-    let by = the_culprit(by);
+fn advice(of: &Advised<'_>) -> Vec<AdvisedFix> {
+    let by = of.the_culprit();
     vec![
-        format!("reserve less CPU time for {by}: a smaller runtime or a longer period (chrt -d)"),
-        "keep SCHED_DEADLINE threads off the CPU of the late thread with an exclusive cpuset".to_owned(),
+        AdvisedFix::by_hand(
+            format!("reserve less CPU time for {by}: a smaller runtime or a longer period (chrt -d)"),
+            "how much time it needs is known to its program alone",
+        ),
+        AdvisedFix::by_hand(
+            "keep SCHED_DEADLINE threads off the CPU of the late thread with an exclusive cpuset",
+            "the kernel refuses to move a SCHED_DEADLINE thread by its affinity; which cpuset it belongs in is to be decided",
+        ),
     ]
 }

@@ -1,8 +1,8 @@
 //! The kernel's own path from wake-up to running: choosing the thread, switching to it.
 
+use super::advised::Advised;
 use super::info::{Blames, CauseGroup, CauseInfo, Details, LateActivation, Usual, page};
-use crate::model::culprit::Culprit;
-use whylate_base::Priority;
+use whylate_base::AdvisedFix;
 
 pub(super) const CAUSE: CauseInfo = CauseInfo {
     code: "dispatch",
@@ -24,6 +24,6 @@ fn why(late: &LateActivation<'_>) -> String {
     format!("the kernel took {charged} from the wake-up to the context switch on CPU {cpu}")
 }
 
-fn advice(_by: Option<&Culprit>, _late_thread: Priority) -> Vec<String> {
+fn advice(_: &Advised<'_>) -> Vec<AdvisedFix> {
     Vec::new()
 }

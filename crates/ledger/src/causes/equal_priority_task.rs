@@ -1,9 +1,9 @@
 //! A thread of the same real-time priority held the CPU.
 
+use super::advised::Advised;
 use super::higher_priority_task::of_irq_thread;
-use super::info::{Blames, CauseGroup, CauseInfo, Details, LateActivation, ShownBy, page, the_culprit};
-use crate::model::culprit::Culprit;
-use whylate_base::Priority;
+use super::info::{Blames, CauseGroup, CauseInfo, Details, LateActivation, ShownBy, page};
+use whylate_base::AdvisedFix;
 
 pub(super) const CAUSE: CauseInfo = CauseInfo {
     code: "equal-priority-task",
@@ -31,12 +31,15 @@ fn why(late: &LateActivation<'_>) -> String {
     )
 }
 
-fn advice(by: Option<&Culprit>, _late_thread: Priority) -> Vec<String> {
-    of_irq_thread(by).unwrap_or_else(|| {
-        let by = the_culprit(by);
+fn advice(of: &Advised<'_>) -> Vec<AdvisedFix> {
+    of_irq_thread(of).unwrap_or_else(|| {
+        let by = of.the_culprit();
         vec![
-            format!("give the more urgent of the two, the late thread or {by}, the higher priority"),
-            "run the two threads on different CPUs".to_owned(),
+            AdvisedFix::new(
+                format!("give the more urgent of the two, the late thread or {by}, the higher priority"),
+                of.raise_late(),
+            ),
+            AdvisedFix::new("run the two threads on different CPUs", of.move_culprit()),
         ]
     })
 }

@@ -1,8 +1,8 @@
 //! The kernel's ext server ran SCHED_EXT threads first.
 
-use super::info::{Blames, CauseGroup, CauseInfo, Details, LateActivation, lines, page};
-use crate::model::culprit::Culprit;
-use whylate_base::Priority;
+use super::advised::{Advised, server_off};
+use super::info::{Blames, CauseGroup, CauseInfo, Details, LateActivation, page};
+use whylate_base::AdvisedFix;
 
 pub(super) const CAUSE: CauseInfo = CauseInfo {
     code: "ext-server",
@@ -22,6 +22,9 @@ fn why(late: &LateActivation<'_>) -> String {
     )
 }
 
-fn advice(_by: Option<&Culprit>, _late_thread: Priority) -> Vec<String> {
-    lines(&["echo 0 > /sys/kernel/debug/sched/ext_server/cpuN/runtime turns it off for that CPU"])
+fn advice(of: &Advised<'_>) -> Vec<AdvisedFix> {
+    vec![AdvisedFix::new(
+        "echo 0 > /sys/kernel/debug/sched/ext_server/cpuN/runtime turns it off for that CPU",
+        server_off("ext_server", of),
+    )]
 }

@@ -1,8 +1,8 @@
 //! A SCHED_OTHER thread waited for its turn.
 
-use super::info::{Blames, CauseGroup, CauseInfo, Details, LateActivation, ShownBy, lines, page};
-use crate::model::culprit::Culprit;
-use whylate_base::Priority;
+use super::advised::Advised;
+use super::info::{Blames, CauseGroup, CauseInfo, Details, LateActivation, ShownBy, page};
+use whylate_base::AdvisedFix;
 
 pub(super) const CAUSE: CauseInfo = CauseInfo {
     code: "fair-queue",
@@ -24,6 +24,6 @@ fn why(late: &LateActivation<'_>) -> String {
     format!("{thread} is not real-time and waited {charged} for its turn behind {}", late.by())
 }
 
-fn advice(_by: Option<&Culprit>, _late_thread: Priority) -> Vec<String> {
-    lines(&["give the thread a real-time priority: chrt -f -p PRIORITY TID"])
+fn advice(of: &Advised<'_>) -> Vec<AdvisedFix> {
+    vec![AdvisedFix::new("give the thread a real-time priority: chrt -f -p PRIORITY TID", of.raise_late())]
 }

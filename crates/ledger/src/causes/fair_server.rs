@@ -1,8 +1,8 @@
 //! The kernel's fair server ran SCHED_OTHER threads first.
 
-use super::info::{Blames, CauseGroup, CauseInfo, ChargedTime, Details, LateActivation, lines, page};
-use crate::model::culprit::Culprit;
-use whylate_base::Priority;
+use super::advised::{Advised, server_off};
+use super::info::{Blames, CauseGroup, CauseInfo, ChargedTime, Details, LateActivation, page};
+use whylate_base::AdvisedFix;
 
 pub(super) const CAUSE: CauseInfo = CauseInfo {
     code: "fair-server",
@@ -29,11 +29,17 @@ fn evidence(time: &ChargedTime) -> String {
     }
 }
 
-fn advice(_by: Option<&Culprit>, _late_thread: Priority) -> Vec<String> {
-    lines(&[
-        "leave SCHED_OTHER threads some time of this CPU, or move them to another CPU: the server runs only threads \
-         that starve",
-        "echo 0 > /sys/kernel/debug/sched/fair_server/cpuN/runtime turns it off for that CPU; \
-         kernel.sched_rt_runtime_us=-1 does not; risk: kernel threads on that CPU starve",
-    ])
+fn advice(of: &Advised<'_>) -> Vec<AdvisedFix> {
+    vec![
+        AdvisedFix::new(
+            "leave SCHED_OTHER threads some time of this CPU, or move them to another CPU: the server runs only threads \
+             that starve",
+            of.move_culprit(),
+        ),
+        AdvisedFix::new(
+            "echo 0 > /sys/kernel/debug/sched/fair_server/cpuN/runtime turns it off for that CPU; \
+             kernel.sched_rt_runtime_us=-1 does not; risk: kernel threads on that CPU starve",
+            server_off("fair_server", of),
+        ),
+    ]
 }

@@ -1,8 +1,9 @@
 //! A thread of higher real-time priority held the CPU.
 
-use super::info::{Blames, CauseGroup, CauseInfo, Details, LateActivation, ShownBy, page, the_culprit};
+use super::advised::Advised;
+use super::info::{Blames, CauseGroup, CauseInfo, Details, LateActivation, ShownBy, page};
 use crate::model::culprit::Culprit;
-use whylate_base::{Priority, SchedClass};
+use whylate_base::{AdvisedFix, Priority, SchedClass};
 
 pub(super) const CAUSE: CauseInfo = CauseInfo {
     code: "higher-priority-task",
@@ -52,34 +53,49 @@ fn role(by: &Culprit) -> Option<String> {
     Some(role.to_owned())
 }
 
-fn advice(by: Option<&Culprit>, late_thread: Priority) -> Vec<String> {
-    if let Some(advice) = of_irq_thread(by) {
+fn advice(of: &Advised<'_>) -> Vec<AdvisedFix> {
+    if let Some(advice) = of_irq_thread(of) {
         return advice;
     }
-    let by = the_culprit(by);
-    let priority = match late_thread.class() {
-        SchedClass::Fair => "give the late thread a real-time priority: chrt -f -p PRIORITY TID".to_owned(),
-        _ => format!(
-            "if {by} is less urgent, give it a priority below that of the late thread: chrt -f -p PRIORITY TID"
+    let by = of.the_culprit();
+    let priority = match of.priority.map(Priority::class) {
+        Some(SchedClass::Fair) => AdvisedFix::new(
+            "give the late thread a real-time priority: chrt -f -p PRIORITY TID",
+            of.raise_late(),
+        ),
+        _ => AdvisedFix::new(
+            format!(
+                "if {by} is less urgent, give it a priority below that of the late thread: chrt -f -p PRIORITY TID"
+            ),
+            of.lower_culprit(),
         ),
     };
     vec![
-        format!("move {by} to another CPU: taskset -pc CPUS TID; or isolate the CPU of the late thread"),
+        AdvisedFix::new(
+            format!("move {by} to another CPU: taskset -pc CPUS TID; or isolate the CPU of the late thread"),
+            of.move_culprit(),
+        ),
         priority,
-        "if it is not needed, stop the service that starts it".to_owned(),
+        AdvisedFix::new("if it is not needed, stop the service that starts it", of.stop_service()),
     ]
 }
 
 /// Advice where the culprit is the thread of an interrupt.
-pub(super) fn of_irq_thread(by: Option<&Culprit>) -> Option<Vec<String>> {
-    let (irq, _) = by?.irq_thread()?;
-    let by = the_culprit(by);
+pub(super) fn of_irq_thread(of: &Advised<'_>) -> Option<Vec<AdvisedFix>> {
+    let (irq, _) = of.by?.irq_thread()?;
+    let by = of.the_culprit();
     Some(vec![
-        format!(
-            "move the interrupt to another CPU: /proc/irq/{irq}/smp_affinity_list; its thread moves with it"
+        AdvisedFix::new(
+            format!(
+                "move the interrupt to another CPU: /proc/irq/{irq}/smp_affinity_list; its thread moves with it"
+            ),
+            of.move_irq(),
         ),
-        format!(
-            "give {by} a priority below that of the late thread: chrt -f -p PRIORITY TID; risk: its device then waits"
+        AdvisedFix::new(
+            format!(
+                "give {by} a priority below that of the late thread: chrt -f -p PRIORITY TID; risk: its device then waits"
+            ),
+            of.lower_culprit(),
         ),
     ])
 }

@@ -1,8 +1,8 @@
 //! The CPU left an idle state.
 
-use super::info::{Blames, CauseGroup, CauseInfo, Details, LateActivation, Usual, lines, page};
-use crate::model::culprit::Culprit;
-use whylate_base::Priority;
+use super::advised::Advised;
+use super::info::{Blames, CauseGroup, CauseInfo, Details, LateActivation, Usual, page};
+use whylate_base::{Action, AdvisedFix};
 
 pub(super) const CAUSE: CauseInfo = CauseInfo {
     code: "idle-exit",
@@ -24,8 +24,16 @@ fn why(late: &LateActivation<'_>) -> String {
     format!("CPU {cpu} took {charged} to leave its idle state")
 }
 
-fn advice(_by: Option<&Culprit>, _late_thread: Priority) -> Vec<String> {
-    lines(&[
-        "keep the CPU out of deep idle states: hold /dev/cpu_dma_latency open at 0, or boot with cpuidle.off=1",
-    ])
+fn advice(of: &Advised<'_>) -> Vec<AdvisedFix> {
+    let action = match of.cpu_list() {
+        Some(cpu) => {
+            Action::tunable(format!("/sys/devices/system/cpu/cpu{cpu}/power/pm_qos_resume_latency_us"), "n/a")
+        }
+        None => Action::tunable("/dev/cpu_dma_latency", "0"),
+    };
+    vec![AdvisedFix::new(
+        "keep the CPU out of deep idle states: n/a in its power/pm_qos_resume_latency_us, hold /dev/cpu_dma_latency open at 0, or \
+         boot with cpuidle.off=1",
+        action,
+    )]
 }

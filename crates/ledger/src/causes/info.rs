@@ -2,8 +2,9 @@
 //!
 //! Nothing here names a cause: the registry above these files makes that type from them.
 
+use super::advised::Advised;
 use crate::model::culprit::Culprit;
-use whylate_base::{Cpu, Ns, Priority};
+use whylate_base::{AdvisedFix, Cpu, Ns};
 
 /// The page of a cause, by its code.
 macro_rules! page {
@@ -25,8 +26,8 @@ pub(crate) struct CauseInfo {
     pub(crate) blames: Blames,
     /// One sentence: why the thread was late.
     pub(crate) why: fn(&LateActivation<'_>) -> String,
-    /// What to do about the culprit where a thread of this priority was late, best first.
-    pub(crate) advice: fn(Option<&Culprit>, Priority) -> Vec<String>,
+    /// What to do about it, best first.
+    pub(crate) advice: fn(&Advised<'_>) -> Vec<AdvisedFix>,
     /// What most causes have in common.
     pub(crate) details: Details,
 }
@@ -152,22 +153,12 @@ impl LateActivation<'_> {
     }
 }
 
-/// The culprit in words of advice.
-pub(super) fn the_culprit(by: Option<&Culprit>) -> String {
-    by.map_or_else(|| "the other thread".to_owned(), Culprit::to_string)
-}
-
 /// Advice that a PREEMPT_RT kernel has taken already.
 pub(crate) const USE_PREEMPT_RT: [&str; 3] = [
     "boot with threadirqs, or use a PREEMPT_RT kernel: the handler is then a thread with a priority",
     "use a PREEMPT_RT kernel, which disables interrupts far less",
     "use a fully preemptible kernel: preempt=full, or PREEMPT_RT",
 ];
-
-/// Advice that needs no names.
-pub(super) fn lines(lines: &[&str]) -> Vec<String> {
-    lines.iter().map(|line| (*line).to_owned()).collect()
-}
 
 /// One segment of a ledger, as evidence.
 pub(crate) struct ChargedTime {

@@ -1,11 +1,10 @@
 //! A hard interrupt handler ran.
 
-use super::info::{
-    Blames, CauseGroup, CauseInfo, Details, LateActivation, USE_PREEMPT_RT, Usual, lines, page,
-};
+use super::advised::{Advised, THEIR_PROGRAM};
+use super::info::{Blames, CauseGroup, CauseInfo, Details, LateActivation, USE_PREEMPT_RT, Usual, page};
 use crate::model::culprit::Culprit;
 use crate::model::irq_kind::IrqKind;
-use whylate_base::Priority;
+use whylate_base::{Action, AdvisedFix};
 
 pub(super) const CAUSE: CauseInfo = CauseInfo {
     code: "irq",
@@ -29,21 +28,31 @@ fn why(late: &LateActivation<'_>) -> String {
     format!("hard interrupt handlers took {charged} of CPU {cpu}{by}")
 }
 
-fn advice(by: Option<&Culprit>, _late_thread: Priority) -> Vec<String> {
-    match by.and_then(Culprit::irq_kind) {
-        Some(IrqKind::OwnTimer) => lines(&[
-            "this interrupt is the CPU's own timer and cannot be moved: take work off this CPU (isolcpus=, nohz_full=, an \
-             isolated cpuset partition)",
-            "let fewer timers expire at once, or arm them on another CPU: the evidence shows which thread armed them, \
-             where timers were recorded",
-        ]),
-        Some(IrqKind::Ipi) => lines(&[
+fn advice(of: &Advised<'_>) -> Vec<AdvisedFix> {
+    match of.by.and_then(Culprit::irq_kind) {
+        Some(IrqKind::OwnTimer) => vec![
+            AdvisedFix::new(
+                "this interrupt is the CPU's own timer and cannot be moved: take work off this CPU (isolcpus=, nohz_full=, an \
+                 isolated cpuset partition)",
+                of.isolate(),
+            ),
+            AdvisedFix::by_hand(
+                "let fewer timers expire at once, or arm them on another CPU: the evidence shows which thread armed them, \
+                 where timers were recorded",
+                THEIR_PROGRAM,
+            ),
+        ],
+        Some(IrqKind::Ipi) => vec![AdvisedFix::new(
             "this interrupt is a call from another CPU and cannot be moved: take work off this CPU (isolcpus=, nohz_full=, \
              an isolated cpuset partition), and let no thread of another CPU wake threads on it or change its memory maps",
-        ]),
-        _ => lines(&[
-            "move the interrupt to another CPU: /proc/irq/N/smp_affinity_list, then check effective_affinity_list",
-            USE_PREEMPT_RT[0],
-        ]),
+            of.isolate(),
+        )],
+        _ => vec![
+            AdvisedFix::new(
+                "move the interrupt to another CPU: /proc/irq/N/smp_affinity_list, then check effective_affinity_list",
+                of.move_irq(),
+            ),
+            AdvisedFix::new(USE_PREEMPT_RT[0], Action::parameters("threadirqs")),
+        ],
     }
 }

@@ -1,8 +1,9 @@
 //! The thread of an interrupt ran, and woke the late thread in the end.
 
-use super::info::{Blames, CauseGroup, CauseInfo, Details, LateActivation, Usual, lines, page};
+use super::advised::{Advised, DEVICE_QUEUE, RECORD};
+use super::info::{Blames, CauseGroup, CauseInfo, Details, LateActivation, Usual, page};
 use crate::model::culprit::Culprit;
-use whylate_base::Priority;
+use whylate_base::AdvisedFix;
 
 pub(super) const CAUSE: CauseInfo = CauseInfo {
     code: "irq-thread",
@@ -26,9 +27,15 @@ fn why(late: &LateActivation<'_>) -> String {
     format!("{by} worked for {charged} on what its device had before it woke {thread}")
 }
 
-fn advice(_by: Option<&Culprit>, _late_thread: Priority) -> Vec<String> {
-    lines(&[
-        "give the device a queue and an interrupt of its own for what is urgent: ethtool -N DEV flow-type ... action QUEUE",
-        "see which of its work takes long: record the events of its driver as well (whylate record -e GROUP)",
-    ])
+fn advice(_: &Advised<'_>) -> Vec<AdvisedFix> {
+    vec![
+        AdvisedFix::by_hand(
+            "give the device a queue and an interrupt of its own for what is urgent: ethtool -N DEV flow-type ... action QUEUE",
+            DEVICE_QUEUE,
+        ),
+        AdvisedFix::by_hand(
+            "see which of its work takes long: record the events of its driver as well (whylate record -e GROUP)",
+            RECORD,
+        ),
+    ]
 }

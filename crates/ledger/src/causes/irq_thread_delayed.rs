@@ -1,8 +1,8 @@
 //! The thread of the interrupt that wakes the late thread waited for a CPU.
 
-use super::info::{Blames, CauseGroup, CauseInfo, Details, LateActivation, ShownBy, page, the_culprit};
-use crate::model::culprit::Culprit;
-use whylate_base::Priority;
+use super::advised::Advised;
+use super::info::{Blames, CauseGroup, CauseInfo, Details, LateActivation, ShownBy, page};
+use whylate_base::AdvisedFix;
 
 pub(super) const CAUSE: CauseInfo = CauseInfo {
     code: "irq-thread-delayed",
@@ -27,14 +27,20 @@ fn why(late: &LateActivation<'_>) -> String {
     )
 }
 
-fn advice(by: Option<&Culprit>, _late_thread: Priority) -> Vec<String> {
-    let by = the_culprit(by);
+fn advice(of: &Advised<'_>) -> Vec<AdvisedFix> {
+    let by = of.the_culprit();
     vec![
-        format!(
-            "give the thread of the interrupt (irq/N-NAME) a priority above {by}: chrt -f -p PRIORITY TID"
+        AdvisedFix::by_hand(
+            format!(
+                "give the thread of the interrupt (irq/N-NAME) a priority above {by}: chrt -f -p PRIORITY TID"
+            ),
+            "this cause names the culprit; only the evidence names the thread of the interrupt",
         ),
-        format!(
-            "move {by} to another CPU (taskset -pc CPUS TID), or the interrupt: /proc/irq/N/smp_affinity_list"
+        AdvisedFix::new(
+            format!(
+                "move {by} to another CPU (taskset -pc CPUS TID), or the interrupt: /proc/irq/N/smp_affinity_list"
+            ),
+            of.move_culprit(),
         ),
     ]
 }

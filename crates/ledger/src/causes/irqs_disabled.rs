@@ -1,10 +1,8 @@
 //! A task of lower priority had interrupts disabled.
 
-use super::info::{
-    Blames, CauseGroup, CauseInfo, Details, LateActivation, ShownBy, USE_PREEMPT_RT, page, the_culprit,
-};
-use crate::model::culprit::Culprit;
-use whylate_base::Priority;
+use super::advised::{Advised, KERNEL, RECORD};
+use super::info::{Blames, CauseGroup, CauseInfo, Details, LateActivation, ShownBy, USE_PREEMPT_RT, page};
+use whylate_base::AdvisedFix;
 
 pub(super) const CAUSE: CauseInfo = CauseInfo {
     code: "irqs-disabled",
@@ -26,12 +24,15 @@ fn why(late: &LateActivation<'_>) -> String {
     format!("{} kept interrupts disabled on CPU {cpu} for {charged}", late.by())
 }
 
-fn advice(by: Option<&Culprit>, _late_thread: Priority) -> Vec<String> {
+fn advice(of: &Advised<'_>) -> Vec<AdvisedFix> {
     vec![
-        format!(
-            "find the section: trace {} with the irqsoff tracer, where the kernel has it",
-            the_culprit(by)
+        AdvisedFix::by_hand(
+            format!(
+                "find the section: trace {} with the irqsoff tracer, where the kernel has it",
+                of.the_culprit()
+            ),
+            RECORD,
         ),
-        USE_PREEMPT_RT[1].to_owned(),
+        AdvisedFix::by_hand(USE_PREEMPT_RT[1], KERNEL),
     ]
 }

@@ -1,10 +1,8 @@
 //! Slept in the kernel until a timer woke it.
 
-use super::info::{
-    Blames, CauseGroup, CauseInfo, ChargedTime, Details, LateActivation, ShownBy, lines, page,
-};
-use crate::model::culprit::Culprit;
-use whylate_base::Priority;
+use super::advised::{Advised, ITS_PROGRAM, all_by_hand};
+use super::info::{Blames, CauseGroup, CauseInfo, ChargedTime, Details, LateActivation, ShownBy, page};
+use whylate_base::AdvisedFix;
 
 pub(super) const CAUSE: CauseInfo = CauseInfo {
     code: "kernel-sleep",
@@ -28,10 +26,13 @@ fn evidence(time: &ChargedTime) -> String {
     format!("slept in the kernel until a timer woke it, {}", time.length)
 }
 
-fn advice(_by: Option<&Culprit>, _late_thread: Priority) -> Vec<String> {
-    lines(&[
-        "find the delay: record system calls (-e raw_syscalls) and the stack of the switch (echo stacktrace > \
+fn advice(_: &Advised<'_>) -> Vec<AdvisedFix> {
+    all_by_hand(
+        ITS_PROGRAM,
+        &[
+            "find the delay: record system calls (-e raw_syscalls) and the stack of the switch (echo stacktrace > \
          events/sched/sched_switch/trigger)",
-        "call the driver from another thread: a real-time loop must not wait for it",
-    ])
+            "call the driver from another thread: a real-time loop must not wait for it",
+        ],
+    )
 }

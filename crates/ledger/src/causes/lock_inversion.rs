@@ -1,8 +1,9 @@
 //! Waited for a lock whose owner was itself kept off the CPU.
 
-use super::info::{Blames, CauseGroup, CauseInfo, Details, LateActivation, ShownBy, page, the_culprit};
+use super::advised::{Advised, ITS_PROGRAM};
+use super::info::{Blames, CauseGroup, CauseInfo, Details, LateActivation, ShownBy, page};
 use crate::model::culprit::Culprit;
-use whylate_base::Priority;
+use whylate_base::AdvisedFix;
 
 pub(super) const CAUSE: CauseInfo = CauseInfo {
     code: "lock-inversion",
@@ -24,10 +25,15 @@ fn why(late: &LateActivation<'_>) -> String {
     )
 }
 
-fn advice(by: Option<&Culprit>, _late_thread: Priority) -> Vec<String> {
+fn advice(of: &Advised<'_>) -> Vec<AdvisedFix> {
     vec![
-        "use a lock with priority inheritance: pthread_mutexattr_setprotocol(PTHREAD_PRIO_INHERIT)"
-            .to_owned(),
-        format!("keep {} off the CPU of the lock's owner", the_culprit(by)),
+        AdvisedFix::by_hand(
+            "use a lock with priority inheritance: pthread_mutexattr_setprotocol(PTHREAD_PRIO_INHERIT)",
+            ITS_PROGRAM,
+        ),
+        AdvisedFix::new(
+            format!("keep {} off the CPU of the lock's owner", of.the_culprit()),
+            of.move_culprit(),
+        ),
     ]
 }

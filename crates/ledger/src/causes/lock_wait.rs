@@ -1,10 +1,8 @@
 //! Waited for a lock whose owner was running.
 
-use super::info::{
-    Blames, CauseGroup, CauseInfo, ChargedTime, Details, LateActivation, ShownBy, page, the_culprit,
-};
-use crate::model::culprit::Culprit;
-use whylate_base::Priority;
+use super::advised::{Advised, ITS_PROGRAM, THEIR_PROGRAM};
+use super::info::{Blames, CauseGroup, CauseInfo, ChargedTime, Details, LateActivation, ShownBy, page};
+use whylate_base::AdvisedFix;
 
 pub(super) const CAUSE: CauseInfo = CauseInfo {
     code: "lock-wait",
@@ -34,12 +32,18 @@ fn evidence(time: &ChargedTime) -> String {
     }
 }
 
-fn advice(by: Option<&Culprit>, _late_thread: Priority) -> Vec<String> {
+fn advice(of: &Advised<'_>) -> Vec<AdvisedFix> {
     vec![
-        format!(
-            "hold the lock for a shorter time in {}, or do not share it with the late thread",
-            the_culprit(by)
+        AdvisedFix::by_hand(
+            format!(
+                "hold the lock for a shorter time in {}, or do not share it with the late thread",
+                of.the_culprit()
+            ),
+            THEIR_PROGRAM,
         ),
-        "give the lock priority inheritance, which bounds the wait: PTHREAD_PRIO_INHERIT".to_owned(),
+        AdvisedFix::by_hand(
+            "give the lock priority inheritance, which bounds the wait: PTHREAD_PRIO_INHERIT",
+            ITS_PROGRAM,
+        ),
     ]
 }

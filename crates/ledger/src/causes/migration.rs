@@ -1,8 +1,8 @@
 //! Moved to another CPU, late.
 
-use super::info::{Blames, CauseGroup, CauseInfo, Details, LateActivation, lines, page};
-use crate::model::culprit::Culprit;
-use whylate_base::Priority;
+use super::advised::Advised;
+use super::info::{Blames, CauseGroup, CauseInfo, Details, LateActivation, page};
+use whylate_base::AdvisedFix;
 
 pub(super) const CAUSE: CauseInfo = CauseInfo {
     code: "migration",
@@ -19,6 +19,6 @@ fn why(late: &LateActivation<'_>) -> String {
     format!("{thread} waited {charged} to be moved to another CPU")
 }
 
-fn advice(_by: Option<&Culprit>, _late_thread: Priority) -> Vec<String> {
-    lines(&["pin the thread to its CPU once, after it raised its priority"])
+fn advice(of: &Advised<'_>) -> Vec<AdvisedFix> {
+    vec![AdvisedFix::new("pin the thread to its CPU once, after it raised its priority", of.pin_late())]
 }

@@ -1,8 +1,8 @@
 //! A non-maskable interrupt handler ran.
 
-use super::info::{Blames, CauseGroup, CauseInfo, Details, LateActivation, lines, page};
-use crate::model::culprit::Culprit;
-use whylate_base::Priority;
+use super::advised::{Advised, MACHINE};
+use super::info::{Blames, CauseGroup, CauseInfo, Details, LateActivation, page};
+use whylate_base::{Action, AdvisedFix};
 
 pub(super) const CAUSE: CauseInfo = CauseInfo {
     code: "nmi",
@@ -20,9 +20,15 @@ fn why(late: &LateActivation<'_>) -> String {
     format!("non-maskable interrupts{by} took {charged} of CPU {cpu} while {thread} waited")
 }
 
-fn advice(_by: Option<&Culprit>, _late_thread: Priority) -> Vec<String> {
-    lines(&[
-        "turn off what uses NMIs: perf sessions, the hard lockup detector (sysctl kernel.nmi_watchdog=0)",
-        "if NMIs still arrive, look for hardware errors: the NMI line of /proc/interrupts, dmesg",
-    ])
+fn advice(_: &Advised<'_>) -> Vec<AdvisedFix> {
+    vec![
+        AdvisedFix::new(
+            "turn off what uses NMIs: perf sessions, the hard lockup detector (sysctl kernel.nmi_watchdog=0)",
+            Action::sysctl("kernel.nmi_watchdog", "0"),
+        ),
+        AdvisedFix::by_hand(
+            "if NMIs still arrive, look for hardware errors: the NMI line of /proc/interrupts, dmesg",
+            MACHINE,
+        ),
+    ]
 }

@@ -1,10 +1,10 @@
 //! Its own execution.
 
+use super::advised::{Advised, ITS_PROGRAM, all_by_hand};
 use super::info::{
-    Blames, CauseGroup, CauseInfo, ChargedTime, Details, LateActivation, ShownBy, Usual, lines, page,
+    Blames, CauseGroup, CauseInfo, ChargedTime, Details, LateActivation, ShownBy, Usual, page,
 };
-use crate::model::culprit::Culprit;
-use whylate_base::Priority;
+use whylate_base::AdvisedFix;
 
 pub(super) const CAUSE: CauseInfo = CauseInfo {
     code: "own-work",
@@ -37,6 +37,6 @@ fn evidence(time: &ChargedTime) -> String {
     format!("ran for {}", time.length)
 }
 
-fn advice(_by: Option<&Culprit>, _late_thread: Priority) -> Vec<String> {
-    lines(&["find what the thread did differently in this activation: its own code ran"])
+fn advice(_: &Advised<'_>) -> Vec<AdvisedFix> {
+    all_by_hand(ITS_PROGRAM, &["find what the thread did differently in this activation: its own code ran"])
 }

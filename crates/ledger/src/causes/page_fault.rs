@@ -1,10 +1,8 @@
 //! The kernel handled its page fault.
 
-use super::info::{
-    Blames, CauseGroup, CauseInfo, ChargedTime, Details, LateActivation, ShownBy, lines, page,
-};
-use crate::model::culprit::Culprit;
-use whylate_base::Priority;
+use super::advised::{Advised, ITS_PROGRAM, all_by_hand};
+use super::info::{Blames, CauseGroup, CauseInfo, ChargedTime, Details, LateActivation, ShownBy, page};
+use whylate_base::AdvisedFix;
 
 pub(super) const CAUSE: CauseInfo = CauseInfo {
     code: "page-fault",
@@ -25,10 +23,13 @@ fn evidence(time: &ChargedTime) -> String {
     format!("page fault, {}", time.length)
 }
 
-fn advice(_by: Option<&Culprit>, _late_thread: Priority) -> Vec<String> {
-    lines(&[
-        "in a small program call mlockall(MCL_CURRENT | MCL_FUTURE) at start, and touch all stack and heap before the loop begins",
-        "in a large program lock only what the loop uses: mlock, or mlock2 with MLOCK_ONFAULT, and touch it before the loop begins",
-        "allocate nothing in the loop; with glibc: mallopt(M_TRIM_THRESHOLD, -1), mallopt(M_MMAP_MAX, 0)",
-    ])
+fn advice(_: &Advised<'_>) -> Vec<AdvisedFix> {
+    all_by_hand(
+        ITS_PROGRAM,
+        &[
+            "in a small program call mlockall(MCL_CURRENT | MCL_FUTURE) at start, and touch all stack and heap before the loop begins",
+            "in a large program lock only what the loop uses: mlock, or mlock2 with MLOCK_ONFAULT, and touch it before the loop begins",
+            "allocate nothing in the loop; with glibc: mallopt(M_TRIM_THRESHOLD, -1), mallopt(M_MMAP_MAX, 0)",
+        ],
+    )
 }

@@ -1,8 +1,8 @@
 //! It pinned itself to a busy CPU before it raised its priority.
 
-use super::info::{Blames, CauseGroup, CauseInfo, Details, LateActivation, page, the_culprit};
-use crate::model::culprit::Culprit;
-use whylate_base::Priority;
+use super::advised::{Advised, ITS_PROGRAM};
+use super::info::{Blames, CauseGroup, CauseInfo, Details, LateActivation, page};
+use whylate_base::AdvisedFix;
 
 pub(super) const CAUSE: CauseInfo = CauseInfo {
     code: "pinned-before-priority",
@@ -23,9 +23,9 @@ fn why(late: &LateActivation<'_>) -> String {
     )
 }
 
-fn advice(by: Option<&Culprit>, _late_thread: Priority) -> Vec<String> {
+fn advice(of: &Advised<'_>) -> Vec<AdvisedFix> {
     vec![
-        "call sched_setscheduler first and sched_setaffinity second".to_owned(),
-        format!("do not let {} use a whole CPU", the_culprit(by)),
+        AdvisedFix::by_hand("call sched_setscheduler first and sched_setaffinity second", ITS_PROGRAM),
+        AdvisedFix::new(format!("do not let {} use a whole CPU", of.the_culprit()), of.move_culprit()),
     ]
 }

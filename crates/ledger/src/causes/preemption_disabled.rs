@@ -1,10 +1,8 @@
 //! A task of lower priority kept the CPU after the wake-up.
 
-use super::info::{
-    Blames, CauseGroup, CauseInfo, Details, LateActivation, ShownBy, USE_PREEMPT_RT, page, the_culprit,
-};
-use crate::model::culprit::Culprit;
-use whylate_base::Priority;
+use super::advised::{Advised, RECORD};
+use super::info::{Blames, CauseGroup, CauseInfo, Details, LateActivation, ShownBy, USE_PREEMPT_RT, page};
+use whylate_base::{Action, AdvisedFix};
 
 pub(super) const CAUSE: CauseInfo = CauseInfo {
     code: "preemption-disabled",
@@ -26,12 +24,15 @@ fn why(late: &LateActivation<'_>) -> String {
     format!("{} was not preempted on CPU {cpu} for {charged} while {thread} was runnable", late.by())
 }
 
-fn advice(by: Option<&Culprit>, _late_thread: Priority) -> Vec<String> {
+fn advice(of: &Advised<'_>) -> Vec<AdvisedFix> {
     vec![
-        USE_PREEMPT_RT[2].to_owned(),
-        format!(
-            "find the section: trace {} with the preemptoff tracer, where the kernel has it",
-            the_culprit(by)
+        AdvisedFix::new(USE_PREEMPT_RT[2], Action::parameters("preempt=full")),
+        AdvisedFix::by_hand(
+            format!(
+                "find the section: trace {} with the preemptoff tracer, where the kernel has it",
+                of.the_culprit()
+            ),
+            RECORD,
         ),
     ]
 }

@@ -1,8 +1,8 @@
 //! It sleeps relative to now, and so drifts. A finding, never charged to a segment.
 
-use super::info::{Blames, CauseGroup, CauseInfo, Details, LateActivation, lines, page};
-use crate::model::culprit::Culprit;
-use whylate_base::Priority;
+use super::advised::{Advised, ITS_PROGRAM, all_by_hand};
+use super::info::{Blames, CauseGroup, CauseInfo, Details, LateActivation, page};
+use whylate_base::AdvisedFix;
 
 pub(super) const CAUSE: CauseInfo = CauseInfo {
     code: "relative-sleep",
@@ -18,8 +18,11 @@ fn why(late: &LateActivation<'_>) -> String {
     format!("{} sleeps relative to now, so each of its periods is longer by its own response", late.thread)
 }
 
-fn advice(_by: Option<&Culprit>, _late_thread: Priority) -> Vec<String> {
-    lines(&[
-        "sleep until the start of the next period: clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &next, NULL)",
-    ])
+fn advice(_: &Advised<'_>) -> Vec<AdvisedFix> {
+    all_by_hand(
+        ITS_PROGRAM,
+        &[
+            "sleep until the start of the next period: clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &next, NULL)",
+        ],
+    )
 }

@@ -1,8 +1,8 @@
 //! RT bandwidth control kept runnable real-time threads off the CPU.
 
-use super::info::{Blames, CauseGroup, CauseInfo, ChargedTime, Details, LateActivation, page, the_culprit};
-use crate::model::culprit::Culprit;
-use whylate_base::Priority;
+use super::advised::{Advised, run_stalld, throttling_off};
+use super::info::{Blames, CauseGroup, CauseInfo, ChargedTime, Details, LateActivation, page};
+use whylate_base::AdvisedFix;
 
 pub(super) const CAUSE: CauseInfo = CauseInfo {
     code: "rt-throttled",
@@ -39,15 +39,23 @@ fn evidence(time: &ChargedTime) -> String {
     format!("{}{after}", time.did_not_run())
 }
 
-fn advice(by: Option<&Culprit>, _late_thread: Priority) -> Vec<String> {
-    let by = the_culprit(by);
+fn advice(of: &Advised<'_>) -> Vec<AdvisedFix> {
+    let by = of.the_culprit();
     vec![
-        format!(
-            "let {by} sleep, or move it to another CPU: no real-time thread should use 95 % of a CPU that it shares"
+        AdvisedFix::new(
+            format!(
+                "let {by} sleep, or move it to another CPU: no real-time thread should use 95 % of a CPU that it shares"
+            ),
+            of.move_culprit(),
         ),
-        "sysctl kernel.sched_rt_runtime_us=-1 turns throttling off for the whole machine; risk: a real-time thread \
-         that loops then hangs its CPU"
-            .to_owned(),
-        "with throttling off, run stalld: it still gives starving threads some time".to_owned(),
+        AdvisedFix::new(
+            "sysctl kernel.sched_rt_runtime_us=-1 turns throttling off for the whole machine; risk: a real-time thread \
+             that loops then hangs its CPU",
+            throttling_off(),
+        ),
+        AdvisedFix::new(
+            "with throttling off, run stalld: it still gives starving threads some time",
+            run_stalld(),
+        ),
     ]
 }

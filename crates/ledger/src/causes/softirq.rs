@@ -1,8 +1,9 @@
 //! A softirq ran.
 
-use super::info::{Blames, CauseGroup, CauseInfo, Details, LateActivation, lines, page};
+use super::advised::{Advised, all_by_hand};
+use super::info::{Blames, CauseGroup, CauseInfo, Details, LateActivation, page};
 use crate::model::culprit::Culprit;
-use whylate_base::Priority;
+use whylate_base::{Action, AdvisedFix};
 
 pub(super) const CAUSE: CauseInfo = CauseInfo {
     code: "softirq",
@@ -21,18 +22,29 @@ fn why(late: &LateActivation<'_>) -> String {
 }
 
 /// Which advice helps depends on the softirq (`include/linux/interrupt.h`).
-fn advice(by: Option<&Culprit>, _late_thread: Priority) -> Vec<String> {
-    lines(match by {
-        Some(Culprit::Softirq { vec: 2 | 3 }) => &[
-            "move the network interrupt, or the thread that sends, to another CPU",
-            "steer received packets away from this CPU: /sys/class/net/DEV/queues/rx-N/rps_cpus",
-        ],
-        Some(Culprit::Softirq { vec: 9 }) => {
-            &["let other CPUs run RCU's callbacks: rcu_nocbs=CPUS on the kernel's command line"]
-        }
-        Some(Culprit::Softirq { vec: 1 | 7 | 8 }) => &[
+fn advice(of: &Advised<'_>) -> Vec<AdvisedFix> {
+    const DEVICE: &str = "a softirq does not show which device or thread raised it";
+    match of.by {
+        Some(Culprit::Softirq { vec: 2 | 3 }) => all_by_hand(
+            DEVICE,
+            &[
+                "move the network interrupt, or the thread that sends, to another CPU",
+                "steer received packets away from this CPU: /sys/class/net/DEV/queues/rx-N/rps_cpus",
+            ],
+        ),
+        Some(Culprit::Softirq { vec: 9 }) => vec![AdvisedFix::new(
+            "let other CPUs run RCU's callbacks: rcu_nocbs=CPUS on the kernel's command line",
+            match of.cpu_list() {
+                Some(cpu) => Action::parameters(&format!("rcu_nocbs={cpu}")),
+                None => Action::by_hand("the recording does not show on which CPU it happened"),
+            },
+        )],
+        Some(Culprit::Softirq { vec: 1 | 7 | 8 }) => vec![AdvisedFix::new(
             "take timers and load balancing off this CPU: isolcpus=, nohz_full=, an isolated cpuset partition",
-        ],
-        _ => &["move the interrupt or the thread that raises this softirq to another CPU"],
-    })
+            of.isolate(),
+        )],
+        _ => {
+            all_by_hand(DEVICE, &["move the interrupt or the thread that raises this softirq to another CPU"])
+        }
+    }
 }

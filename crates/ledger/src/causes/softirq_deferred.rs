@@ -1,8 +1,8 @@
 //! A softirq was left to a thread of SCHED_OTHER, which waited for a CPU.
 
-use super::info::{Blames, CauseGroup, CauseInfo, Details, LateActivation, ShownBy, page, the_culprit};
-use crate::model::culprit::Culprit;
-use whylate_base::Priority;
+use super::advised::Advised;
+use super::info::{Blames, CauseGroup, CauseInfo, Details, LateActivation, ShownBy, page};
+use whylate_base::AdvisedFix;
 
 pub(super) const CAUSE: CauseInfo = CauseInfo {
     code: "softirq-deferred",
@@ -28,12 +28,24 @@ fn why(late: &LateActivation<'_>) -> String {
     )
 }
 
-fn advice(by: Option<&Culprit>, _late_thread: Priority) -> Vec<String> {
-    let by = the_culprit(by);
+fn advice(of: &Advised<'_>) -> Vec<AdvisedFix> {
+    let by = of.the_culprit();
     vec![
-        format!("move {by} away from the CPU that takes the interrupt: taskset -pc CPUS TID, /proc/irq/N/smp_affinity_list"),
-        format!("give ksoftirqd/N of that CPU a priority above {by}: chrt -f -p PRIORITY TID; risk: all softirqs get it"),
-        "receive in a thread with a priority of its own: echo 1 > /sys/class/net/DEV/threaded, then chrt the napi/DEV-N"
-            .to_owned(),
+        AdvisedFix::new(
+            format!(
+                "move {by} away from the CPU that takes the interrupt: taskset -pc CPUS TID, /proc/irq/N/smp_affinity_list"
+            ),
+            of.move_culprit(),
+        ),
+        AdvisedFix::new(
+            format!(
+                "give ksoftirqd/N of that CPU a priority above {by}: chrt -f -p PRIORITY TID; risk: all softirqs get it"
+            ),
+            of.raise_ksoftirqd(),
+        ),
+        AdvisedFix::by_hand(
+            "receive in a thread with a priority of its own: echo 1 > /sys/class/net/DEV/threaded, then chrt the napi/DEV-N",
+            "the recording does not show which network device it is",
+        ),
     ]
 }

@@ -1,8 +1,8 @@
 //! Runnable to the end of the trace and never run.
 
-use super::info::{Blames, CauseGroup, CauseInfo, Details, LateActivation, page, the_culprit};
-use crate::model::culprit::Culprit;
-use whylate_base::Priority;
+use super::advised::{Advised, THEIR_PROGRAM, run_stalld};
+use super::info::{Blames, CauseGroup, CauseInfo, Details, LateActivation, page};
+use whylate_base::AdvisedFix;
 
 pub(super) const CAUSE: CauseInfo = CauseInfo {
     code: "starved",
@@ -22,9 +22,14 @@ fn why(late: &LateActivation<'_>) -> String {
     )
 }
 
-fn advice(by: Option<&Culprit>, _late_thread: Priority) -> Vec<String> {
+fn advice(of: &Advised<'_>) -> Vec<AdvisedFix> {
+    let by = of.the_culprit();
     vec![
-        format!("find out why {} does not leave the CPU", the_culprit(by)),
-        "run stalld or leave the fair server on: both give starving threads some time".to_owned(),
+        AdvisedFix::by_hand(format!("find out why {by} does not leave the CPU"), THEIR_PROGRAM),
+        AdvisedFix::new(format!("move {by} to another CPU: taskset -pc CPUS TID"), of.move_culprit()),
+        AdvisedFix::new(
+            "run stalld or leave the fair server on: both give starving threads some time",
+            run_stalld(),
+        ),
     ]
 }

@@ -1,8 +1,8 @@
 //! Nothing at all happened on the CPU, not even its tick.
 
-use super::info::{Blames, CauseGroup, CauseInfo, ChargedTime, Details, LateActivation, lines, page};
-use crate::model::culprit::Culprit;
-use whylate_base::Priority;
+use super::advised::{Advised, MACHINE, all_by_hand};
+use super::info::{Blames, CauseGroup, CauseInfo, ChargedTime, Details, LateActivation, page};
+use whylate_base::AdvisedFix;
 
 pub(super) const CAUSE: CauseInfo = CauseInfo {
     code: "stolen",
@@ -26,10 +26,13 @@ fn evidence(time: &ChargedTime) -> String {
     format!("nothing happened for {}", time.length)
 }
 
-fn advice(_by: Option<&Culprit>, _late_thread: Priority) -> Vec<String> {
-    lines(&[
-        "on a guest: give its CPUs exclusive host CPUs, and look for steal time in /proc/stat",
-        "on hardware: look for SMIs (the hwlat tracer; turbostat shows the SMI count), and turn off what raises them in \
+fn advice(_: &Advised<'_>) -> Vec<AdvisedFix> {
+    all_by_hand(
+        MACHINE,
+        &[
+            "on a guest: give its CPUs exclusive host CPUs, and look for steal time in /proc/stat",
+            "on hardware: look for SMIs (the hwlat tracer; turbostat shows the SMI count), and turn off what raises them in \
          the firmware; on ARM look for calls of the secure firmware (the events of `optee`, the trusted firmware's own log)",
-    ])
+        ],
+    )
 }

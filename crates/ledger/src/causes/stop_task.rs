@@ -1,8 +1,8 @@
 //! The stop class (migration/N) held the CPU.
 
-use super::info::{Blames, CauseGroup, CauseInfo, Details, LateActivation, lines, page};
-use crate::model::culprit::Culprit;
-use whylate_base::Priority;
+use super::advised::{Advised, KERNEL, all_by_hand};
+use super::info::{Blames, CauseGroup, CauseInfo, Details, LateActivation, page};
+use whylate_base::AdvisedFix;
 
 pub(super) const CAUSE: CauseInfo = CauseInfo {
     code: "stop-task",
@@ -23,9 +23,12 @@ fn why(late: &LateActivation<'_>) -> String {
     format!("{}, a thread of the kernel's stop class, held CPU {cpu} for {charged}", late.by())
 }
 
-fn advice(_by: Option<&Culprit>, _late_thread: Priority) -> Vec<String> {
-    lines(&[
-        "find the operation that stops CPUs: changes of affinity, CPU hotplug, module loading, text patching, reads \
+fn advice(_: &Advised<'_>) -> Vec<AdvisedFix> {
+    all_by_hand(
+        KERNEL,
+        &[
+            "find the operation that stops CPUs: changes of affinity, CPU hotplug, module loading, text patching, reads \
              of per-CPU state",
-    ])
+        ],
+    )
 }

@@ -1,8 +1,8 @@
 //! The time from a timer's expiry to its handler.
 
-use super::info::{Blames, CauseGroup, CauseInfo, ChargedTime, Details, LateActivation, Usual, lines, page};
-use crate::model::culprit::Culprit;
-use whylate_base::Priority;
+use super::advised::{Advised, RECORD, THEIR_PROGRAM, all_by_hand};
+use super::info::{Blames, CauseGroup, CauseInfo, ChargedTime, Details, LateActivation, Usual, page};
+use whylate_base::AdvisedFix;
 
 pub(super) const CAUSE: CauseInfo = CauseInfo {
     code: "timer-late",
@@ -43,15 +43,21 @@ fn evidence(time: &ChargedTime) -> String {
     format!("{} from expiry to handler{running}", time.length)
 }
 
-fn advice(by: Option<&Culprit>, _late_thread: Priority) -> Vec<String> {
-    match by {
-        Some(by) => vec![format!(
-            "find what {by} did: the stack in the evidence begins with the function that the interrupt hit; it disables \
-             interrupts, or waits for a slow device (a read of a register stops the CPU until the device answers)"
+fn advice(of: &Advised<'_>) -> Vec<AdvisedFix> {
+    match of.by {
+        Some(by) => vec![AdvisedFix::by_hand(
+            format!(
+                "find what {by} did: the stack in the evidence begins with the function that the interrupt hit; it disables \
+                 interrupts, or waits for a slow device (a read of a register stops the CPU until the device answers)"
+            ),
+            THEIR_PROGRAM,
         )],
-        None => lines(&[
-            "record the workload with -e raw_syscalls: the system calls of all threads show whether a thread had \
-             interrupts disabled or the CPU was taken away",
-        ]),
+        None => all_by_hand(
+            RECORD,
+            &[
+                "record the workload with -e raw_syscalls: the system calls of all threads show whether a thread had \
+               interrupts disabled or the CPU was taken away",
+            ],
+        ),
     }
 }

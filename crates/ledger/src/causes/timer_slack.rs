@@ -1,8 +1,8 @@
 //! The slack that the timers of a SCHED_OTHER thread have.
 
-use super::info::{Blames, CauseGroup, CauseInfo, Details, LateActivation, lines, page};
-use crate::model::culprit::Culprit;
-use whylate_base::Priority;
+use super::advised::Advised;
+use super::info::{Blames, CauseGroup, CauseInfo, Details, LateActivation, page};
+use whylate_base::AdvisedFix;
 
 pub(super) const CAUSE: CauseInfo = CauseInfo {
     code: "timer-slack",
@@ -19,6 +19,9 @@ fn why(late: &LateActivation<'_>) -> String {
     format!("{thread} is not real-time, and the kernel delayed its timer by {charged} of timer slack")
 }
 
-fn advice(_by: Option<&Culprit>, _late_thread: Priority) -> Vec<String> {
-    lines(&["make the thread real-time, or set its slack: prctl(PR_SET_TIMERSLACK, 1)"])
+fn advice(of: &Advised<'_>) -> Vec<AdvisedFix> {
+    vec![AdvisedFix::new(
+        "make the thread real-time, or set its slack: prctl(PR_SET_TIMERSLACK, 1)",
+        of.raise_late(),
+    )]
 }

@@ -1,8 +1,8 @@
 //! Events were lost here.
 
-use super::info::{Blames, CauseGroup, CauseInfo, ChargedTime, Details, LateActivation, lines, page};
-use crate::model::culprit::Culprit;
-use whylate_base::Priority;
+use super::advised::{Advised, RECORD, all_by_hand};
+use super::info::{Blames, CauseGroup, CauseInfo, ChargedTime, Details, LateActivation, page};
+use whylate_base::AdvisedFix;
 
 pub(super) const CAUSE: CauseInfo = CauseInfo {
     code: "trace-loss",
@@ -22,6 +22,6 @@ fn evidence(time: &ChargedTime) -> String {
     format!("events lost for {}", time.length)
 }
 
-fn advice(_by: Option<&Culprit>, _late_thread: Priority) -> Vec<String> {
-    lines(&["record again with a larger --buffer, or fewer events"])
+fn advice(_: &Advised<'_>) -> Vec<AdvisedFix> {
+    all_by_hand(RECORD, &["record again with a larger --buffer, or fewer events"])
 }

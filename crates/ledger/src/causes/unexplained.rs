@@ -1,8 +1,8 @@
 //! None of the other causes.
 
-use super::info::{Blames, CauseGroup, CauseInfo, Details, LateActivation, lines, page};
-use crate::model::culprit::Culprit;
-use whylate_base::Priority;
+use super::advised::{Advised, RECORD, all_by_hand};
+use super::info::{Blames, CauseGroup, CauseInfo, Details, LateActivation, page};
+use whylate_base::AdvisedFix;
 
 pub(super) const CAUSE: CauseInfo = CauseInfo {
     code: "unexplained",
@@ -19,6 +19,9 @@ fn why(late: &LateActivation<'_>) -> String {
     format!("the recording does not explain {charged} of {response}")
 }
 
-fn advice(_by: Option<&Culprit>, _late_thread: Priority) -> Vec<String> {
-    lines(&["record again with `whylate record`, which takes all the events the ledger can use"])
+fn advice(_: &Advised<'_>) -> Vec<AdvisedFix> {
+    all_by_hand(
+        RECORD,
+        &["record again with `whylate record`, which takes all the events the ledger can use"],
+    )
 }

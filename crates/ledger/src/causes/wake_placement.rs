@@ -1,8 +1,8 @@
 //! Queued behind another task while an allowed CPU was idle.
 
-use super::info::{Blames, CauseGroup, CauseInfo, Details, LateActivation, lines, page};
-use crate::model::culprit::Culprit;
-use whylate_base::Priority;
+use super::advised::Advised;
+use super::info::{Blames, CauseGroup, CauseInfo, Details, LateActivation, page};
+use whylate_base::AdvisedFix;
 
 pub(super) const CAUSE: CauseInfo = CauseInfo {
     code: "wake-placement",
@@ -22,10 +22,16 @@ fn why(late: &LateActivation<'_>) -> String {
     )
 }
 
-fn advice(_by: Option<&Culprit>, _late_thread: Priority) -> Vec<String> {
-    lines(&[
-        "pin each of the threads to a CPU of its own: taskset -pc CPU TID",
-        "do not rely on balancing between isolated CPUs (isolcpus=, /sys/devices/system/cpu/isolated): a SCHED_OTHER \
-         thread stays on its CPU there, however many CPUs it may use",
-    ])
+fn advice(of: &Advised<'_>) -> Vec<AdvisedFix> {
+    vec![
+        AdvisedFix::new(
+            "pin each of the threads to a CPU of its own: taskset -pc CPU TID",
+            of.move_culprit(),
+        ),
+        AdvisedFix::by_hand(
+            "do not rely on balancing between isolated CPUs (isolcpus=, /sys/devices/system/cpu/isolated): a SCHED_OTHER \
+             thread stays on its CPU there, however many CPUs it may use",
+            "which threads share isolated CPUs is to be decided",
+        ),
+    ]
 }

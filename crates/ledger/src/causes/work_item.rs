@@ -1,8 +1,9 @@
 //! A work item ran, and woke the late thread in the end.
 
-use super::info::{Blames, CauseGroup, CauseInfo, Details, LateActivation, Usual, lines, page};
+use super::advised::{Advised, RECORD, WORK_ITEM};
+use super::info::{Blames, CauseGroup, CauseInfo, Details, LateActivation, Usual, page};
 use crate::model::culprit::Culprit;
-use whylate_base::Priority;
+use whylate_base::AdvisedFix;
 
 pub(super) const CAUSE: CauseInfo = CauseInfo {
     code: "work-item",
@@ -26,9 +27,15 @@ fn why(late: &LateActivation<'_>) -> String {
     format!("{by} executed work items for {charged} before one woke {thread}")
 }
 
-fn advice(_by: Option<&Culprit>, _late_thread: Priority) -> Vec<String> {
-    lines(&[
-        "see which function it is: record workqueue:workqueue_execute_start, which names it (whylate explain --chains)",
-        "let urgent work not wait for a workqueue: what needs a deadline belongs into a thread with a priority",
-    ])
+fn advice(_: &Advised<'_>) -> Vec<AdvisedFix> {
+    vec![
+        AdvisedFix::by_hand(
+            "see which function it is: record workqueue:workqueue_execute_start, which names it (whylate explain --chains)",
+            RECORD,
+        ),
+        AdvisedFix::by_hand(
+            "let urgent work not wait for a workqueue: what needs a deadline belongs into a thread with a priority",
+            WORK_ITEM,
+        ),
+    ]
 }

@@ -1,8 +1,8 @@
 //! The kworker with the work item that wakes the late thread waited for a CPU.
 
-use super::info::{Blames, CauseGroup, CauseInfo, Details, LateActivation, ShownBy, page, the_culprit};
-use crate::model::culprit::Culprit;
-use whylate_base::Priority;
+use super::advised::{Advised, WORK_ITEM};
+use super::info::{Blames, CauseGroup, CauseInfo, Details, LateActivation, ShownBy, page};
+use whylate_base::AdvisedFix;
 
 pub(super) const CAUSE: CauseInfo = CauseInfo {
     code: "work-item-delayed",
@@ -25,11 +25,20 @@ fn why(late: &LateActivation<'_>) -> String {
     format!("{by} had CPU {cpu} for {charged} while the kworker was runnable whose work item wakes {thread}")
 }
 
-fn advice(by: Option<&Culprit>, _late_thread: Priority) -> Vec<String> {
-    let by = the_culprit(by);
+fn advice(of: &Advised<'_>) -> Vec<AdvisedFix> {
+    let by = of.the_culprit();
     vec![
-        format!("move {by} to another CPU: taskset -pc CPUS TID; kworkers of a CPU cannot leave it"),
-        "keep unbound work away from the CPUs of real-time threads: /sys/devices/virtual/workqueue/cpumask".to_owned(),
-        "let urgent work not wait for a workqueue: what needs a deadline belongs into a thread with a priority".to_owned(),
+        AdvisedFix::new(
+            format!("move {by} to another CPU: taskset -pc CPUS TID; kworkers of a CPU cannot leave it"),
+            of.move_culprit(),
+        ),
+        AdvisedFix::by_hand(
+            "keep unbound work away from the CPUs of real-time threads: /sys/devices/virtual/workqueue/cpumask",
+            "the mask depends on which CPUs are for real-time threads, which a recording does not show",
+        ),
+        AdvisedFix::by_hand(
+            "let urgent work not wait for a workqueue: what needs a deadline belongs into a thread with a priority",
+            WORK_ITEM,
+        ),
     ]
 }

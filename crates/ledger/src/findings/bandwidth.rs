@@ -3,10 +3,11 @@
 use super::rhythm::rhythm;
 use super::subject::Subject;
 use crate::causes::Cause;
+use crate::causes::advised::Advised;
 use crate::charge::bandwidth::mechanism;
 use crate::timeline::windows::Window;
 use std::collections::BTreeMap;
-use whylate_base::{Confidence, Cpu, Evidence, Finding, Ns, Priority, Severity};
+use whylate_base::{Confidence, Cpu, Evidence, Finding, Ns, Severity};
 
 /// A switch to idle and back is no throttling: the kernel throttles for milliseconds.
 const SHORTEST: Ns = Ns::from_us(200);
@@ -108,6 +109,6 @@ fn finding(subject: &Subject<'_>, cpu: Cpu, cause: Cause, windows: &[&Window]) -
         title: format!("{what}: {times}{period}, {length}, CPU {cpu}"),
         why,
         evidence,
-        fix: cause.advice(culprit.as_ref(), Priority::realtime(1)),
+        fix: cause.advice(&Advised::about(culprit.as_ref(), Some(cpu))),
     }
 }

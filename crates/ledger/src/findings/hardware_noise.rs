@@ -3,8 +3,9 @@
 use super::info::{FindingInfo, page};
 use super::subject::Subject;
 use super::words::suspect;
+use crate::causes::advised::RECORD;
 use std::cmp::Reverse;
-use whylate_base::{Evidence, Finding, Severity};
+use whylate_base::{AdvisedFix, Evidence, Finding, Severity};
 
 pub(super) const INFO: FindingInfo = FindingInfo { code: "hardware-noise", page: page!("hardware-noise") };
 
@@ -25,10 +26,10 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
         ),
         why: format!("{}; osnoise does not measure how long each was", suspect(subject.timeline.hypervisor)),
         evidence: vec![Evidence::general(format!("in {samples} samples of {} CPUs", cpus.len()))],
-        fix: vec![
+        fix: vec![AdvisedFix::by_hand(
             "measure their length with the hwlat tracer: it spins with interrupts off, so only the machine itself can \
-             interfere"
-                .to_owned(),
-        ],
+             interfere",
+            RECORD,
+        )],
     }]
 }

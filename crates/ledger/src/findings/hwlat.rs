@@ -3,8 +3,9 @@
 use super::subject::Subject;
 use super::words::{severity, suspect};
 use crate::causes::Cause;
+use crate::causes::advised::Advised;
 use std::cmp::Reverse;
-use whylate_base::{Evidence, Finding, Priority};
+use whylate_base::{Evidence, Finding};
 
 pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
     let cpus = &subject.noises.hwlat;
@@ -24,6 +25,6 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
         ),
         why: format!("only an NMI could run there; {}", suspect(subject.timeline.hypervisor)),
         evidence: evidence.collect(),
-        fix: Cause::Stolen.advice(None, Priority::DEFAULT),
+        fix: Cause::Stolen.advice(&Advised::general()),
     }]
 }

@@ -2,9 +2,10 @@
 
 use super::subject::Subject;
 use crate::causes::Cause;
+use crate::causes::advised::Advised;
 use crate::model::{Culprit, Segment};
 use std::collections::BTreeMap;
-use whylate_base::{Evidence, Finding, Ns, Priority, Severity, Tid};
+use whylate_base::{Cpu, Evidence, Finding, Ns, Severity, Tid};
 
 pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
     // Victim and middle thread; the owner may change from time to time.
@@ -18,7 +19,7 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
             let Culprit::Task { tid, .. } = by else { continue };
             let case = cases.entry((activation.tid, *tid)).or_insert_with(|| Case {
                 victim: format!("{}:{} ({})", activation.comm, activation.tid, activation.priority),
-                priority: activation.priority,
+                cpu: segment.cpu,
                 middle: by,
                 owner,
                 total: Ns::ZERO,
@@ -48,14 +49,15 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
                 case.total
             ),
             evidence: case.evidence,
-            fix: Cause::LockInversion.advice(Some(case.middle), case.priority),
+            fix: Cause::LockInversion.advice(&Advised::about(Some(case.middle), Some(case.cpu))),
         })
         .collect()
 }
 
 struct Case<'a> {
     victim: String,
-    priority: Priority,
+    /// Where the owner of the lock waited.
+    cpu: Cpu,
     middle: &'a Culprit,
     owner: &'a Culprit,
     total: Ns,

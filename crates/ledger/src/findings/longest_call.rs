@@ -2,7 +2,8 @@
 
 use super::info::{FindingInfo, page};
 use super::subject::Subject;
-use whylate_base::{Evidence, Finding, Severity};
+use crate::causes::advised::RECORD;
+use whylate_base::{AdvisedFix, Evidence, Finding, Severity};
 
 pub(super) const INFO: FindingInfo = FindingInfo { code: "longest-call", page: page!("longest-call") };
 
@@ -34,10 +35,14 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
             "{function} is the longest call that the trace has from entry to return; of all functions within, {name} took \
              most by itself: {own} in {in_calls}"
         ),
-        evidence: vec![Evidence::at(call.at, cpu, format!("{function} was entered, and returned after {duration}"))],
-        fix: vec![
-            "record the scheduler's events as well, which show whether a thread was late because of it: whylate record"
-                .to_owned(),
-        ],
+        evidence: vec![Evidence::at(
+            call.at,
+            cpu,
+            format!("{function} was entered, and returned after {duration}"),
+        )],
+        fix: vec![AdvisedFix::by_hand(
+            "record the scheduler's events as well, which show whether a thread was late because of it: whylate record",
+            RECORD,
+        )],
     }]
 }

@@ -2,8 +2,9 @@
 
 use super::subject::Subject;
 use crate::causes::Cause;
+use crate::causes::advised::Advised;
 use crate::timeline::losses::LossCount;
-use whylate_base::{Evidence, Finding, Ns, Priority, Severity};
+use whylate_base::{Evidence, Finding, Ns, Severity};
 
 pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
     let (lost, seen_lost) = match subject.scope {
@@ -32,6 +33,6 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
         title: format!("{count} events were lost; {charged} of activations fall into the gaps"),
         why: "the ring buffer was full before it was read; the recording does not show what happened in the gaps".to_owned(),
         evidence: vec![Evidence::general(format!("{} events were read", subject.trace.events))],
-        fix: Cause::TraceLoss.advice(None, Priority::DEFAULT),
+        fix: Cause::TraceLoss.advice(&Advised::general()),
     }]
 }

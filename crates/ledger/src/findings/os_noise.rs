@@ -4,12 +4,13 @@ use super::info::{FindingInfo, page};
 use super::subject::Subject;
 use super::words::{severity, times};
 use crate::causes::Cause;
+use crate::causes::advised::{Advised, RECORD};
 use crate::model::Culprit;
 use crate::timeline::Timeline;
 use crate::tracers::actors;
 use crate::tracers::osnoise::{Interference, NoiseOfCpu};
 use std::cmp::Reverse;
-use whylate_base::{Cpu, Evidence, Finding, Ns, Priority};
+use whylate_base::{AdvisedFix, Cpu, Evidence, Finding, Ns};
 use whylate_events::NoiseSource;
 
 pub(super) const INFO: FindingInfo = FindingInfo { code: "os-noise", page: page!("os-noise") };
@@ -50,12 +51,12 @@ fn finding(subject: &Subject<'_>, cpus: &[(Cpu, &NoiseOfCpu)], worst: Cpu, most:
             .to_owned(),
         evidence,
         fix: match worst_of {
-            Some((by, sum)) => advice(timeline, sum.at, by),
-            None => vec![
+            Some((by, sum)) => advice(timeline, sum.at, by, worst),
+            None => vec![AdvisedFix::by_hand(
                 "trace the osnoise events as well (rtla osnoise -T, or events/osnoise/enable): they name what \
-                 interfered"
-                    .to_owned(),
-            ],
+                 interfered",
+                RECORD,
+            )],
         },
     }
 }
@@ -89,20 +90,27 @@ fn by_of(timeline: &Timeline, at: Ns, by: &Interference) -> Option<Culprit> {
     }
 }
 
-fn advice(timeline: &Timeline, at: Ns, by: &Interference) -> Vec<String> {
+fn advice(timeline: &Timeline, at: Ns, by: &Interference, cpu: Cpu) -> Vec<AdvisedFix> {
     let culprit = by_of(timeline, at, by);
+    let of = Advised::about(culprit.as_ref(), Some(cpu));
     match by.source {
-        NoiseSource::Nmi => Cause::Nmi.advice(None, Priority::DEFAULT),
-        NoiseSource::Irq => Cause::Irq.advice(culprit.as_ref(), Priority::DEFAULT),
-        NoiseSource::Softirq => Cause::Softirq.advice(culprit.as_ref(), Priority::DEFAULT),
+        NoiseSource::Nmi => Cause::Nmi.advice(&of),
+        NoiseSource::Irq => Cause::Irq.advice(&of),
+        NoiseSource::Softirq => Cause::Softirq.advice(&of),
         NoiseSource::Thread => {
-            let thread = culprit.map_or_else(String::new, |by| by.to_string());
+            let thread = of.the_culprit();
             vec![
-                format!(
-                    "move {thread} to another CPU: taskset -pc CPUS TID; for a kernel thread that is bound to its \
-                     CPU, move the work that it does"
+                AdvisedFix::new(
+                    format!(
+                        "move {thread} to another CPU: taskset -pc CPUS TID; for a kernel thread that is bound to its \
+                         CPU, move the work that it does"
+                    ),
+                    of.move_culprit(),
                 ),
-                "isolate the CPU: isolcpus=, nohz_full=, an isolated cpuset partition".to_owned(),
+                AdvisedFix::new(
+                    "isolate the CPU: isolcpus=, nohz_full=, an isolated cpuset partition",
+                    of.isolate(),
+                ),
             ]
         }
     }

@@ -2,6 +2,8 @@
 
 use super::subject::Subject;
 use crate::causes::Cause;
+use crate::causes::advised::Advised;
+use crate::model::Segment;
 use whylate_base::{Evidence, Finding, Ns, Severity};
 
 /// Every SCHED_OTHER thread waits for shorter times behind a real-time one.
@@ -26,13 +28,17 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
             at: Some(pinned.at),
             ..Evidence::general(format!("{} called sched_setaffinity as SCHED_OTHER", pinned.comm))
         };
+        let worst = subject.by_thread.get(&thread.tid).into_iter().flatten();
+        let waited =
+            |segment: &&Segment| (segment.cause, &segment.by) == (Cause::PinnedBeforePriority, &Some(*by));
+        let cpu = worst.flat_map(|activation| &activation.ledger).find(waited).map(|segment| segment.cpu);
         Some(Finding {
             code: Cause::PinnedBeforePriority.code(),
             severity: Severity::Error,
             title: format!("{}:{} pinned itself before raising its priority", pinned.comm, thread.tid),
             why: format!("{} held that CPU for {}: {raised}", by, cost.total),
             evidence: vec![evidence],
-            fix: Cause::PinnedBeforePriority.advice(Some(by), subject.usual(thread).priority),
+            fix: Cause::PinnedBeforePriority.advice(&Advised::about(Some(by), cpu)),
         })
     });
     stuck.collect()

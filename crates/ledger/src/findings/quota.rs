@@ -2,6 +2,7 @@
 
 use super::subject::Subject;
 use crate::causes::Cause;
+use crate::causes::advised::Advised;
 use crate::identities::Identity;
 use whylate_base::{Confidence, Evidence, Finding, Severity};
 
@@ -20,7 +21,7 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
                 Evidence::at(activation.due, activation.cpu, what)
             })
             .collect();
-        let Identity { comm, priority, .. } = subject.usual(thread);
+        let Identity { comm, .. } = subject.usual(thread);
         // Where only an idle CPU indicates it, each activation's own verdict reports that.
         (!evidence.is_empty()).then(|| Finding {
             code: Cause::CgroupQuota.code(),
@@ -33,7 +34,7 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
                   up, all of them wait for the next period, even on an idle CPU"
                 .to_owned(),
             evidence,
-            fix: Cause::CgroupQuota.advice(None, priority),
+            fix: Cause::CgroupQuota.advice(&Advised::general()),
         })
     });
     stopped.collect()

@@ -2,7 +2,8 @@
 
 use super::info::{FindingInfo, page};
 use super::subject::Subject;
-use whylate_base::{Evidence, Finding, Severity};
+use crate::causes::advised::RECORD;
+use whylate_base::{AdvisedFix, Evidence, Finding, Severity};
 
 pub(super) const INFO: FindingInfo =
     FindingInfo { code: "cpus-not-recorded", page: page!("cpus-not-recorded") };
@@ -18,9 +19,6 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
               wake-up does not show. A thread that may use other CPUs as well is followed on the recorded ones only"
             .to_owned(),
         evidence: vec![Evidence::general(format!("{unseen} threads began to run without a recorded wake-up"))],
-        fix: vec![
-            "to see what other CPUs do to these, record without --cpus; to follow a thread, restrict it to recorded CPUs"
-                .to_owned(),
-        ],
+        fix: vec![AdvisedFix::by_hand("to see what other CPUs do to these, record without --cpus; to follow a thread, restrict it to recorded CPUs", RECORD)],
     }]
 }

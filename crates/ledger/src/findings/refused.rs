@@ -2,10 +2,11 @@
 
 use super::info::{FindingInfo, page};
 use super::subject::Subject;
+use crate::causes::advised::{ITS_PROGRAM, throttling_off};
 use crate::timeline::Timeline;
 use crate::timeline::settings::PolicyRefusal;
 use crate::timeline::thread::Thread;
-use whylate_base::{Evidence, Finding, Policy, Severity};
+use whylate_base::{Action, AdvisedFix, Evidence, Finding, Policy, Severity};
 
 pub(super) const INFO: FindingInfo =
     FindingInfo { code: "realtime-refused", page: page!("realtime-refused") };
@@ -57,33 +58,52 @@ fn finding(timeline: &Timeline, thread: &Thread, refusal: &PolicyRefusal) -> Fin
             refusal.cpu,
             format!("{} returned -{error}{times}", refusal.call),
         )],
-        fix: fix.iter().map(|line| (*line).to_owned()).collect(),
+        fix: fix
+            .iter()
+            .map(|(line, reason)| match *line {
+                ADMISSION => AdvisedFix::new(ADMISSION, throttling_off()),
+                GROUPS_OFF => AdvisedFix::new(GROUPS_OFF, Action::parameters("rt_group_sched=0")),
+                line => AdvisedFix::by_hand(line, *reason),
+            })
+            .collect(),
     }
 }
 
+const ADMISSION: &str =
+    "sysctl kernel.sched_rt_runtime_us=-1 turns admission control off; risk: deadlines may then be missed";
+const GROUPS_OFF: &str = "boot with rt_group_sched=0, where the kernel has that parameter (6.16)";
+
 /// `sched_dl_overflow`, `kernel/sched/deadline.c`
-fn no_room() -> (&'static str, &'static [&'static str]) {
+fn no_room() -> (&'static str, &'static [(&'static str, &'static str)]) {
     (
         "all SCHED_DEADLINE threads together may reserve no more of the CPUs than kernel.sched_rt_runtime_us per \
          kernel.sched_rt_period_us, and there was no room for this one",
         &[
-            "reserve less: a smaller runtime or a longer period, here or in other SCHED_DEADLINE threads",
-            "sysctl kernel.sched_rt_runtime_us=-1 turns admission control off; risk: deadlines may then be missed",
+            (
+                "reserve less: a smaller runtime or a longer period, here or in other SCHED_DEADLINE threads",
+                ITS_PROGRAM,
+            ),
+            (ADMISSION, ""),
         ],
     )
 }
 
 /// `sched_setscheduler(2)`; for groups `sched_group_rt_runtime`, `kernel/sched/syscalls.c`.
-fn not_permitted(group_sched: Option<bool>) -> (&'static str, &'static [&'static str]) {
-    const LIMIT: &str =
-        "allow it: RLIMIT_RTPRIO (rtprio in limits.conf, LimitRTPRIO= of a systemd service), or CAP_SYS_NICE";
-    const GROUP: &str = "give its cgroup real-time runtime: cpu.rt_runtime_us (cgroup v1), here and in the groups above; or move it \
-         to the root cgroup";
+fn not_permitted(group_sched: Option<bool>) -> (&'static str, &'static [(&'static str, &'static str)]) {
+    const LIMIT: (&str, &str) = (
+        "allow it: RLIMIT_RTPRIO (rtprio in limits.conf, LimitRTPRIO= of a systemd service), or CAP_SYS_NICE",
+        "the recording does not show which user or service starts the program",
+    );
+    const GROUP: (&str, &str) = (
+        "give its cgroup real-time runtime: cpu.rt_runtime_us (cgroup v1), here and in the groups above; or move it \
+         to the root cgroup",
+        "the recording does not show which cgroup the thread belongs to",
+    );
     match group_sched {
         Some(true) => (
             "this kernel has CONFIG_RT_GROUP_SCHED: threads of a cgroup whose cpu.rt_runtime_us is 0, as in every new \
              one, cannot become real-time, not even those of root; without CAP_SYS_NICE, RLIMIT_RTPRIO must allow it as well",
-            &[GROUP, "boot with rt_group_sched=0, where the kernel has that parameter (6.16)", LIMIT],
+            &[GROUP, (GROUPS_OFF, ""), LIMIT],
         ),
         Some(false) => (
             "a thread needs CAP_SYS_NICE, or an RLIMIT_RTPRIO as high as the priority it asks for; a container has no CAP_SYS_NICE \

@@ -2,6 +2,7 @@
 
 use super::subject::Subject;
 use crate::causes::Cause;
+use crate::causes::advised::Advised;
 use crate::identities::Identity;
 use whylate_base::{Evidence, Finding, Severity};
 
@@ -17,7 +18,7 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
         let response = stats.response.spread()?;
         let notable = thread.pacing.mean_period().is_none_or(|period| response.p50.0 >= period.0 / NOTABLE_SHARE)
             && !subject.looks_after_others(thread);
-        let Identity { comm, priority, .. } = subject.usual(thread);
+        let Identity { comm, .. } = subject.usual(thread);
         let evidence = "where its response is longer, the sleep after it is as long as ever, and the next period begins \
                         as much later";
         Some(Finding {
@@ -30,7 +31,7 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
                 response.p50, response.max
             ),
             evidence: vec![Evidence::general(evidence)],
-            fix: Cause::RelativeSleep.advice(None, priority),
+            fix: Cause::RelativeSleep.advice(&Advised::general()),
         })
     });
     drifting.collect()

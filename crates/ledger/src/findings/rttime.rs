@@ -2,9 +2,10 @@
 
 use super::info::{FindingInfo, page};
 use super::subject::Subject;
+use crate::causes::advised::ITS_PROGRAM;
 use crate::timeline::settings::RtOverrun;
 use std::collections::BTreeMap;
-use whylate_base::{Evidence, Finding, Severity, Tid};
+use whylate_base::{AdvisedFix, Evidence, Finding, Severity, Tid};
 
 pub(super) const INFO: FindingInfo = FindingInfo { code: "rttime-exceeded", page: page!("rttime-exceeded") };
 
@@ -36,11 +37,6 @@ fn finding(overruns: &[&RtOverrun]) -> Option<Finding> {
               the kernel sends SIGXCPU, which ends a program that does not handle it, and at its hard limit SIGKILL"
             .to_owned(),
         evidence: evidence.collect(),
-        fix: vec![
-            "find out why it did not sleep: a loop that polls, work for more than its period, sched_yield (which does not count)"
-                .to_owned(),
-            "raise the limit: LimitRTTIME= of a systemd service, rtkit's --rttime-usec-max, prlimit --rttime"
-                .to_owned(),
-        ],
+        fix: vec![AdvisedFix::by_hand("find out why it did not sleep: a loop that polls, work for more than its period, sched_yield (which does not count)", ITS_PROGRAM), AdvisedFix::by_hand("raise the limit: LimitRTTIME= of a systemd service, rtkit's --rttime-usec-max, prlimit --rttime", "the limit is that of a service, of rtkit or of a process, which the recording does not show")],
     })
 }

@@ -3,7 +3,8 @@
 use super::subject::Subject;
 use super::words::suspect;
 use crate::causes::Cause;
-use whylate_base::{Evidence, Finding, Ns, Priority, Severity};
+use crate::causes::advised::Advised;
+use whylate_base::{Evidence, Finding, Ns, Severity};
 
 /// Shorter intervals are no finding of their own.
 const NOTABLE: Ns = Ns::from_us(50);
@@ -32,6 +33,6 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
             at: Some(at),
             ..Evidence::general(format!("nothing happened for {most}"))
         }],
-        fix: Cause::Stolen.advice(None, Priority::DEFAULT),
+        fix: Cause::Stolen.advice(&Advised::general()),
     }]
 }

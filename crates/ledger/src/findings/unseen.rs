@@ -2,7 +2,8 @@
 
 use super::info::{FindingInfo, page};
 use super::subject::Subject;
-use whylate_base::{Evidence, Finding, Severity};
+use crate::causes::advised::RECORD;
+use whylate_base::{AdvisedFix, Evidence, Finding, Severity};
 
 pub(super) const INFO: FindingInfo = FindingInfo { code: "unseen-switches", page: page!("unseen-switches") };
 
@@ -30,10 +31,7 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
             evidence: vec![Evidence::general(
                 "events show another thread on the CPU than the last sched_switch before them",
             )],
-            fix: vec![
-                "record sched_switch without a filter; if it has none, this kernel does not trace some of its switches"
-                    .to_owned(),
-            ],
+            fix: vec![AdvisedFix::by_hand("record sched_switch without a filter; if it has none, this kernel does not trace some of its switches", RECORD)],
         })
         .collect()
 }

@@ -3,7 +3,8 @@
 
 use super::osnoise::Noises;
 use crate::causes::Cause;
-use whylate_base::{Evidence, Finding, Ns, Priority, Severity};
+use crate::causes::advised::{Advised, RECORD};
+use whylate_base::{AdvisedFix, Evidence, Finding, Ns, Severity};
 use whylate_events::{Tool, TraceInfo};
 
 /// Time lost at once that makes threads late.
@@ -29,7 +30,7 @@ pub(super) fn finding(info: &TraceInfo, noises: &Noises, deadline: Option<Ns>) -
                   world) takes CPUs away like this"
                 .to_owned(),
             evidence: vec![Evidence::general("the largest latency that hwlatdetect reports")],
-            fix: Cause::Stolen.advice(None, Priority::DEFAULT),
+            fix: Cause::Stolen.advice(&Advised::general()),
         }),
         _ if longest.is_some() || is_of_tracer => Some(Finding {
             code: "hardware-noise",
@@ -39,7 +40,7 @@ pub(super) fn finding(info: &TraceInfo, noises: &Noises, deadline: Option<Ns>) -
                   10 us unless set); it measures one CPU at a time, for a part of each window"
                 .to_owned(),
             evidence: vec![Evidence::general("the trace does not show for how long it was measured")],
-            fix: vec!["measure for hours: firmware may interrupt seldom".to_owned()],
+            fix: vec![AdvisedFix::by_hand("measure for hours: firmware may interrupt seldom", RECORD)],
         }),
         _ => None,
     }

@@ -18,7 +18,7 @@ use crate::model::Culprit;
 use crate::model::section::{CpuContext, CriticalSection, FunctionTime, FunctionTimes};
 use crate::timeline::Timeline;
 use std::collections::HashMap;
-use whylate_base::{Confidence, Evidence, Finding, Ns, Priority, Severity};
+use whylate_base::{AdvisedFix, Confidence, Evidence, Finding, Ns, Priority, Severity};
 use whylate_events::{LatencyTrace, LatencyTracer, Quality, TraceInfo};
 
 /// Functions that are listed.
@@ -254,9 +254,12 @@ pub(super) fn finding(deadline: Option<Ns>, section: &CriticalSection, step: Opt
             false => section.why.clone(),
         },
         evidence,
-        fix: section.fix.clone(),
+        fix: section.fix.iter().map(|line| AdvisedFix::by_hand(line.clone(), OF_SECTION)).collect(),
     }
 }
+
+/// Why no setting shortens a section.
+const OF_SECTION: &str = "the code of the kernel or of a driver is to be found and changed";
 
 /// What each function took, most first, adding up to `end - start` at most; and what these times are.
 fn parts(lines: &Lines, within: &[Line], start: Ns, end: Ns) -> (Vec<FunctionTime>, FunctionTimes) {

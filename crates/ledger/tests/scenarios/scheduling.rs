@@ -408,7 +408,7 @@ fn an_interrupts_thread_is_named_as_one() {
     assert_blames(&activation, Cause::HigherPriorityTask, Some(thread));
     let verdict = &activation.verdict;
     assert!(verdict.why.contains("the thread of interrupt 27 (eth0)"), "{}", verdict.why);
-    assert!(verdict.fix[0].contains("/proc/irq/27/smp_affinity_list"), "{:?}", verdict.fix);
+    assert!(verdict.fix[0].text.contains("/proc/irq/27/smp_affinity_list"), "{:?}", verdict.fix);
     let plain = behind(rt("irqbalance", 20, 90));
     assert!(!plain.verdict.why.contains("interrupt"), "{}", plain.verdict.why);
 }

@@ -44,7 +44,7 @@ fn a_thread_that_was_refused_a_real_time_policy_is_explained_and_reported() {
     assert_eq!(finding.severity, Severity::Error);
     assert!(finding.title.contains("app:10 asked for SCHED_FIFO"), "{}", finding.title);
     assert!(finding.evidence[0].what.contains("sched_setscheduler returned -EPERM"));
-    assert!(finding.fix[0].contains("RLIMIT_RTPRIO"), "{:?}", finding.fix);
+    assert!(finding.fix[0].text.contains("RLIMIT_RTPRIO"), "{:?}", finding.fix);
 }
 
 #[test]
@@ -57,7 +57,7 @@ fn why_it_was_refused_depends_on_the_kernel() {
         let explained = asks(scene, sys::SCHED_SETATTR, 0, EPERM).explain_with(&Options::default());
         explained.finding("realtime-refused").expect("a finding").clone()
     };
-    assert!(why(Some(true)).fix[0].contains("cpu.rt_runtime_us"));
+    assert!(why(Some(true)).fix[0].text.contains("cpu.rt_runtime_us"));
     assert!(!why(Some(false)).why.contains("RT_GROUP_SCHED"));
     assert!(why(None).why.contains("which the recording does not show"));
 }

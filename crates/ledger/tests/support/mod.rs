@@ -438,6 +438,11 @@ impl Explained {
         for finding in &explanation.findings {
             assert!(finding_page(finding.code).is_some(), "{} has no page", finding.code);
         }
+        // Every fix names settings, or the reason why there are none.
+        let verdicts = explanation.activations.iter().flat_map(|activation| &activation.verdict.fix);
+        for fix in explanation.findings.iter().flat_map(|finding| &finding.fix).chain(verdicts) {
+            assert_eq!(fix.action.flaw(), None, "{fix:?}");
+        }
         Explained(explanation)
     }
 

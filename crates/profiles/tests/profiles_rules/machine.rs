@@ -255,7 +255,7 @@ impl Machine {
                     .filter(|task| meant(threads, task))
                     .for_each(|task| task.policy = policy.clone());
             }
-            Selector::ThreadCpus { threads } => {
+            Selector::ThreadCpus { threads } | Selector::ThreadPlacement { threads } => {
                 let wished = list(value.expect("CPUs"));
                 for task in self.threads.iter_mut().filter(|task| meant(threads, task)) {
                     let kept: CpuSet = task.cpus.iter().filter(|&cpu| wished.contains(cpu)).collect();

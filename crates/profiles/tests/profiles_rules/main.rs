@@ -236,6 +236,7 @@ fn robotics_does_without_isolated_cpus() {
     let is_isolating = |setting: &&DesiredSetting| match &setting.selector {
         Selector::Irqs
         | Selector::ThreadCpus { .. }
+        | Selector::ThreadPlacement { .. }
         | Selector::Partition { .. }
         | Selector::Variable { .. } => true,
         Selector::Parameter { name } => name == "isolcpus",

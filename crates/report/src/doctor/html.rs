@@ -56,8 +56,8 @@ fn finding(finding: &DoctorFinding) -> Markup {
             p { (words::clean(&finding.why)) }
             @match finding.fix.as_slice() {
                 [] => {}
-                [only] => p.fix { (words::clean(only)) }
-                several => ol.fix { @for fix in several { li { (words::clean(fix)) } } }
+                [only] => p.fix { (words::clean(&only.text)) }
+                several => ol.fix { @for fix in several { li { (words::clean(&fix.text)) } } }
             }
         }
     }

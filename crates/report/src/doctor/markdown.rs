@@ -44,7 +44,7 @@ fn one(finding: &DoctorFinding) -> String {
     if !finding.fix.is_empty() {
         text += "\nFix:\n\n";
         for (i, fix) in finding.fix.iter().enumerate() {
-            text += &format!("{}. {}\n", i + 1, escape(fix));
+            text += &format!("{}. {}\n", i + 1, escape(&fix.text));
         }
     }
     text

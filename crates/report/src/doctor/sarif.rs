@@ -29,7 +29,7 @@ pub fn render(report: &DoctorReport) -> Value {
 
 fn result(finding: &DoctorFinding, codes: &[&str]) -> Value {
     let mut text = format!("{}. {}.", words::clean(&finding.title), words::clean(&finding.why));
-    text += &sarif::fixes(finding.fix.iter().map(|fix| words::clean(fix)));
+    text += &sarif::fixes(finding.fix.iter().map(|fix| words::clean(&fix.text)));
     let locations: Vec<Value> = finding.location.iter().filter_map(sarif::location).collect();
     let other = finding.other.iter().filter_map(|(_, other)| other.as_ref());
     let related: Vec<Value> = other.filter_map(sarif::location).collect();

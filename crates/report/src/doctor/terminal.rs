@@ -54,7 +54,7 @@ fn write_finding(page: &mut Page, finding: &DoctorFinding) {
     page.paragraph(2, &words::clean(&finding.why), Ink::Plain);
     for (i, fix) in finding.fix.iter().enumerate() {
         let label = if i == 0 { "fix   " } else { "or    " };
-        page.labelled(2, (label, Ink::Green), &words::clean(fix), Ink::Plain);
+        page.labelled(2, (label, Ink::Green), &words::clean(&fix.text), Ink::Plain);
     }
 }
 

@@ -55,7 +55,7 @@ fn details(finding: &Finding) -> String {
     let mut lines = vec![words::clean(&finding.why)];
     lines.extend(finding.evidence.iter().map(|seen| format!("seen  {}", words::observation(seen))));
     for (i, fix) in finding.fix.iter().enumerate() {
-        lines.push(format!("{}{}", if i == 0 { "fix   " } else { "or    " }, words::clean(fix)));
+        lines.push(format!("{}{}", if i == 0 { "fix   " } else { "or    " }, words::clean(&fix.text)));
     }
     lines.join("\n")
 }

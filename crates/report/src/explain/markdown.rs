@@ -3,7 +3,7 @@
 use crate::explain::{facts, rows};
 use crate::markdown::{code, escape, in_table};
 use crate::words;
-use whylate_base::{Evidence, Finding, Ns};
+use whylate_base::{AdvisedFix, Evidence, Finding, Ns};
 use whylate_ledger::{Activation, Candidates, CriticalSection, Explanation, Spread, TaskSummary};
 
 /// How many threads have their worst activation in full; the others have their row in the table.
@@ -137,11 +137,11 @@ fn evidence(evidence: &[Evidence]) -> String {
     text
 }
 
-fn fixes(fixes: &[String]) -> String {
+fn fixes(fixes: &[AdvisedFix]) -> String {
     if fixes.is_empty() {
         return String::new();
     }
-    let lines = fixes.iter().enumerate().map(|(at, fix)| format!("{}. {}\n", at + 1, escape(fix)));
+    let lines = fixes.iter().enumerate().map(|(at, fix)| format!("{}. {}\n", at + 1, escape(&fix.text)));
     format!("\nFix:\n\n{}", lines.collect::<String>())
 }
 

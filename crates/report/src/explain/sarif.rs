@@ -4,7 +4,7 @@
 use crate::{sarif, words};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
-use whylate_base::{Evidence, Finding, Severity, SourceLocation};
+use whylate_base::{AdvisedFix, Evidence, Finding, Severity, SourceLocation};
 use whylate_ledger::{Activation, Cause, Explanation, TaskSummary, finding_page};
 
 /// An explanation as a SARIF log of one run.
@@ -68,11 +68,11 @@ fn result(
     code: &str,
     severity: Severity,
     mut text: String,
-    fixes: &[String],
+    fixes: &[AdvisedFix],
     places: Vec<&SourceLocation>,
     codes: &[&str],
 ) -> Value {
-    text += &sarif::fixes(fixes.iter().map(|fix| words::clean(fix)));
+    text += &sarif::fixes(fixes.iter().map(|fix| words::clean(&fix.text)));
     let mut known: Vec<&SourceLocation> = Vec::new();
     for place in places {
         if !known.contains(&place) {

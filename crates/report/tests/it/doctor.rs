@@ -1,6 +1,7 @@
 //! The mistakes of a program in every format.
 
 use crate::html::{assert_page, assert_well_formed};
+use crate::sample::by_hand;
 use crate::schema_check::violations;
 use crate::{assert_current, fixture};
 use whylate_base::{Comm, Ns, Policy, Severity, SourceLocation, Tid};
@@ -54,7 +55,7 @@ fn named(comm: &str, file: &str) -> DoctorReport {
         count: 3,
         worst: Some(Ns::from_us(2_940)),
         why: "the owner keeps its own low priority".to_owned(),
-        fix: vec!["PTHREAD_PRIO_INHERIT".to_owned(), "share no lock".to_owned()],
+        fix: vec![by_hand("PTHREAD_PRIO_INHERIT"), by_hand("share no lock")],
     };
     let mut threads = vec![thread(411, comm, Policy::Fifo, 60), thread(412, "logger", Policy::Other, 0)];
     threads[0].calls = vec![
@@ -77,7 +78,7 @@ fn named(comm: &str, file: &str) -> DoctorReport {
             DoctorFinding {
                 location: None,
                 worst: None,
-                fix: vec!["a lower priority".to_owned()],
+                fix: vec![by_hand("a lower priority")],
                 ..finding("fifo-99", Severity::Warning, format!("{comm}:411 has priority 99"))
             },
         ],

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 use whylate_base::{
-    Comm, Confidence, Cpu, Evidence, Finding, Ns, Policy, Priority, Severity, SourceLocation, Tid,
+    Action, AdvisedFix, Comm, Confidence, Cpu, Evidence, Finding, Ns, Policy, Priority, Severity,
+    SourceLocation, ThreadAction, Tid,
 };
 use whylate_events::{
     AddressId, CodeAddress, CodeLocation, CodeModule, Damage, Kind, LatencyTracer, ModuleId, Name, StackId,
@@ -124,11 +125,20 @@ fn throttled(due: Ns, idle: Ns) -> Activation {
                   950 ms of the last 1 s; the CPU idled with two real-time tasks runnable"
                 .to_owned(),
             fix: vec![
-                "make rtload:313 sleep, or move it to a CPU without real-time deadlines: taskset -pc 0 313"
-                    .to_owned(),
-                "sysctl kernel.sched_rt_runtime_us=-1 switches the limit off; then a runaway real-time task \
-                 hangs its CPU for good"
-                    .to_owned(),
+                AdvisedFix::new(
+                    "make rtload:313 sleep, or move it to a CPU without real-time deadlines: taskset -pc 0 313",
+                    Action::thread(ThreadAction {
+                        thread: "rtload".to_owned(),
+                        tid: Some(313),
+                        not_cpus: Some("1".to_owned()),
+                        ..ThreadAction::default()
+                    }),
+                ),
+                AdvisedFix::new(
+                    "sysctl kernel.sched_rt_runtime_us=-1 switches the limit off; then a runaway real-time task \
+                     hangs its CPU for good",
+                    Action::sysctl("kernel.sched_rt_runtime_us", "-1"),
+                ),
             ],
             evidence: vec![
                 Evidence::at(due + Ns(6_400), CPU, "sched_waking rtload:312 from the hrtimer's handler"),
@@ -190,7 +200,7 @@ fn behind_daemon(due: Ns) -> Activation {
             confidence: Confidence::Medium,
             why: "multipathd:977 (rt 99) ran in front of it, and a priority of 80 must wait for it"
                 .to_owned(),
-            fix: vec!["systemctl stop multipathd, if no multipath device is in use".to_owned()],
+            fix: vec![by_hand("systemctl stop multipathd, if no multipath device is in use")],
             evidence: vec![Evidence::at(due, CPU, "sched_switch ksoftirqd/1:22 ==> multipathd:977 [0]")],
         },
         tracks: vec![track(CPU, due, &slices)],
@@ -280,7 +290,7 @@ pub(crate) fn story() -> Explanation {
                     Evidence::at(Ns(1_999_123_456), CPU, "throttled for 46.90 ms"),
                     Evidence::at(Ns(2_999_130_007), CPU, "throttled for 46.87 ms"),
                 ],
-                fix: vec!["find out why rtload:313 never sleeps: top -H -p 313".to_owned()],
+                fix: vec![by_hand("find out why rtload:313 never sleeps: top -H -p 313")],
             },
             Finding {
                 code: Cause::HigherPriorityTask.code(),
@@ -391,6 +401,7 @@ pub(crate) fn section() -> Explanation {
         why: "interrupts were off on CPU 1 for 649.0 us, from ata_scsi_queuecmd on, by bash:2042".to_owned(),
         fix: fix.clone(),
     };
+    let fix = fix.iter().map(|line| by_hand(line)).collect();
     Explanation {
         trace: TraceInfo { format: "irqsoff latency trace v1.1.5".to_owned(), ..TraceInfo::default() },
         sections: vec![section],
@@ -503,7 +514,7 @@ pub(crate) fn hostile() -> Explanation {
         activation.comm = name;
         activation.trigger = Trigger::Irq { irq: 7, name: Name::from(text) };
         activation.verdict.why = text.to_owned();
-        activation.verdict.fix = vec![text.to_owned()];
+        activation.verdict.fix = vec![by_hand(text)];
         activation.verdict.evidence = vec![evidence.clone()];
         activation.verdict.by = Some(Culprit::Task { tid: Tid(1), comm: name, priority: Priority(0) });
         for segment in &mut activation.ledger {
@@ -520,7 +531,7 @@ pub(crate) fn hostile() -> Explanation {
         finding.code = Cause::Irq.code();
         finding.title = text.to_owned();
         finding.why = text.to_owned();
-        finding.fix = vec![text.to_owned()];
+        finding.fix = vec![by_hand(text)];
         finding.evidence = vec![evidence.clone()];
     }
     story
@@ -735,4 +746,9 @@ pub(crate) fn poor_measurement() -> MeasureReport {
         deadline: None,
         is_complete: false,
     }
+}
+
+/// A fix that no setting makes.
+pub(crate) fn by_hand(text: &str) -> AdvisedFix {
+    AdvisedFix::by_hand(text, "the program is to be changed")
 }

@@ -1,7 +1,8 @@
 //! Tasks that wait for each other's locks.
 
+use super::advice::TASK_SET;
 use crate::model::Model;
-use whylate_base::{Evidence, Finding, Severity};
+use whylate_base::{AdvisedFix, Evidence, Finding, Severity};
 
 pub(super) fn findings(model: &Model, deadlocked: &[(usize, usize)]) -> Vec<Finding> {
     let Some((first, _)) = deadlocked.first() else { return Vec::new() };
@@ -15,6 +16,6 @@ pub(super) fn findings(model: &Model, deadlocked: &[(usize, usize)]) -> Vec<Find
         title: format!("{} and others wait for each other's locks for ever", name(first)),
         why: "each holds a lock that the next one waits for".to_owned(),
         evidence: evidence.collect(),
-        fix: vec!["take the locks in the same order in all tasks".to_owned()],
+        fix: vec![AdvisedFix::by_hand("take the locks in the same order in all tasks", TASK_SET)],
     }]
 }

@@ -1,7 +1,8 @@
 //! CPUs that have more work than time.
 
+use super::advice::TASK_SET;
 use crate::model::{Arrival, Model, Step};
-use whylate_base::{Cpu, CpuSet, Finding, Severity};
+use whylate_base::{AdvisedFix, Cpu, CpuSet, Finding, Severity};
 
 pub(super) fn findings(model: &Model) -> Vec<Finding> {
     // By sets of CPUs: what may only run there must fit there.
@@ -34,7 +35,7 @@ fn of(model: &Model, set: &CpuSet) -> Option<Finding> {
         ),
         why: "no order of execution finishes all jobs: responses grow for as long as it runs".to_owned(),
         evidence: Vec::new(),
-        fix: vec!["give tasks more CPUs, longer periods or less to do".to_owned()],
+        fix: vec![AdvisedFix::by_hand("give tasks more CPUs, longer periods or less to do", TASK_SET)],
     })
 }
 

@@ -1,7 +1,8 @@
 //! Tasks that are runnable and hardly run.
 
+use super::advice::TASK_SET;
 use crate::result::TaskResult;
-use whylate_base::{Evidence, Finding, Ns, Severity};
+use whylate_base::{AdvisedFix, Evidence, Finding, Ns, Severity};
 
 pub(super) fn findings(duration: Ns, tasks: &[TaskResult]) -> Vec<Finding> {
     tasks.iter().filter(|task| task.starves(duration)).map(|task| of(task, duration)).collect()
@@ -18,6 +19,6 @@ fn of(task: &TaskResult, duration: Ns) -> Finding {
         ),
         why: "it is runnable, and threads that go before it by the rules leave it hardly any time".to_owned(),
         evidence: vec![Evidence::general(format!("it ran for {} in all", tally.ran))],
-        fix: vec!["let the threads before it sleep, or give it another CPU".to_owned()],
+        fix: vec![AdvisedFix::by_hand("let the threads before it sleep, or give it another CPU", TASK_SET)],
     }
 }

@@ -33,7 +33,9 @@ pub(super) fn named(desired_setting: &DesiredSetting, context: &PlanContext<'_>)
             _ => None,
         },
         Selector::Partition { .. } => taken(value.split_once(' ')?.1.parse().ok()?),
-        Selector::Irqs | Selector::ThreadCpus { .. } => others(value.parse().ok()?),
+        Selector::Irqs | Selector::ThreadCpus { .. } | Selector::ThreadPlacement { .. } => {
+            others(value.parse().ok()?)
+        }
         _ => None,
     }
 }

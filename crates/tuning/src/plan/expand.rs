@@ -2,6 +2,7 @@
 
 use super::context::PlanContext;
 use super::expansion::{Expanded, Found};
+use super::threads::Placed;
 use super::{groups, irqs, parameters, threads, tunables, units};
 use crate::{Setting, persist};
 use std::collections::HashSet;
@@ -38,7 +39,10 @@ pub(super) fn expand(
             threads::policies(threads, desired_setting.value.as_deref(), context.host, settled)
         }
         Selector::ThreadCpus { threads } => {
-            threads::cpus(threads, desired_setting.value.as_deref(), context.host, settled)
+            threads::cpus(threads, desired_setting.value.as_deref(), context.host, settled, Placed::Stay)
+        }
+        Selector::ThreadPlacement { threads } => {
+            threads::cpus(threads, desired_setting.value.as_deref(), context.host, settled, Placed::Move)
         }
         Selector::Irqs => irqs::expand(desired_setting.value.as_deref(), context),
         Selector::Parameter { name } => parameters::expand(name, desired_setting.value.as_deref(), context),

@@ -125,7 +125,9 @@ pub(super) fn rules_of(selector: &Selector) -> &'static [&'static str] {
             Pattern::Glob(name) => linked(POLICIES, name),
             Pattern::Regex(_) => linked(POLICIES, "[any]"),
         },
-        Selector::ThreadCpus { .. } => &["unbound-threads", "housekeeping"],
+        Selector::ThreadCpus { .. } | Selector::ThreadPlacement { .. } => {
+            &["unbound-threads", "housekeeping"]
+        }
         Selector::Irqs => &["irq-affinity"],
         Selector::Parameter { name } => linked(PARAMETERS, &name.replace('-', "_")),
         Selector::UnitActive { unit } | Selector::UnitEnabled { unit } => linked(UNITS, unit),

@@ -2,6 +2,8 @@
 
 use super::links::rules_of;
 use crate::Setting;
+use whylate_host::Snapshot;
+use whylate_profiles::fixes::Fixes;
 use whylate_profiles::{DesiredSetting, DesiredState, Selector, Skipped};
 
 /// All but kernel parameters: if the boot loader is not known, or no reboot is wanted. They are among what is
@@ -20,32 +22,53 @@ pub fn without_parameters(mut desired: DesiredState) -> DesiredState {
     desired
 }
 
-/// Of a profile what is linked to one of these rules, alone. A rule that nothing is linked to is among what is left
-/// out.
-pub fn for_rules(desired: DesiredState, codes: &[String]) -> DesiredState {
+/// Of a profile what is linked to the failed rules of a check. For a rule that nothing is linked to, the first fix that the
+/// check advises and that can be made on this machine is taken; where there is none, that is among what is left out.
+pub fn for_rules(desired: DesiredState, fixes: &Fixes, host: &Snapshot) -> DesiredState {
     let is_about = |desired_setting: &DesiredSetting, code: &str| {
         desired_setting.reasons.rule.as_deref() == Some(code)
             || rules_of(&desired_setting.selector).contains(&code)
     };
-    let unmet = codes
+    let unmet = fixes
+        .failed_rules
         .iter()
         .filter(|code| !desired.settings.iter().any(|desired_setting| is_about(desired_setting, code)));
-    let skipped = unmet.map(|code| Skipped {
-        what: format!("check {code}"),
-        // The same for all of them, so that they are reported together.
-        why: "the profile sets nothing that this check reads: see `whylate check --explain CODE`".to_owned(),
-    });
-    let skipped = skipped.collect();
+    let mut skipped = Vec::new();
+    let mut advised: Vec<DesiredSetting> = Vec::new();
+    for code in unmet {
+        let own = fixes.each.iter().filter(|fix| fix.code == *code && !fix.is_minor);
+        let made = own.clone().find_map(|fix| fixes.choose(&[fix.number], host).ok());
+        match made {
+            Some(chosen) => {
+                let known = |setting: &DesiredSetting| {
+                    desired.settings.iter().chain(&advised).any(|known| known.selector == setting.selector)
+                };
+                let new: Vec<DesiredSetting> =
+                    chosen.desired.settings.into_iter().filter(|setting| !known(setting)).collect();
+                advised.extend(new);
+            }
+            None => skipped.push(Skipped {
+                what: format!("check {code}"),
+                // The same for all of them, so that they are reported together.
+                why: "neither the profile nor a fix of the check sets what it reads: see `whylate check --explain CODE`"
+                    .to_owned(),
+            }),
+        }
+    }
     let kept = desired
         .settings
         .into_iter()
-        .filter(|desired_setting| codes.iter().any(|code| is_about(desired_setting, code)));
-    DesiredState { settings: kept.collect(), skipped, conditional: Vec::new(), ..desired }
+        .filter(|desired_setting| fixes.failed_rules.iter().any(|code| is_about(desired_setting, code)));
+    let settings = kept.chain(advised).collect();
+    DesiredState { settings, skipped, conditional: Vec::new(), ..desired }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use whylate_base::Action;
+    use whylate_host::FsRoot;
+    use whylate_profiles::fixes::NumberedFix;
     use whylate_profiles::{Reasons, Selector};
 
     #[test]
@@ -65,11 +88,31 @@ mod tests {
             ],
             ..DesiredState::default()
         };
-        let codes = ["timer-migration", "ksm", "smi"].map(str::to_owned);
-        let narrowed = for_rules(desired, &codes);
+        let fix = |number, code: &str, action| NumberedFix {
+            number,
+            code: code.to_owned(),
+            title: String::new(),
+            text: String::new(),
+            action: Some(action),
+            risk: None,
+            finding: number,
+            is_minor: false,
+        };
+        let fixes = Fixes {
+            failed_rules: ["timer-migration", "ksm", "smi", "swap"].map(str::to_owned).to_vec(),
+            each: vec![
+                fix(1, "smi", Action::by_hand("it is about the firmware")),
+                fix(2, "swap", Action::by_hand("memory must be free")),
+                fix(3, "swap", Action::sysctl("vm.advised", "1")),
+                fix(4, "ksm", Action::sysctl("vm.not_needed", "1")),
+            ],
+            ..Fixes::default()
+        };
+        let narrowed = for_rules(desired, &fixes, &Snapshot::read(&FsRoot::memory(&[])));
         let paths: Vec<_> =
             narrowed.settings.iter().map(|desired_setting| &desired_setting.selector).collect();
-        assert_eq!(paths.len(), 2, "{paths:?}");
+        let advised = Selector::Tunable { path: "/proc/sys/vm/advised".to_owned() };
+        assert_eq!((paths.len(), paths.last()), (3, Some(&&advised)), "{paths:?}");
         assert_eq!(narrowed.skipped.len(), 1);
         assert_eq!(narrowed.skipped[0].what, "check smi");
     }

@@ -53,12 +53,22 @@ pub(super) fn policies(
     expanded
 }
 
+/// What becomes of threads that were placed on other CPUs on purpose.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Placed {
+    /// A profile's pattern may meet any thread: they stay.
+    Stay,
+    /// A fix names the thread: it moves.
+    Move,
+}
+
 /// The CPUs of each thread of a pattern.
 pub(super) fn cpus(
     pattern: &ThreadSelector,
     value: Option<&str>,
     host: &Snapshot,
     settled: &HashSet<Setting>,
+    placed_on_purpose: Placed,
 ) -> Expanded {
     let what = format!("CPUs of threads {}", pattern.named);
     let Some(value) = value else { return Expanded::default() };
@@ -96,7 +106,8 @@ pub(super) fn cpus(
         // It is not there by itself, nor because every program begins there (isolcpus=, CPUAffinity= of systemd, an
         // earlier apply): to move a real-time program off the CPUs that were isolated for it would be the
         // worst that tuning can do.
-        if !thread.kernel && Some(now) != usual && !now.iter().any(|cpu| wanted.contains(cpu)) {
+        let elsewhere = !now.iter().any(|cpu| wanted.contains(cpu));
+        if placed_on_purpose == Placed::Stay && !thread.kernel && Some(now) != usual && elsewhere {
             placed.push(thread);
             continue;
         }
@@ -233,7 +244,7 @@ mod tests {
     fn cpus_are_narrowed_and_what_is_bound_is_summed_up() {
         let host = host();
         assert_eq!(
-            words_of(&cpus(&wanted("*", &[]), Some("0-1"), &host, &none())),
+            words_of(&cpus(&wanted("*", &[]), Some("0-1"), &host, &none(), Placed::Stay)),
             [
                 "CPUs of [kthreadd] (2): 0-3 -> 0-1",
                 "CPUs of [ktimers/0] (15): 0 -> 0",
@@ -244,11 +255,11 @@ mod tests {
             ]
         );
         assert_eq!(
-            words_of(&cpus(&wanted("*", &["[*", "app"]), Some("3"), &host, &none())),
+            words_of(&cpus(&wanted("*", &["[*", "app"]), Some("3"), &host, &none(), Placed::Stay)),
             ["CPUs of pinned (301): 3 -> 3"]
         );
         assert_eq!(
-            words_of(&cpus(&wanted("*", &[]), Some(""), &host, &none())),
+            words_of(&cpus(&wanted("*", &[]), Some(""), &host, &none(), Placed::Stay)),
             ["CPUs of threads *: none of the CPUs is left for them"]
         );
     }
@@ -260,7 +271,7 @@ mod tests {
             (300, "app", 0, 0, 0, 0, "0-1"),
             (301, "placed", 0, 0, 0, 0, "2"),
         ]);
-        let planned = |named| words_of(&cpus(&wanted(named, &[]), Some("3"), &host, &none()));
+        let planned = |named| words_of(&cpus(&wanted(named, &[]), Some("3"), &host, &none(), Placed::Stay));
         assert_eq!(planned("app"), ["CPUs of app (300): 0-1 -> 3"]);
         assert!(planned("placed")[0].contains("on purpose"), "{:?}", planned("placed"));
     }
@@ -270,8 +281,8 @@ mod tests {
         let host = host();
         let settled =
             |expanded: &Expanded| expanded.found.iter().map(|found| found.setting.clone()).collect();
-        let later = settled(&cpus(&wanted("pinned", &[]), Some("3"), &host, &none()));
-        let planned = words_of(&cpus(&wanted("*", &["[*]"]), Some("0-1"), &host, &later));
+        let later = settled(&cpus(&wanted("pinned", &[]), Some("3"), &host, &none(), Placed::Stay));
+        let planned = words_of(&cpus(&wanted("*", &["[*]"]), Some("0-1"), &host, &later, Placed::Stay));
         assert_eq!(planned, ["CPUs of app (300): 0-3 -> 0-1"]);
     }
 
@@ -294,7 +305,7 @@ mod tests {
 
     #[test]
     fn a_thread_is_known_by_its_start() {
-        let expanded = cpus(&wanted("app", &[]), Some("0"), &host(), &none());
+        let expanded = cpus(&wanted("app", &[]), Some("0"), &host(), &none(), Placed::Stay);
         let Setting::ThreadCpus { thread } = &expanded.found[0].setting else { panic!("{expanded:?}") };
         assert_eq!((thread.tid, thread.started), (300, 7300));
     }
@@ -305,6 +316,9 @@ mod tests {
         let left = words_of(&policies(&wanted("[ktimers/*]", &[]), Some("fifo 3"), &host, &none()));
         assert!(left[0].contains("hidden"), "{left:?}");
         let wrong = ThreadSelector { named: Pattern::Regex("(".to_owned()), except: Vec::new() };
-        assert!(words_of(&cpus(&wrong, Some("0"), &host, &none()))[0].contains("regular expression"));
+        assert!(
+            words_of(&cpus(&wrong, Some("0"), &host, &none(), Placed::Stay))[0]
+                .contains("regular expression")
+        );
     }
 }

@@ -3,7 +3,7 @@
 use super::lines::times;
 use super::rule::{DoctorRule, Needs, page};
 use crate::doctor::facts::Observation;
-use crate::doctor::finding::{DoctorFinding, FoundThread};
+use crate::doctor::finding::{DoctorFinding, FoundThread, set_priority};
 use crate::doctor::futex_words::{FutexUse, FutexWord, words};
 use whylate_base::Severity;
 
@@ -57,7 +57,8 @@ fn finding(observation: &Observation, word: &FutexWord<'_>) -> Option<DoctorFind
         .at(observation.location(worst.call.stack))
         .times(rounds, worst.call.duration())
         .because(WHY)
-        .fix(FIX);
+        .fix(FIX)
+        .action(0, set_priority(last.thread, None, waiter.priority));
     finding.other = Some((FoundThread::from(last.thread), observation.location(last.call.stack)));
     Some(finding)
 }

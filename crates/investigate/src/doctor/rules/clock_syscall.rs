@@ -5,7 +5,7 @@ use super::rule::{DoctorRule, Needs, page};
 use crate::doctor::calls::SystemCall;
 use crate::doctor::facts::{Call, Observation};
 use crate::doctor::finding::DoctorFinding;
-use whylate_base::Severity;
+use whylate_base::{Action, Severity};
 
 pub(super) const RULE: DoctorRule =
     DoctorRule { code: "clock-syscall", page: page!("clock-syscall"), needs: Needs::Calls, find };
@@ -34,7 +34,8 @@ fn find(observation: &Observation) -> Vec<DoctorFinding> {
         let rounds = line.thread.path.map_or(1, |path| path.waits);
         line.items.len() as u64 > MANY_IN_A_ROUND * rounds
     }));
-    lines.iter().map(|line| MISTAKE.at(line)).collect()
+    let found = lines.iter().map(|line| MISTAKE.at(line).action(0, Action::by_hand(SOURCE)));
+    found.collect()
 }
 
 fn is_usually_fast(call: &Call) -> bool {
@@ -51,6 +52,8 @@ fn is_cpu_time(call: &Call) -> bool {
 
 const WHY: &str = "usually the vDSO reads the clock in some 20 ns; here each reading enters the kernel, because the clock is one of CPU time, \
      this clock source cannot be read by programs (hpet, acpi_pm), the call bypasses the C library, or there is no vDSO";
+
+const SOURCE: &str = "`whylate check` advises on the clock source, as far as the machine has another one";
 
 const FIX: &[&str] = &[
     "/sys/devices/system/clocksource/clocksource0/current_clocksource shows the clock source: tsc (x86) and arch_sys_counter \

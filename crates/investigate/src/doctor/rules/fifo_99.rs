@@ -2,7 +2,7 @@
 
 use super::rule::{DoctorRule, Needs, page};
 use crate::doctor::facts::Observation;
-use crate::doctor::finding::DoctorFinding;
+use crate::doctor::finding::{DoctorFinding, set_priority};
 use whylate_base::{Policy, Severity};
 
 pub(super) const RULE: DoctorRule =
@@ -23,6 +23,7 @@ fn find(observation: &Observation) -> Vec<DoctorFinding> {
                 .at(observation.location(call.and_then(|call| call.stack)))
                 .because(WHY)
                 .fix(&["use a priority below 99, as low as your other threads allow: 1 is above all that is not real-time"])
+                .action(0, set_priority(thread, None, 98))
         })
         .collect()
 }

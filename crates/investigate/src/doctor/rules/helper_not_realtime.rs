@@ -3,7 +3,7 @@
 use super::rule::{DoctorRule, Needs, page};
 use super::wakers::{CallsByThread, Wait, by_pair, finding, is_answer, waits};
 use crate::doctor::facts::Observation;
-use crate::doctor::finding::DoctorFinding;
+use crate::doctor::finding::{DoctorFinding, set_priority};
 use whylate_base::Severity;
 
 pub(super) const RULE: DoctorRule =
@@ -20,9 +20,13 @@ fn find(observation: &Observation) -> Vec<DoctorFinding> {
         .iter()
         .filter(|waits| waits.len() >= ENOUGH)
         .filter_map(|waits| {
-            finding(observation, RULE.code, Severity::Warning, "waits for an answer of", waits)
+            let found = finding(observation, RULE.code, Severity::Warning, "waits for an answer of", waits)?;
+            let found = found.because(WHY).fix(FIX);
+            let Some(wait) = waits.first().filter(|wait| wait.thread.policy.is_realtime()) else {
+                return Some(found);
+            };
+            Some(found.action(0, set_priority(wait.by, None, wait.thread.priority)))
         })
-        .map(|finding| finding.because(WHY).fix(FIX))
         .collect()
 }
 

@@ -3,7 +3,7 @@
 use super::rule::{DoctorRule, Needs, page};
 use super::wakers::{CallsByThread, Wait, by_pair, finding, waits};
 use crate::doctor::facts::Observation;
-use crate::doctor::finding::DoctorFinding;
+use crate::doctor::finding::{DoctorFinding, set_priority};
 use whylate_base::Severity;
 
 pub(super) const RULE: DoctorRule = DoctorRule {
@@ -23,8 +23,16 @@ fn find(observation: &Observation) -> Vec<DoctorFinding> {
     by_pair(for_lower.collect())
         .iter()
         .filter(|pair| is_role(observation, pair) && !is_server(pair, &waits))
-        .filter_map(|waits| finding(observation, RULE.code, Severity::Info, "waits for", waits))
-        .map(|finding| finding.because(WHY).fix(FIX))
+        .filter_map(|waits| {
+            let found = finding(observation, RULE.code, Severity::Info, "waits for", waits)?;
+            let found = found.because(WHY).fix(FIX);
+            let Some(wait) = waits.first() else { return Some(found) };
+            Some(
+                found
+                    .action(0, set_priority(wait.by, None, wait.thread.priority))
+                    .action(1, set_priority(wait.thread, None, wait.by.priority)),
+            )
+        })
         .collect()
 }
 

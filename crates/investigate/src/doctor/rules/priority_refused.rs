@@ -3,7 +3,7 @@
 use super::rule::{DoctorRule, Needs, page};
 use crate::doctor::facts::{Observation, PolicyRequest, ProcessFacts, ThreadFacts};
 use crate::doctor::finding::DoctorFinding;
-use whylate_base::Severity;
+use whylate_base::{Action, Severity};
 use whylate_host::{PriorityGate, PriorityRequest, RtGroup, SchedulingRights};
 
 pub(super) const RULE: DoctorRule =
@@ -29,12 +29,27 @@ fn finding(observation: &Observation, thread: &ThreadFacts, request: &PolicyRequ
     let title =
         format!("{} asked for {policy} and was refused ({error}): it is not real-time", thread.name());
     let gate = gate(observation.rt_group_sched, observation.processes.get(&thread.pid), request);
-    DoctorFinding::new(RULE.code, Severity::Error, title)
+    let found = DoctorFinding::new(RULE.code, Severity::Error, title)
         .of(thread)
         .at(observation.location(call.and_then(|call| call.stack)))
         .times(times, None)
         .because(gate.why())
-        .fix(gate.fix())
+        .fix(gate.fix());
+    let lines = found.fix.iter().map(|fix| action(&fix.text)).collect::<Vec<_>>();
+    lines.into_iter().enumerate().fold(found, |found, (at, action)| found.action(at, action))
+}
+
+/// What a plan can make of a gate's fix.
+fn action(text: &str) -> Action {
+    match text {
+        _ if text.starts_with("sysctl kernel.sched_rt_runtime_us=-1") => {
+            Action::sysctl("kernel.sched_rt_runtime_us", "-1")
+        }
+        _ if text.starts_with("boot with rt_group_sched=0") => Action::parameters("rt_group_sched=0"),
+        _ => Action::by_hand(
+            "how the program is started is to be changed: its user, service or container, or its code",
+        ),
+    }
 }
 
 /// What refused, as far as the process's files show it.

@@ -2,7 +2,7 @@
 
 use super::rule::{DoctorRule, Needs, page};
 use crate::doctor::facts::Observation;
-use crate::doctor::finding::DoctorFinding;
+use crate::doctor::finding::{DoctorFinding, set_priority};
 use whylate_base::{Policy, Severity};
 
 pub(super) const RULE: DoctorRule =
@@ -28,6 +28,7 @@ fn find(observation: &Observation) -> Vec<DoctorFinding> {
                 .times(thread.equal_preemptions as usize, None)
                 .because(WHY)
                 .fix(FIX)
+                .action(1, set_priority(thread, Some(Policy::Fifo), thread.priority))
         })
         .collect()
 }

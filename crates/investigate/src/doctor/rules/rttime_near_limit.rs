@@ -3,7 +3,7 @@
 use super::rule::{DoctorRule, Needs, page};
 use crate::doctor::facts::Observation;
 use crate::doctor::finding::DoctorFinding;
-use whylate_base::{Policy, Severity};
+use whylate_base::{Action, Policy, Severity};
 
 pub(super) const RULE: DoctorRule =
     DoctorRule { code: "rttime-near-limit", page: page!("rttime-near-limit"), needs: Needs::Calls, find };
@@ -28,7 +28,8 @@ fn find(observation: &Observation) -> Vec<DoctorFinding> {
                 .of(thread)
                 .times(1, Some(thread.longest_awake))
                 .because(WHY)
-                .fix(FIX),
+                .fix(FIX)
+                .action(1, Action::by_hand("the limit is that of a service, of rtkit or of a process")),
         );
     }
     found

@@ -262,7 +262,7 @@ fn an_nmi_is_charged_as_the_tracer_measured_it() {
     let verdict = &activation.verdict;
     assert_eq!((verdict.cause, verdict.by, verdict.confidence), (Cause::Nmi, None, Confidence::High));
     assert_eq!(verdict.why, "non-maskable interrupts took 90.00 us of CPU 5 while timerlat/5 (rt 95) waited");
-    assert!(verdict.fix[0].contains("nmi_watchdog"), "{:?}", verdict.fix);
+    assert!(verdict.fix[0].text.contains("nmi_watchdog"), "{:?}", verdict.fix);
     assert!(verdict.evidence.iter().any(|seen| seen.what == "nmi, 90.00 us"), "{:?}", verdict.evidence);
 }
 

@@ -71,7 +71,7 @@ fn interrupts_that_only_flags_show_are_charged() {
         assert_eq!(culprit(&activation), "nic_interrupt interrupt");
         assert_eq!(activation.verdict.charged.0, 147_000);
         assert!(charged(&activation).contains(&(Cause::Irq, 4_000)), "the timer's own: {activation:#?}");
-        assert!(activation.verdict.fix.join(" ").contains("smp_affinity"), "{:?}", activation.verdict.fix);
+        assert!(texts(&activation.verdict.fix).contains("smp_affinity"), "{:?}", activation.verdict.fix);
         let seen = |word: &str| activation.verdict.evidence.iter().any(|seen| seen.what.contains(word));
         assert!(seen("no line for 84.00 us, between nic_interrupt and preempt_count_add"), "{activation:#?}");
         // A counter's function is not the work that took the time.
@@ -171,7 +171,7 @@ fn no_realtime_kernel_is_advised_to_use_one() {
         let explained = explained(info(300_000), events);
         let of_findings = explained.0.findings.iter().flat_map(|finding| &finding.fix);
         let all: Vec<&str> =
-            explained.only().verdict.fix.iter().chain(of_findings).map(String::as_str).collect();
+            explained.only().verdict.fix.iter().chain(of_findings).map(|fix| fix.text.as_str()).collect();
         all.join("; ")
     };
     assert!(advice(Fact::PreemptRt(false)).contains("PREEMPT_RT"));
@@ -205,4 +205,9 @@ fn where_functions_are_not_traced_an_interrupt_is_not_charged_beyond_its_lines()
     assert_eq!(scene(SHELL, "sh", 4, Some(300)).verdict.cause, Cause::PreemptionDisabled);
     // All functions were traced: the last of them took the time.
     assert_eq!(scene(SHELL, "sh", 4, None).verdict.cause, Cause::Irq);
+}
+
+/// The words of fixes.
+fn texts(fixes: &[whylate_base::AdvisedFix]) -> String {
+    fixes.iter().map(|fix| fix.text.as_str()).collect::<Vec<_>>().join(" ")
 }

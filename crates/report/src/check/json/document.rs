@@ -3,6 +3,7 @@
 use crate::explain::json::document::Severity;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use whylate_base::Action;
 
 /// The name and version of this schema.
 pub const SCHEMA: &str = "whylate.check/1";
@@ -131,4 +132,10 @@ pub struct Fix {
     pub risk: Option<String>,
     /// Whether it works only after a reboot.
     pub reboot: bool,
+    /// The settings, which `whylate plan --from` plans; of kind `code` the reason why no setting makes it. Null in documents
+    /// of older versions.
+    #[serde(default)]
+    #[schemars(!default)]
+    #[schemars(with = "Option<crate::explain::json::action::Action>")]
+    pub action: Option<Action>,
 }

@@ -86,6 +86,7 @@ impl From<&checks::Fix> for Fix {
             boot: fix.boot.clone(),
             risk: fix.risk.clone(),
             reboot: fix.reboot,
+            action: Some(fix.action.clone()),
         }
     }
 }

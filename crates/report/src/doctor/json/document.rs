@@ -1,6 +1,6 @@
 //! The wire types of schema `whylate.doctor/1`.
 
-use crate::explain::json::document::Severity;
+use crate::explain::json::document::{Fix, Severity};
 use crate::explain::json::location::Where;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -97,6 +97,11 @@ pub struct Finding {
     pub why: String,
     /// What to do, best first.
     pub fix: Vec<String>,
+    /// The same fixes with the settings that each changes, which `whylate plan --from` plans; empty in documents of older
+    /// versions.
+    #[serde(default)]
+    #[schemars(!default)]
+    pub fixes: Vec<Fix>,
 }
 
 /// A thread in a finding.

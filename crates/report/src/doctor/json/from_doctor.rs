@@ -1,6 +1,8 @@
 //! The mistakes of a program, as wire types.
 
 use super::document::{Document, Finding, FoundThread, OtherParty, SCHEMA, SystemCall, Thread};
+use crate::explain::json::document::Fix;
+use crate::explain::json::from_ledger::texts;
 use crate::explain::json::location::Where;
 use crate::json::ns;
 use whylate_investigate::doctor::{self, CallTotal, DoctorFinding, DoctorReport, ThreadReport};
@@ -66,7 +68,8 @@ impl From<&DoctorFinding> for Finding {
             count: finding.count,
             worst_ns: ns(finding.worst),
             why: finding.why.clone(),
-            fix: finding.fix.clone(),
+            fix: texts(&finding.fix),
+            fixes: finding.fix.iter().map(Fix::from).collect(),
         }
     }
 }

@@ -6,7 +6,7 @@ use crate::explain::timeline::Timeline;
 use crate::svg::palette::Fill;
 use crate::words;
 use maud::{Markup, html};
-use whylate_base::Evidence;
+use whylate_base::{AdvisedFix, Evidence};
 use whylate_events::Stacks;
 use whylate_ledger::{Activation, Cause};
 
@@ -107,12 +107,12 @@ pub(crate) fn evidence(evidence: &[Evidence]) -> Markup {
 }
 
 /// What to do, best first.
-pub(crate) fn fixes(fixes: &[String]) -> Markup {
+pub(crate) fn fixes(fixes: &[AdvisedFix]) -> Markup {
     html! {
         @match fixes {
             [] => {}
-            [only] => p.fix { (words::clean(only)) }
-            several => ol.fix { @for fix in several { li { (words::clean(fix)) } } }
+            [only] => p.fix { (words::clean(&only.text)) }
+            several => ol.fix { @for fix in several { li { (words::clean(&fix.text)) } } }
         }
     }
 }

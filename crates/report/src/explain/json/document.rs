@@ -11,6 +11,7 @@ use super::recording::Trace;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use whylate_base::Action;
 
 /// The name and version of this schema.
 pub const SCHEMA: &str = "whylate.explain/1";
@@ -249,8 +250,23 @@ pub struct Verdict {
     pub why: String,
     /// What to do, best first.
     pub fix: Vec<String>,
+    /// The same fixes with the settings that each changes, which `whylate plan --from` plans; empty in documents of older
+    /// versions.
+    #[serde(default)]
+    #[schemars(!default)]
+    pub fixes: Vec<Fix>,
     /// What shows it.
     pub evidence: Vec<Evidence>,
+}
+
+/// A fix with the settings that it changes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Fix {
+    /// What to do.
+    pub text: String,
+    /// The settings; of kind `code` the reason why no setting makes it. Null in documents of older versions.
+    #[schemars(with = "Option<super::action::Action>")]
+    pub action: Option<Action>,
 }
 
 /// How sure an answer is.
@@ -294,6 +310,11 @@ pub struct Finding {
     pub evidence: Vec<Evidence>,
     /// What to do, best first.
     pub fix: Vec<String>,
+    /// The same fixes with the settings that each changes, which `whylate plan --from` plans; empty in documents of older
+    /// versions.
+    #[serde(default)]
+    #[schemars(!default)]
+    pub fixes: Vec<Fix>,
 }
 
 /// How much a finding matters to a task with a deadline.

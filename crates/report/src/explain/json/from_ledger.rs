@@ -4,7 +4,7 @@ use super::actors::{Rank, by, rank, softirq, spread};
 use super::chain;
 use super::document::{
     Activation, By, Candidate, CandidateKind, Candidates, Confidence, Document, Entry, Evidence, Finding,
-    Gap, Missing, PartTimes, SCHEMA, Scope, Section, SectionPart, Severity, Task, Trigger, TriggerKind,
+    Fix, Gap, Missing, PartTimes, SCHEMA, Scope, Section, SectionPart, Severity, Task, Trigger, TriggerKind,
     Verdict,
 };
 use super::location::Where;
@@ -179,8 +179,20 @@ fn verdict(verdict: &ledger::Verdict) -> Verdict {
         share: if verdict.share.is_finite() { verdict.share } else { 0.0 },
         confidence: confidence(verdict.confidence),
         why: verdict.why.clone(),
-        fix: verdict.fix.clone(),
+        fix: texts(&verdict.fix),
+        fixes: verdict.fix.iter().map(Fix::from).collect(),
         evidence: verdict.evidence.iter().map(evidence).collect(),
+    }
+}
+
+/// The words of fixes.
+pub(crate) fn texts(fixes: &[whylate_base::AdvisedFix]) -> Vec<String> {
+    fixes.iter().map(|fix| fix.text.clone()).collect()
+}
+
+impl From<&whylate_base::AdvisedFix> for Fix {
+    fn from(fix: &whylate_base::AdvisedFix) -> Fix {
+        Fix { text: fix.text.clone(), action: Some(fix.action.clone()) }
     }
 }
 
@@ -208,7 +220,8 @@ pub(crate) fn finding(finding: &whylate_base::Finding) -> Finding {
         title: finding.title.clone(),
         why: finding.why.clone(),
         evidence: finding.evidence.iter().map(evidence).collect(),
-        fix: finding.fix.clone(),
+        fix: texts(&finding.fix),
+        fixes: finding.fix.iter().map(Fix::from).collect(),
     }
 }
 

@@ -1,5 +1,6 @@
 //! An explanation as JSON.
 
+pub(crate) mod action;
 pub mod actors;
 pub mod chain;
 pub mod document;

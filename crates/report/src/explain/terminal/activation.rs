@@ -4,7 +4,7 @@ use crate::explain::rows::{self, Row};
 use crate::terminal::layout::{Align, Cell, Page, columns, cut};
 use crate::terminal::paint::Ink;
 use crate::words;
-use whylate_base::{Evidence, Ns};
+use whylate_base::{AdvisedFix, Evidence, Ns};
 use whylate_ledger::{Activation, Cause};
 
 /// How many rows of a ledger are shown; the small ones are summed up.
@@ -183,10 +183,10 @@ pub(crate) fn evidence(page: &mut Page, indent: usize, evidence: &[Evidence]) {
 }
 
 /// What to do, best first.
-pub(crate) fn fixes(page: &mut Page, indent: usize, fixes: &[String]) {
+pub(crate) fn fixes(page: &mut Page, indent: usize, fixes: &[AdvisedFix]) {
     for (i, fix) in fixes.iter().enumerate() {
         let label = if i == 0 { "fix   " } else { "or    " };
-        page.labelled(indent, (label, Ink::Green), &words::clean(fix), Ink::Plain);
+        page.labelled(indent, (label, Ink::Green), &words::clean(&fix.text), Ink::Plain);
     }
 }
 

@@ -39,6 +39,7 @@ fn readable(setting: DesiredSetting) -> Option<DesiredSetting> {
         Selector::Parameter { .. } | Selector::Variable { .. } => None,
         Selector::ThreadPolicy { .. }
         | Selector::ThreadCpus { .. }
+        | Selector::ThreadPlacement { .. }
         | Selector::Irqs
         | Selector::Partition { .. } => return None,
     };

@@ -91,7 +91,7 @@ impl ComparedSubject {
             Selector::ThreadPolicy { threads } => {
                 ComparedSubject::ThreadPolicy { threads: threads.named.to_string() }
             }
-            Selector::ThreadCpus { threads } => {
+            Selector::ThreadCpus { threads } | Selector::ThreadPlacement { threads } => {
                 ComparedSubject::ThreadCpus { threads: threads.named.to_string() }
             }
             Selector::Irqs => ComparedSubject::InterruptCpus { name: "*".to_owned() },

@@ -1,0 +1,228 @@
+//! What advice is about, and the settings that it may name.
+
+use crate::model::culprit::{Culprit, is_stand_in};
+use whylate_base::{
+    Action, AdvisedFix, Comm, Cpu, IrqAction, Priority, SchedClass, ThreadAction, Tid, UnitAction,
+};
+
+/// Why no setting makes a change to the late thread's program.
+pub(crate) const ITS_PROGRAM: &str = "the program of the late thread is to be changed";
+/// The same of the program that delayed it.
+pub(crate) const THEIR_PROGRAM: &str = "the program that delayed it is to be changed";
+/// Why no setting makes another recording.
+pub(crate) const RECORD: &str =
+    "it is another recording or measurement, which changes nothing on the machine";
+/// Why no setting makes the machine another one.
+pub(crate) const MACHINE: &str = "it is about the hardware, its firmware or the hypervisor";
+/// Why no setting makes a part of the kernel another one.
+pub(crate) const KERNEL: &str = "another kernel is to be installed, or its code changed";
+/// Why no setting gives urgent packets a queue of their own.
+pub(crate) const DEVICE_QUEUE: &str =
+    "queues and flow rules are those of a device and its driver, which a recording does not show";
+/// Why no setting replaces a workqueue.
+pub(crate) const WORK_ITEM: &str = "the driver or subsystem that queues the work item decides it";
+/// Why there is no setting where the thread is not known by name.
+const UNNAMED: &str = "the recording does not name the thread";
+
+/// What advice is about.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Advised<'a> {
+    /// What delayed the late thread.
+    pub(crate) by: Option<&'a Culprit>,
+    /// The priority that the late thread had.
+    pub(crate) priority: Option<Priority>,
+    /// The late thread.
+    pub(crate) late: Option<(Tid, Comm)>,
+    /// The CPU on which it happened.
+    pub(crate) cpu: Option<Cpu>,
+}
+
+impl<'a> Advised<'a> {
+    /// Advice about the recording or the machine as a whole.
+    pub(crate) fn general() -> Advised<'a> {
+        Advised::default()
+    }
+
+    /// Advice about a culprit, where no thread is late.
+    pub(crate) fn about(by: Option<&'a Culprit>, cpu: Option<Cpu>) -> Advised<'a> {
+        Advised { by, cpu, ..Advised::default() }
+    }
+
+    /// The culprit in words.
+    pub(crate) fn the_culprit(&self) -> String {
+        self.by.map_or_else(|| "the other thread".to_owned(), Culprit::to_string)
+    }
+
+    /// The CPU as a list; `None`: not known.
+    pub(crate) fn cpu_list(&self) -> Option<String> {
+        self.cpu.and_then(Cpu::known).map(|cpu| cpu.to_string())
+    }
+
+    /// The user's priority of the late thread, 0 where it has none.
+    fn late_priority(&self) -> Option<u32> {
+        let priority = self.priority.filter(|priority| *priority != Priority::UNKNOWN)?;
+        match priority.class() {
+            SchedClass::Fair => Some(0),
+            _ => priority.realtime_user().and_then(|user| u32::try_from(user).ok()),
+        }
+    }
+
+    fn culprit_thread(&self) -> Option<ThreadAction> {
+        let Culprit::Task { tid, comm, .. } = self.by? else { return None };
+        named(*tid, comm)
+    }
+
+    fn late_thread(&self) -> Option<ThreadAction> {
+        let (tid, comm) = self.late.as_ref()?;
+        named(*tid, comm)
+    }
+
+    /// True where the culprit is the late thread itself.
+    pub(crate) fn is_itself(&self) -> bool {
+        match (self.by, &self.late) {
+            (Some(Culprit::Task { tid, .. }), Some((late, _))) => tid == late,
+            _ => false,
+        }
+    }
+
+    /// The culprit goes to the other CPUs.
+    pub(crate) fn move_culprit(&self) -> Action {
+        if self.is_itself() {
+            return Action::by_hand("the late thread itself used the time");
+        }
+        match (self.culprit_thread(), self.cpu_list()) {
+            (Some(thread), cpu @ Some(_)) => Action::thread(ThreadAction { not_cpus: cpu, ..thread }),
+            (None, _) => Action::by_hand(UNNAMED),
+            (_, None) => Action::by_hand("the recording does not show on which CPU it happened"),
+        }
+    }
+
+    /// The culprit gets a priority below that of the late thread.
+    pub(crate) fn lower_culprit(&self) -> Action {
+        let Some(Culprit::Task { priority, .. }) = self.by else { return Action::by_hand(UNNAMED) };
+        if !matches!(priority.class(), SchedClass::Realtime) {
+            return Action::by_hand("its class is not SCHED_FIFO or SCHED_RR: the program asks for it");
+        }
+        match (self.culprit_thread(), self.late_priority()) {
+            (_, None) => Action::by_hand("the recording does not show the priority of the late thread"),
+            (None, _) => Action::by_hand(UNNAMED),
+            (Some(thread), Some(0 | 1)) => {
+                Action::thread(ThreadAction { policy: Some("other".to_owned()), priority: Some(0), ..thread })
+            }
+            (Some(thread), Some(late)) => Action::thread(ThreadAction { priority: Some(late - 1), ..thread }),
+        }
+    }
+
+    /// The late thread gets a priority above that of the culprit, and a real-time policy if it has none.
+    pub(crate) fn raise_late(&self) -> Action {
+        match (self.late_thread(), self.above_culprit()) {
+            (Some(thread), Some(priority @ ..99)) => {
+                Action::thread(ThreadAction { priority: Some(priority), ..thread })
+            }
+            (None, _) => Action::by_hand("the recording does not name the late thread"),
+            _ => Action::by_hand("no priority above that of the other thread is left"),
+        }
+    }
+
+    /// The thread that runs the softirqs of the CPU gets a priority above that of the culprit.
+    pub(crate) fn raise_ksoftirqd(&self) -> Action {
+        match (self.cpu_list(), self.above_culprit()) {
+            (Some(cpu), Some(priority @ ..99)) => Action::thread(ThreadAction {
+                thread: format!("ksoftirqd/{cpu}"),
+                priority: Some(priority),
+                ..ThreadAction::default()
+            }),
+            (None, _) => Action::by_hand("the recording does not show on which CPU it happened"),
+            _ => Action::by_hand("no priority above that of the other thread is left"),
+        }
+    }
+
+    /// The lowest real-time priority above that of the culprit; `None`: there is none.
+    fn above_culprit(&self) -> Option<u32> {
+        let Some(Culprit::Task { priority, .. }) = self.by else { return Some(1) };
+        match priority.class() {
+            SchedClass::Realtime => priority.realtime_user().and_then(|user| u32::try_from(user + 1).ok()),
+            SchedClass::Fair => Some(1),
+            _ => None,
+        }
+    }
+
+    /// The late thread stays on its CPU.
+    pub(crate) fn pin_late(&self) -> Action {
+        match (self.late_thread(), self.cpu_list()) {
+            (Some(thread), cpus @ Some(_)) => Action::thread(ThreadAction { cpus, ..thread }),
+            _ => Action::by_hand("the recording does not show the thread and its CPU"),
+        }
+    }
+
+    /// The service of the culprit stops.
+    pub(crate) fn stop_service(&self) -> Action {
+        match self.culprit_thread() {
+            Some(thread) if !self.is_itself() => Action::Unit {
+                set: vec![UnitAction {
+                    thread: Some(thread.thread),
+                    runs: Some(false),
+                    ..UnitAction::default()
+                }],
+            },
+            _ => Action::by_hand(UNNAMED),
+        }
+    }
+
+    /// The culprit, an interrupt or its thread, goes to the other CPUs.
+    pub(crate) fn move_irq(&self) -> Action {
+        let irq = match self.by {
+            Some(Culprit::Irq { irq, name }) => Some((*irq, name.as_str().to_owned())),
+            Some(by) => by.irq_thread().map(|(irq, action)| (Some(irq), action.to_owned())),
+            None => None,
+        };
+        match (irq.filter(|(irq, name)| irq.is_some() || !name.is_empty()), self.cpu_list()) {
+            (Some((irq, name)), not_cpus @ Some(_)) => {
+                Action::Irq { set: vec![IrqAction { irq, name, cpus: None, not_cpus }] }
+            }
+            _ => Action::by_hand("the recording does not show the interrupt and its CPU"),
+        }
+    }
+
+    /// The CPU is isolated at the next boot.
+    pub(crate) fn isolate(&self) -> Action {
+        match self.cpu_list() {
+            Some(cpu) => Action::parameters(&format!("isolcpus=managed_irq,domain,{cpu} nohz_full={cpu}")),
+            None => Action::by_hand("the recording does not show on which CPU it happened"),
+        }
+    }
+}
+
+fn named(tid: Tid, comm: &Comm) -> Option<ThreadAction> {
+    let name = comm.to_string();
+    let tid_known = (!is_stand_in(tid) && !tid.is_idle()).then_some(tid.0);
+    (!name.is_empty() && !tid.is_idle() && !name.contains('\u{fffd}')).then(|| ThreadAction {
+        thread: name,
+        tid: tid_known,
+        ..ThreadAction::default()
+    })
+}
+
+/// Fixes that no setting makes, all for one reason.
+pub(crate) fn all_by_hand(reason: &str, lines: &[&str]) -> Vec<AdvisedFix> {
+    lines.iter().map(|line| AdvisedFix::by_hand(*line, reason)).collect()
+}
+
+/// stalld runs.
+pub(crate) fn run_stalld() -> Action {
+    let unit = Some("stalld.service".to_owned());
+    Action::Unit { set: vec![UnitAction { unit, runs: Some(true), ..UnitAction::default() }] }
+}
+
+/// RT throttling is off.
+pub(crate) fn throttling_off() -> Action {
+    Action::sysctl("kernel.sched_rt_runtime_us", "-1")
+}
+
+/// A deadline server (`kernel/sched/debug.c`) is off on that CPU.
+pub(crate) fn server_off(server: &str, of: &Advised<'_>) -> Action {
+    match of.cpu_list() {
+        Some(cpu) => Action::tunable(format!("/sys/kernel/debug/sched/{server}/cpu{cpu}/runtime"), "0"),
+        None => Action::by_hand("the recording does not show on which CPU it happened"),
+    }
+}
