@@ -27,6 +27,7 @@ mod files;
 mod firmware;
 mod grub;
 mod ini;
+mod limits;
 mod line;
 mod loader;
 mod parameters;

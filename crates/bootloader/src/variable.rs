@@ -3,11 +3,12 @@
 //! ```text
 //! shell.rs    NAME=value, in the quotes of the shell: /etc/default/irqbalance
 //! ini.rs      key=value under [section]
+//! limits.rs   limits of a login, by domain: /etc/security
 //! enabled.rs  the links by which a unit is started at boot
 //! ```
 //!
 //! A configuration of systemd (`/etc/systemd/NAME.conf`) is not edited: what we set goes to a file of our own in
-//! `/etc/systemd/NAME.conf.d`, which is read after all others.
+//! `/etc/systemd/NAME.conf.d`, which is read after all others. So it is with limits.
 
 mod enabled;
 mod error;
@@ -18,7 +19,7 @@ use crate::edit::{Edit, edited};
 use crate::files::Files;
 use crate::staged::{StagedEdit, StagedEdits};
 use crate::systemd::runs_systemd;
-use crate::{ini, shell};
+use crate::{ini, limits, shell};
 use std::collections::BTreeMap;
 use whylate_host::{FsRoot, Reading, Why};
 
@@ -28,9 +29,11 @@ const HEAD: &str = "# Set by `whylate apply`. `whylate rollback` removes it.\n";
 const GATHERED: [&str; 4] = ["CPUAffinity", "DefaultEnvironment", "ManagerEnvironment", "NUMAMask"];
 
 /// The value a variable has in a file: with a section, of `key=value` lines under it, else of shell assignments.
-/// `None`: it is not set there. Of systemd's configuration, the result of all its files.
+/// `None`: it is not set there. Of systemd's configuration, the result of all its files; of limits, whose sections are
+/// domains, as well.
 pub fn variable(tree: &FsRoot, file: &str, section: Option<&str>, name: &str) -> Reading<Option<String>> {
     let value = match (section, drop_ins(file)) {
+        (Some(domain), _) if limits::has_limits(file) => limits::effective(tree, domain, name),
         (Some(section), Some(stem)) => of_systemd(tree, file, stem, section, name),
         (Some(section), None) => tree.text(file).value.map(|text| {
             let values = ini::values(&text, section, name);
@@ -180,6 +183,11 @@ fn set(
     if let (Some(section), Some(stem)) = (section, drop_ins(file)) {
         return set_in_own(staged, &format!("/etc/systemd/{stem}.d/{OWN}"), section, name, then);
     }
+    if let (Some(domain), true) = (section, limits::has_limits(file)) {
+        let before = staged.text(file)?.unwrap_or_else(|| HEAD.to_owned());
+        let made = limits::set(&before, domain, name, then);
+        return keep_own(staged, file, &before, made, limits::is_without_limits);
+    }
     let no_file = || VariableError::NoFile { file: file.to_owned(), name: name.to_owned() };
     let text = staged.text(file)?.ok_or_else(no_file)?;
     let made = match section {
@@ -209,7 +217,18 @@ fn set_in_own(
         values.insert(0, String::new());
     }
     let made = ini::set(&before, section, name, &values);
-    match ini::is_without_settings(&made) && before.starts_with(HEAD) {
+    keep_own(staged, path, &before, made, ini::is_without_settings)
+}
+
+/// Writes a file; one of our own goes once nothing is left in it.
+fn keep_own(
+    staged: &mut StagedEdits<'_>,
+    path: &str,
+    before: &str,
+    made: String,
+    is_empty: fn(&str) -> bool,
+) -> Result<(), VariableError> {
+    match is_empty(&made) && before.starts_with(HEAD) {
         true if staged.exists(path)? => Ok(staged.remove(path)?),
         true => Ok(()),
         false => Ok(staged.write(path, made)?),

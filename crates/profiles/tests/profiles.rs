@@ -103,6 +103,10 @@ fn every_section() {
         "a.slice/b" = { kind = "isolated", cpus = "isolated" }
         [latency]
         cpu-dma-latency = 5
+        [limits."@rt"]
+        rtprio = 95
+        memlock = { value = "unlimited", optional = true }
+        core = false
         [config."/etc/default/x"]
         LIST = "${isolated}"
         GONE = false
@@ -134,6 +138,9 @@ fn every_section() {
             "b.timer at boot = enabled",
             "partition a.slice/b = isolated 2-3",
             "latency = 5",
+            "/etc/security/limits.d/zz-whylate.conf @rt rtprio = 95",
+            "/etc/security/limits.d/zz-whylate.conf @rt memlock = unlimited",
+            "/etc/security/limits.d/zz-whylate.conf @rt core = (none)",
             "/etc/default/x - LIST = 2-3",
             "/etc/default/x - GONE = (none)",
             "/etc/x.conf Manager CPUAffinity = 0-1",
@@ -196,6 +203,10 @@ fn mistakes_are_reported_with_their_line_and_what_is_possible() {
         ("[partitions]\na = { cpus = \"1\" }", &[":2: a partition needs a kind and CPUs"]),
         ("[partitions]\na = { kind = \"x\", cpus = \"1\" }", &[":2: there is no kind `x`", "isolated"]),
         ("[latency]\ncpu-dma-latency = -1", &[":2: `-1` is not a latency", "microseconds"]),
+        ("[limits]\n\"@a b\" = { nice = 1 }", &[":2: `@a b` is no user and no group", "@audio"]),
+        ("[limits.\"@a\"]\nrtprior = 1", &[":2: [limits] has no `rtprior`: is `rtprio` meant?"]),
+        ("[limits.a]\nrtprio = \"1 # x\"", &[":2: the value is more than one word", "unlimited"]),
+        ("[limits]\nrtprio = 1", &[":2: `rtprio` is the number 1", "[limits.\"rtprio\"]"]),
         ("[config.\"/root/x\"]\nA = 1", &[":1: `/root/x` is not a configuration file", "/etc"]),
         ("[config.\"/etc/x\"]\n\"A B\" = 1", &[":2: `A B` is not a variable name"]),
         ("[variables]\nall = 1", &[":2: `all` has a meaning of its own"]),

@@ -28,6 +28,7 @@ const KEYS: &[&str] = &[
     "units",
     "partitions",
     "latency",
+    "limits",
     "config",
 ];
 

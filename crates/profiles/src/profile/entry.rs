@@ -1,5 +1,7 @@
 //! The sections of a profile: each entry with its aim and its value, in which `${...}` still stands.
 
+mod limits;
+
 use super::error::{Location, ProfileError};
 use super::keys::unknown;
 use super::node::{Node, NodeKind};
@@ -43,6 +45,7 @@ pub(super) fn section(name: &str, node: &Node) -> Result<Vec<Entry>, ProfileErro
             "units" => entries.extend(units(key, node)?),
             "partitions" => entries.push(partition(key, node)?),
             "latency" => entries.push(latency(key, node)?),
+            "limits" => entries.extend(limits::domain(key, node)?),
             _ => config(key, node, &mut entries)?,
         }
     }

@@ -23,6 +23,7 @@ fn board() -> Machine {
         ("/proc/cmdline", "BOOT_IMAGE=/vmlinuz quiet\n"),
         ("/proc/irq/24/smp_affinity_list", "0-3\n"),
         ("/proc/interrupts", "           CPU0       CPU1\n 24:          0          0   PCI-MSI   eth0\n"),
+        ("/etc/security/limits.conf", "@audio hard rtprio 10\n"),
         ("/etc/default/irqbalance", "#IRQBALANCE_BANNED_CPULIST=\n"),
         ("/etc/default/grub", "GRUB_CMDLINE_LINUX_DEFAULT=\"quiet\"\nGRUB_CMDLINE_LINUX=\"\"\n"),
         ("/boot/grub/grub.cfg", "menuentry 'Linux' {\n\tlinux /vmlinuz root=/dev/sda1 quiet\n}\n"),
@@ -59,6 +60,8 @@ fn every_built_in_profile_is_undone_wherever_it_was_killed() {
         );
         let run = whole.kernel.borrow().run.join(" ");
         assert!(name != "realtime" || run.contains("update-grub"), "the boot loader was told: {run}");
+        let limits = whole.path("/etc/security/limits.d/zz-whylate.conf");
+        assert_eq!(limits.is_file(), name == "audio", "{name}");
         let (again, left) = planned(&whole, name);
         assert_eq!(again.changes, [], "{name}: applied, nothing is left to change");
         assert!(left.is_empty() && !plan.changes.is_empty(), "{name}");
