@@ -60,9 +60,6 @@ pub enum Counts {
         watched: Ns,
         /// Windows in which the CPU had an interrupt or a switch: no samples.
         disturbed: u64,
-        /// System management interrupts of the CPU in the whole time, inside and outside of the windows. `None`: cannot
-        /// show, here or while it runs.
-        smis: Option<u64>,
     },
     /// Of [`ProbeKind::Timerlat`](crate::ProbeKind::Timerlat): the parts of the way to the sample.
     Timerlat {
@@ -100,6 +97,9 @@ pub struct CpuResult {
     pub major_faults: Option<u64>,
     /// How often another thread took the CPU from it after the warm-up; `None` while it runs.
     pub preemptions: Option<u64>,
+    /// System management interrupts of the CPU in the whole time (of [`ProbeKind::Hwlat`](crate::ProbeKind::Hwlat), inside
+    /// and outside of the windows). `None`: cannot tell, or while it runs.
+    pub smis: Option<u64>,
     /// Spikes that came faster than they were read: counted in the histogram, but not reported.
     pub unreported_spikes: u64,
     /// The instant it should have woken at and has not, when it did not come back in time

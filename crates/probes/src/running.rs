@@ -4,9 +4,7 @@ use crate::recorder::Signals;
 use crate::thread::{Ready, ThreadResult, Unable};
 use crate::timerlat::Timerlat;
 use crate::worker::{Ended, Worker};
-use crate::{
-    Counts, CpuResult, CpuUnusable, Degraded, ProbeError, ProbeKind, ProbeResult, ProbeThread, Spike, smi,
-};
+use crate::{CpuResult, CpuUnusable, Degraded, ProbeError, ProbeKind, ProbeResult, ProbeThread, Spike, smi};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -76,9 +74,9 @@ impl Running {
     /// mapped later is not locked, since the measuring threads touch none of it.
     pub fn release(&mut self) {
         self.lock_memory();
-        if matches!(self.kind, ProbeKind::Hwlat { .. }) {
-            self.workers.iter_mut().for_each(|worker| worker.smis = smi::count(worker.thread.cpu));
-        }
+        // A thread that may move has no CPU whose interrupts are its own.
+        let bound = self.workers.iter_mut().filter(|worker| worker.thread.bound);
+        bound.for_each(|worker| worker.smis = smi::count(worker.thread.cpu));
         self.started = whylate_sys::now(Clock::Monotonic);
         if let Some(timerlat) = &mut self.timerlat {
             timerlat.begin(self.started);
@@ -187,10 +185,8 @@ impl Running {
                         self.timerlat.as_ref().and_then(|timerlat| timerlat.waits_since(nth));
                 }
             }
-            if let Counts::Hwlat { smis, .. } = &mut result.counts {
-                let now = worker.smis.and_then(|_| smi::count(worker.thread.cpu));
-                *smis = now.zip(worker.smis).map(|(now, before)| u64::from(now.wrapping_sub(before)));
-            }
+            let now = worker.smis.and_then(|_| smi::count(worker.thread.cpu));
+            result.smis = now.zip(worker.smis).map(|(now, before)| u64::from(now.wrapping_sub(before)));
             cpus.push(result);
         }
         self.timerlat.take().map_or(Ok(()), Timerlat::end)?;

@@ -69,7 +69,7 @@ impl Worker {
                 ProbeKind::Timer(_) | ProbeKind::Ipc { .. } | ProbeKind::Timerlat(_) => Counts::None,
                 ProbeKind::Busy { .. } => Counts::Busy { watched },
                 ProbeKind::Deadline { .. } => Counts::Deadline { overruns: spoilt },
-                ProbeKind::Hwlat { .. } => Counts::Hwlat { watched, disturbed: spoilt, smis: None },
+                ProbeKind::Hwlat { .. } => Counts::Hwlat { watched, disturbed: spoilt },
             },
             histogram: recorder.histogram.snapshot(),
             maxima: self.maxima.clone(),
@@ -77,6 +77,7 @@ impl Worker {
             minor_faults: None,
             major_faults: None,
             preemptions: None,
+            smis: None,
             unreported_spikes: recorder.spikes.dropped(),
             stuck_since: None,
         }

@@ -72,6 +72,7 @@ pub(crate) fn trouble(cpu: &CpuResult) -> Vec<String> {
         ));
     }
     notes.extend(counts(cpu).map(|counts| format!("{at}: {counts}")));
+    notes.extend(smis(cpu).map(|smis| format!("{at}: {smis}")));
     let faults = cpu.minor_faults.unwrap_or(0) + cpu.major_faults.unwrap_or(0);
     if faults > 0 {
         notes.push(format!("{at}: the measuring thread had {}", words::plural(faults, "page fault")));
@@ -98,13 +99,9 @@ fn counts(cpu: &CpuResult) -> Option<String> {
         Counts::Deadline { overruns } => {
             Some(format!("the work of {} was not done by the deadline", words::plural(overruns, "period")))
         }
-        Counts::Hwlat { watched, disturbed, smis } => {
-            let smis = match smis {
-                Some(smis) => words::plural(smis, "SMI"),
-                None => "SMIs: cannot tell, the processor's counter cannot be read".to_owned(),
-            };
+        Counts::Hwlat { watched, disturbed } => {
             let windows = words::plural(disturbed, "window");
-            Some(format!("watched for {watched}; {windows} with an interrupt or a switch left out; {smis}"))
+            Some(format!("watched for {watched}; {windows} with an interrupt or a switch left out"))
         }
         Counts::Timerlat { ref irq, ref thread, lost } => {
             let part = |name: &str, latencies: &Histogram| {
@@ -118,6 +115,18 @@ fn counts(cpu: &CpuResult) -> Option<String> {
                 part("the timer's interrupt", irq).into_iter().chain(thread).chain(lost).collect();
             (!parts.is_empty()).then(|| parts.join("; "))
         }
+    }
+}
+
+/// System management interrupts stop a CPU without a trace. Where the answer is about these, it says that it cannot tell.
+fn smis(cpu: &CpuResult) -> Option<String> {
+    match (cpu.smis, &cpu.counts) {
+        (Some(0), counts) if !matches!(counts, Counts::Hwlat { .. }) => None,
+        (Some(smis), _) => Some(words::plural(smis, "SMI")),
+        (None, Counts::Hwlat { .. }) => {
+            Some("SMIs: cannot tell, the processor's counter cannot be read".to_owned())
+        }
+        (None, _) => None,
     }
 }
 

@@ -551,6 +551,7 @@ fn measured(cpu: u32, latencies: impl Iterator<Item = i64>) -> CpuResult {
         minor_faults: Some(0),
         major_faults: Some(0),
         preemptions: Some(0),
+        smis: Some(2),
         bound: true,
         counts: whylate_probes::Counts::None,
         unreported_spikes: 0,

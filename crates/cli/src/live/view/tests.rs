@@ -20,6 +20,7 @@ fn cpu(number: u32, latencies: &[i64]) -> CpuResult {
         minor_faults: None,
         major_faults: None,
         preemptions: None,
+        smis: None,
         unreported_spikes: 0,
         stuck_since: None,
     }

@@ -334,7 +334,7 @@ pub struct CpuResult {
     /// Windows that were no samples, as the CPU had an interrupt or a switch (hwlat); null of other probes.
     #[serde(default)]
     pub disturbed: Option<u64>,
-    /// The CPU's system management interrupts meanwhile (hwlat); null of other probes, and where it is unknown.
+    /// The CPU's system management interrupts meanwhile; null where it is unknown.
     #[serde(default)]
     pub smis: Option<u64>,
     /// Periods whose work was not done by the deadline (deadline); null of other probes.

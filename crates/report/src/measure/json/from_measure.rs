@@ -56,11 +56,11 @@ impl From<&MeasureReport> for Document {
 
 fn cpu(result: &whylate_probes::CpuResult) -> CpuResult {
     let histogram = &result.histogram;
-    let (watched, disturbed, smis, overruns) = match result.counts {
-        Counts::None | Counts::Timerlat { .. } => (None, None, None, None),
-        Counts::Busy { watched } => (Some(watched), None, None, None),
-        Counts::Deadline { overruns } => (None, None, None, Some(overruns)),
-        Counts::Hwlat { watched, disturbed, smis } => (Some(watched), Some(disturbed), smis, None),
+    let (watched, disturbed, overruns) = match result.counts {
+        Counts::None | Counts::Timerlat { .. } => (None, None, None),
+        Counts::Busy { watched } => (Some(watched), None, None),
+        Counts::Deadline { overruns } => (None, None, Some(overruns)),
+        Counts::Hwlat { watched, disturbed } => (Some(watched), Some(disturbed), None),
     };
     CpuResult {
         cpu: result.cpu.0,
@@ -87,7 +87,7 @@ fn cpu(result: &whylate_probes::CpuResult) -> CpuResult {
         bound: result.bound,
         watched_ns: watched.map(|watched| watched.0),
         disturbed,
-        smis,
+        smis: result.smis,
         overruns,
         timerlat: match &result.counts {
             Counts::Timerlat { irq, thread, lost } => Some(Timerlat {
