@@ -1,13 +1,21 @@
 //! `whylate ps`: its values against /proc, and what it answers of threads that are not there.
 
 use crate::support::answer::list;
+use crate::support::rights::has_realtime;
 use crate::support::run::{Killed, whylate};
 use serde_json::Value;
 use std::process::{Command, Stdio};
+use whylate_base::CpuSet;
 
 /// A process that sleeps, until it is dropped.
 fn sleeper() -> Killed {
-    let child = Command::new("sleep").arg("600").stdin(Stdio::null()).spawn().expect("sleep(1)");
+    sleeper_by(&["sleep"])
+}
+
+/// One that a launcher starts, which becomes it.
+fn sleeper_by(command: &[&str]) -> Killed {
+    let (program, arguments) = command.split_first().expect("a program");
+    let child = Command::new(program).args(arguments).arg("600").stdin(Stdio::null()).spawn().expect(program);
     let pid = child.id();
     // It is another program until execve(2) has ended.
     while std::fs::read_to_string(format!("/proc/{pid}/wchan"))
@@ -45,6 +53,41 @@ fn a_thread_is_as_proc_shows_it() {
     assert!(function.contains("nanosleep"), "{thread:#}");
     let schedstat = std::fs::read_to_string(format!("/proc/{pid}/schedstat")).expect("its schedstat");
     assert_eq!(Some(thread["cpu_time_ns"].to_string().as_str()), schedstat.split(' ').next());
+}
+
+/// What `chrt` and `taskset` have set is shown, and they show it alike.
+#[test]
+fn policies_and_cpus_are_as_chrt_and_taskset_have_them() {
+    let said = |program: &str, arguments: &[&str]| {
+        let output = Command::new(program).args(arguments).env("LC_ALL", "C").output().expect(program);
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    let realtime = has_realtime();
+    for (launcher, policy, priority, shown) in [
+        (&["chrt", "--batch", "0", "sleep"][..], "batch", 0, "SCHED_BATCH"),
+        (&["chrt", "--idle", "0", "sleep"], "idle", 0, "SCHED_IDLE"),
+        (&["taskset", "-c", "0", "sleep"], "other", 0, "SCHED_OTHER"),
+        (&["chrt", "--fifo", "3", "taskset", "-c", "0", "sleep"], "fifo", 3, "SCHED_FIFO"),
+        (&["chrt", "--rr", "2", "sleep"], "rr", 2, "SCHED_RR"),
+    ] {
+        if priority > 0 && !realtime {
+            continue;
+        }
+        let sleeper = sleeper_by(launcher);
+        let pid = sleeper.0.id().to_string();
+        let report = ps(&["--task", &pid]);
+        let [thread] = list(&report["threads"]) else { panic!("{report:#}") };
+        assert_eq!(thread["policy"].as_str(), Some(policy), "{thread:#}");
+        assert_eq!(thread["priority"].as_u64().unwrap_or(0), priority, "{thread:#}");
+        let chrt = said("chrt", &["-p", &pid]);
+        assert!(chrt.contains(&format!("policy: {shown}")), "{chrt}");
+        assert!(chrt.contains(&format!("priority: {priority}\n")), "{chrt}");
+        let taskset = said("taskset", &["-pc", &pid]);
+        // Versions differ in how they write a list of two.
+        let cpus = |list: &str| list.trim().parse::<CpuSet>().expect("a list");
+        let (_, theirs) = taskset.rsplit_once(": ").expect("a list");
+        assert_eq!(cpus(thread["cpus"].as_str().expect("its CPUs")), cpus(theirs), "{taskset}");
+    }
 }
 
 #[test]

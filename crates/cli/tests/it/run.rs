@@ -1,6 +1,7 @@
 //! `whylate run`: what the program becomes, and the gate of each real refusal of the kernel.
 
 use crate::support::answer::list;
+use crate::support::rights::{has_realtime, is_root};
 use crate::support::run::{Run, as_nobody, ended, whylate};
 use serde_json::Value;
 use std::fs;
@@ -16,20 +17,6 @@ fn under(launcher: &[&str], arguments: &[&str]) -> Run {
     let mut command = Command::new(program);
     command.args(before).arg(WHYLATE).args(arguments).stdin(Stdio::null());
     ended(command.output().expect("the launcher starts"))
-}
-
-fn is_root() -> bool {
-    rustix::process::geteuid().is_root()
-}
-
-/// Whether this machine lets root have a real-time policy.
-fn has_realtime() -> bool {
-    let allowed = is_root()
-        && whylate(["run", "--dry-run", "--fifo", "1", "--cpus", "0", "--", "true"]).code == Some(0);
-    if !allowed {
-        skip(Need::Root, "to have a real-time policy");
-    }
-    allowed
 }
 
 /// The gates that a dry run names.

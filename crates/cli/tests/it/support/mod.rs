@@ -3,5 +3,6 @@
 pub(crate) mod answer;
 pub(crate) mod browser;
 pub(crate) mod measured;
+pub(crate) mod rights;
 pub(crate) mod run;
 pub(crate) mod tracefs;
