@@ -121,7 +121,7 @@ pub(crate) fn record_watched(
         ended => ended.and_then(Result::ok),
     };
     let (clock, notes) = (session.clock().to_owned(), session.take_notes());
-    let (path, only) = (options.output.clone(), options.session.cpus.clone());
+    let (path, only) = (options.output.clone(), session.cpus().cloned());
     Ok(RecordReport { path, bytes, duration, clock, cpus, only, notes, child, ended_early, stacks })
 }
 

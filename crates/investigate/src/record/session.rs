@@ -98,16 +98,18 @@ impl Session {
             notes.push(format!("removed {name} from tracefs: a whylate that was killed left it"));
         }
         let main = Instance::create(&tracefs)?;
+        let possible: CpuSet = main.cpus()?.into_iter().collect();
         if let Some(cpus) = &options.cpus {
-            let possible = main.cpus()?.into_iter().collect();
             let offline = chosen_cpus::offline(cpus, &possible, chosen_cpus::online(&possible))?;
             if !offline.is_empty() {
                 notes.push(format!("CPU {offline} is offline: it has no events until it is online"));
             }
         }
+        // With all that the machine can have, nothing is left out.
+        let cpus = options.cpus.clone().filter(|cpus| !possible.iter().all(|cpu| cpus.contains(cpu)));
         let clock = choose_clock(&main, options.clock.as_deref(), &mut notes)?;
-        prepare(&main, &clock, options.buffer_kib, options.cpus.as_ref())?;
-        let facts_of_all_cpus = match &options.cpus {
+        prepare(&main, &clock, options.buffer_kib, cpus.as_ref())?;
+        let facts_of_all_cpus = match &cpus {
             Some(_) => {
                 let instance = Instance::create(&tracefs)?;
                 prepare(&instance, &clock, FACTS_KIB, None)?;
@@ -118,7 +120,7 @@ impl Session {
         let functions = match &options.functions {
             Some(patterns) => {
                 let instance = Instance::create(&tracefs)?;
-                prepare(&instance, &clock, options.buffer_kib, options.cpus.as_ref())?;
+                prepare(&instance, &clock, options.buffer_kib, cpus.as_ref())?;
                 functions::prepare(&instance, patterns)?;
                 Some(instance)
             }
@@ -129,7 +131,7 @@ impl Session {
             threads: None,
             facts_of_all_cpus,
             functions,
-            cpus: options.cpus.clone(),
+            cpus,
             clock,
             events: Vec::new(),
             facts: Vec::new(),
