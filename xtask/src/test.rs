@@ -67,12 +67,8 @@ pub(crate) fn run(root: &Path) -> Result<bool> {
             of_python = notes;
             outcome
         }),
-        step("lab", || match score::quick(root) {
-            Ok(Quick::Ran { good: true, .. }) => StepOutcome::Passed,
-            Ok(Quick::Ran { good: false, words }) => StepOutcome::Failed(words),
-            Ok(Quick::Skipped(why)) => StepOutcome::Skipped(why),
-            Err(error) => StepOutcome::Failed(format!("{error:#}")),
-        }),
+        step("lab", || in_guests(score::quick(root))),
+        step("arm64", || in_guests(score::arm64_smoke(root))),
     ];
     println!("\nxtask: summary");
     for step in &steps {
@@ -84,6 +80,15 @@ pub(crate) fn run(root: &Path) -> Result<bool> {
     of_python.iter().for_each(|note| println!("  {note}"));
     println!("xtask: tests: {tests}");
     Ok(passed(&steps))
+}
+
+fn in_guests(ran: Result<Quick>) -> StepOutcome {
+    match ran {
+        Ok(Quick::Ran { good: true, .. }) => StepOutcome::Passed,
+        Ok(Quick::Ran { good: false, words }) => StepOutcome::Failed(words),
+        Ok(Quick::Skipped(why)) => StepOutcome::Skipped(why),
+        Err(error) => StepOutcome::Failed(format!("{error:#}")),
+    }
 }
 
 fn passed(steps: &[SuiteStep]) -> bool {

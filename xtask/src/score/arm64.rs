@@ -1,51 +1,106 @@
-//! The section of `docs/accuracy.md` on guests of arm64, and the run behind it.
+//! The section of `docs/accuracy.md` on guests of arm64, the run behind it, and its smoke test.
 
-use super::page;
 use super::rig::{build, cached, rig};
 use super::sections::{ARM64 as HEADING, PROGRAMS};
 use super::summary::Summary;
-use crate::cross::{self, Profile};
+use super::{Quick, page};
+use crate::cross::{self, CrossTarget, Profile};
 use crate::outcome::StepOutcome;
+use crate::tools;
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 use std::fmt::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// With RT throttling, with a fair server, with PREEMPT_RT, and the newest.
 const KERNELS: [&str; 4] = ["6.1", "6.12", "6.12-rt", "7.2-rt"];
+
+/// What `cargo xtask test` boots: a thread that a timer wakes, and page faults, which these kernels have no event for.
+const SMOKE_KERNEL: &str = "6.12-rt";
+const SMOKE: [&str; 2] = ["higher", "page-fault"];
 
 /// The scenarios on kernels of arm64, in QEMU's `virt`.
 ///
 /// # Errors
 /// When this machine cannot build for arm64, or the lab fails.
 pub(super) fn run(root: &Path, arguments: &[String]) -> Result<Value> {
-    let target = cross::find("arm64").context("no target arm64")?;
-    match target.build(root, Profile::Release, &["whylate", "whylate-inject"]) {
-        StepOutcome::Passed => {}
+    let programs = match programs(root, Profile::Release)? {
+        StepOutcome::Passed => directory(root, Profile::Release)?,
         StepOutcome::Skipped(why) | StepOutcome::Failed(why) => bail!("no whylate for arm64: {why}"),
+    };
+    let whylate = build(root)?;
+    if !fetched(&whylate, &KERNELS)? {
+        bail!("kernels for arm64 cannot be fetched: see above");
+    }
+    in_guests(&whylate, &programs, &KERNELS, arguments)
+}
+
+/// One boot for `cargo xtask test`.
+///
+/// # Errors
+/// When the programs do not build, or the lab fails.
+pub(crate) fn smoke(root: &Path) -> Result<Quick> {
+    if !tools::provided("qemu-system-aarch64", "qemu-system-arm") {
+        return Ok(Quick::Skipped(
+            "no qemu-system-aarch64: apt-get install qemu-system-arm, as root".to_owned(),
+        ));
     }
     let whylate = build(root)?;
-    let names = cached(&whylate, Some("arm64"))?;
-    let missing = KERNELS.into_iter().filter(|kernel| !names.iter().any(|name| name == kernel));
-    let missing: Vec<&str> = missing.collect();
-    if !missing.is_empty() {
-        let fetch = Command::new(&whylate)
-            .args(["lab", "kernels", "--arch", "arm64", "--fetch"])
-            .args(&missing)
-            .status();
-        if !fetch.with_context(|| format!("cannot run {}", whylate.display()))?.success() {
-            bail!("kernels for arm64 cannot be fetched: see above");
-        }
+    if !fetched(&whylate, &[SMOKE_KERNEL])? {
+        return Ok(Quick::Skipped(format!("the kernel {SMOKE_KERNEL} for arm64 cannot be fetched")));
     }
-    let programs = target.directory(root, Profile::Release);
+    match programs(root, Profile::Guest)? {
+        StepOutcome::Passed => {}
+        StepOutcome::Skipped(why) => return Ok(Quick::Skipped(why)),
+        StepOutcome::Failed(why) => bail!("whylate does not build for arm64: {why}"),
+    }
+    let programs = directory(root, Profile::Guest)?;
+    let scenarios = SMOKE.map(str::to_owned);
+    let summary = Summary::of(&in_guests(&whylate, &programs, &[SMOKE_KERNEL], &scenarios)?)?;
+    let misses = summary.misses();
+    misses.iter().for_each(|miss| println!("{miss}"));
+    let words = format!("{}; on {SMOKE_KERNEL} for arm64", summary.words());
+    Ok(Quick::Ran { good: misses.is_empty(), words })
+}
+
+fn arm64() -> Result<&'static CrossTarget> {
+    cross::find("arm64").context("no target arm64")
+}
+
+fn directory(root: &Path, profile: Profile) -> Result<PathBuf> {
+    Ok(arm64()?.directory(root, profile))
+}
+
+/// The programs for the guest.
+fn programs(root: &Path, profile: Profile) -> Result<StepOutcome> {
+    Ok(arm64()?.build(root, profile, &["whylate", "whylate-inject"]))
+}
+
+/// Whether these kernels are cached, after those that are missing were asked for.
+fn fetched(whylate: &Path, kernels: &[&str]) -> Result<bool> {
+    let missing = || -> Result<Vec<&str>> {
+        let names = cached(whylate, Some("arm64"))?;
+        Ok(kernels.iter().copied().filter(|kernel| !names.iter().any(|name| name == kernel)).collect())
+    };
+    let wanted = missing()?;
+    if !wanted.is_empty() {
+        let mut fetch = Command::new(whylate);
+        fetch.args(["lab", "kernels", "--arch", "arm64", "--fetch"]).args(&wanted);
+        fetch.status().with_context(|| format!("cannot run {}", whylate.display()))?;
+    }
+    Ok(missing()?.is_empty())
+}
+
+/// `whylate-lab run` with these programs on these kernels.
+fn in_guests(whylate: &Path, programs: &Path, kernels: &[&str], arguments: &[String]) -> Result<Value> {
     let program = |option: &str, name: &str| [option.to_owned(), programs.join(name).display().to_string()];
     let mut all = arguments.to_vec();
     all.extend(["--arch".to_owned(), "arm64".to_owned()]);
-    all.extend(KERNELS.iter().flat_map(|kernel| ["--kernel".to_owned(), (*kernel).to_owned()]));
+    all.extend(kernels.iter().flat_map(|kernel| ["--kernel".to_owned(), (*kernel).to_owned()]));
     all.extend(program("--whylate", "whylate"));
     all.extend(program("--inject", "whylate-inject"));
-    rig(&whylate, "run", &all)
+    rig(whylate, "run", &all)
 }
 
 /// The page with the section of this run.

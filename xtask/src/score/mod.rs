@@ -16,6 +16,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use summary::Summary;
 
+pub(crate) use arm64::smoke as arm64_smoke;
+
 /// Where the whole matrix' table goes.
 const PAGE: &str = "docs/accuracy.md";
 /// What must hold of the whole matrix, and does of the quick subset.

@@ -483,6 +483,34 @@ fn an_unknown_cpu_is_null() {
     assert!(list(&activation["ledger"]).iter().all(|entry| entry["cpu"].is_null()), "{activation:#}");
 }
 
+/// Page faults by the probe that stands in for the events that arm64 lacks, against the program's own late jobs.
+#[test]
+fn a_recording_of_arm64_agrees_with_the_programs_own_times() {
+    let label = std::fs::read_to_string(fixture("6.12-rt-arm64-page-fault.json")).expect("the program's log");
+    let label: Value = serde_json::from_str(&label).expect("JSON");
+    let file = fixture("6.12-rt-arm64-page-fault.dat.gz");
+    let (code, document) = explain(&file, &["--task", "victim", "--deadline", "5ms"]);
+    assert_eq!(code, Some(1));
+    let jobs = list(&label["late_jobs"]);
+    let late: Vec<&Value> = list(&document["activations"])
+        .iter()
+        .filter(|activation| number(&activation["response_ns"]) > number(&label["limit_ns"]))
+        .collect();
+    assert_eq!(late.len(), jobs.len());
+    for activation in late {
+        let due = number(&activation["due_ns"]);
+        let job = jobs.iter().find(|job| number(&job["due"]) == due);
+        let job = job.unwrap_or_else(|| panic!("the program was not late at {due}"));
+        assert!(due + number(&activation["response_ns"]) >= number(&job["done"]));
+        assert_eq!(activation["verdict"]["cause"], "page-fault", "{activation:#}");
+        assert_eq!(activation["verdict"]["confidence"], "medium");
+    }
+    // The timer of the CPU itself is no device that could be moved.
+    for finding in list(&document["findings"]) {
+        assert_ne!(finding["code"], "irq", "{finding:#}");
+    }
+}
+
 /// Three threads in a row, recorded on 6.18, with the times that the last one took itself.
 #[test]
 fn a_chain_is_found_and_agrees_with_the_programs_own_times() {
