@@ -1,9 +1,9 @@
 //! The section of `docs/accuracy.md` on guests of arm64, the run behind it, and its smoke test.
 
-use super::rig::{build, cached, rig};
+use super::page;
+use super::rig::{Quick, build, cached, rig};
 use super::sections::{ARM64 as HEADING, PROGRAMS};
 use super::summary::Summary;
-use super::{Quick, page};
 use crate::cross::{self, CrossTarget, Profile};
 use crate::outcome::StepOutcome;
 use crate::tools;

@@ -17,6 +17,7 @@ use std::process::Command;
 use summary::Summary;
 
 pub(crate) use arm64::smoke as arm64_smoke;
+pub(crate) use rig::Quick;
 
 /// Where the whole matrix' table goes.
 const PAGE: &str = "docs/accuracy.md";
@@ -119,19 +120,6 @@ impl Score {
 /// What gives these results, whoever ran it.
 fn command(summary: &Summary) -> String {
     format!("cargo xtask score --seeds {}", summary.seeds.len())
-}
-
-/// What came of the quick subset.
-pub(crate) enum Quick {
-    /// It ran, and this is how it went.
-    Ran {
-        /// Right often enough.
-        good: bool,
-        /// In one line.
-        words: String,
-    },
-    /// It cannot run on this machine.
-    Skipped(String),
 }
 
 /// The quick subset, for `cargo xtask test`.

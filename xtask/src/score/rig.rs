@@ -5,6 +5,19 @@ use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+/// What came of a few runs, for `cargo xtask test`.
+pub(crate) enum Quick {
+    /// It ran, and this is how it went.
+    Ran {
+        /// Right often enough.
+        good: bool,
+        /// In one line.
+        words: String,
+    },
+    /// It cannot run on this machine.
+    Skipped(String),
+}
+
 /// The names of the kernels in the cache, for this machine's architecture or another.
 pub(super) fn cached(whylate: &Path, arch: Option<&str>) -> Result<Vec<String>> {
     let arch = arch.iter().flat_map(|arch| ["--arch", arch]);

@@ -1,35 +1,16 @@
 //! The sections of a profile: each entry with its aim and its value, in which `${...}` still stands.
 
 mod limits;
+mod simple;
 
-use super::error::{Location, ProfileError};
+pub(super) use simple::{Entry, Value};
+
+use self::simple::{simple, text};
+use super::error::ProfileError;
 use super::keys::unknown;
 use super::node::{Node, NodeKind};
 use super::options::{EntryOptions, OPTION_KEYS};
 use crate::{Pattern, Selector, ThreadSelector};
-
-/// One entry.
-#[derive(Clone, Debug)]
-pub(super) struct Entry {
-    pub(super) section: &'static str,
-    pub(super) location: Location,
-    pub(super) selector: Selector,
-    pub(super) value: Value,
-    pub(super) options: EntryOptions,
-}
-
-/// What it is to be.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Value {
-    /// A text with `${...}`.
-    Text(String),
-    /// CPUs, with a word before: `isolated ` for a partition.
-    Cpus(&'static str, String),
-    /// It is not to be there.
-    Absent,
-    /// The entry only takes back what an extended profile asks for.
-    Nothing,
-}
 
 /// Everything in a section.
 pub(super) fn section(name: &str, node: &Node) -> Result<Vec<Entry>, ProfileError> {
@@ -50,49 +31,6 @@ pub(super) fn section(name: &str, node: &Node) -> Result<Vec<Entry>, ProfileErro
         }
     }
     Ok(entries)
-}
-
-/// An entry with one value: by itself, or in a table as `value`.
-fn simple(
-    section: &'static str,
-    node: &Node,
-    selector: Selector,
-    value: impl Fn(&Node) -> Result<Value, ProfileError>,
-) -> Result<Entry, ProfileError> {
-    let options = EntryOptions::of(node, &["value"])?;
-    let value = match (&node.kind, node.get("value")) {
-        (NodeKind::Table(_), Some(inner)) => value(inner)?,
-        (NodeKind::Table(_), None) if options.leave_alone => Value::Nothing,
-        (NodeKind::Table(_), None) => {
-            return Err(
-                node.wrong("this entry has no value", "give it `value = ...`, or `leave-alone = true`")
-            );
-        }
-        _ => value(node)?,
-    };
-    Ok(Entry { section, location: node.location.clone(), selector, value, options })
-}
-
-/// Text or a whole number, on one line.
-fn text(node: &Node) -> Result<Value, ProfileError> {
-    let text = match &node.kind {
-        NodeKind::Text(text) => text.clone(),
-        NodeKind::Number(number) => number.to_string(),
-        NodeKind::Flag(_) => {
-            return Err(node.wrong(
-                format!("the value is {}", node.described()),
-                "write it as the file takes it: 1 or 0, \"Y\" or \"N\"",
-            ));
-        }
-        _ => {
-            let possible = "a value is text in quotes or a whole number";
-            return Err(node.wrong(format!("the value is {}", node.described()), possible));
-        }
-    };
-    if text.trim().is_empty() || text.contains(|c: char| c.is_control() && c != '\t') {
-        return Err(node.wrong("the value is empty, or not one line", "give it a value on one line"));
-    }
-    Ok(Value::Text(text))
 }
 
 fn parameter(key: &str, node: &Node) -> Result<Entry, ProfileError> {

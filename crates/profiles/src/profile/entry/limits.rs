@@ -1,6 +1,6 @@
 //! `[limits."@audio"]`: resource limits of the logins of a user, a group, or everyone.
 
-use super::{Entry, Value, simple, text};
+use super::simple::{Entry, Value, simple, text};
 use crate::Selector;
 use crate::profile::error::ProfileError;
 use crate::profile::keys::unknown;
