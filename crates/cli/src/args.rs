@@ -12,6 +12,7 @@ mod lab;
 mod measure;
 mod output;
 mod plan;
+mod prove;
 mod ps;
 mod record;
 mod run;
@@ -36,6 +37,7 @@ pub(crate) use lab::{ExecArgs, GuestArgs, KernelsArgs, LabVerb};
 pub(crate) use measure::{Export, LoadArgs, LoadWorkerArgs, MeasureArgs, ProbeArgs};
 pub(crate) use output::OutputArgs;
 pub(crate) use plan::{PlanArgs, Wanted};
+pub(crate) use prove::{ProveArgs, ProveWatchdogArgs};
 pub(crate) use ps::PsArgs;
 pub(crate) use record::RecordArgs;
 pub(crate) use run::RunArgs;
@@ -254,6 +256,23 @@ pub(crate) enum Verb {
     ///
     /// Exit codes: 0 as applied; 1 drift; 2 could not do it; 3 cannot tell.
     Verify(VerifyArgs),
+    /// Prove that a change helps: measure before and after in alternation, with the change rolled back each time
+    ///
+    /// The change is a fix that `explain`, `check` or `doctor` advises (--from), a profile, or settings (--set). What it is to
+    /// improve are the responses of threads (--task), the real-time threads of a command, or a probe. Rounds before and after
+    /// take turns until all samples and whole rounds agree on a verdict, or a bound is reached: better, worse, no difference
+    /// shown, or refused with the reason. Looks at side effects as well: other real-time threads, a command's run time, checks
+    /// that fail only with the change, and new causes.
+    ///
+    /// The change is rolled back after each round by the journal that `whylate apply` uses, also at an error or a signal; after
+    /// kill -9 a second process does it. Kernel parameters are refused. Needs root.
+    ///
+    /// Exit codes: 0 better, without a side effect; 1 worse, no difference shown, or a side effect; 2 could not do it; 3 cannot
+    /// tell: refused.
+    Prove(Box<ProveArgs>),
+    /// Roll back the change of a proof that is killed
+    #[command(hide = true)]
+    ProveWatchdog(ProveWatchdogArgs),
     /// Undo what was applied: exact old values, files byte for byte
     ///
     /// Undoes the last apply that is in effect. A setting that another program has changed since is reported and left

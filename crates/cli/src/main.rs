@@ -38,6 +38,8 @@ fn main() -> ExitCode {
         Verb::Watch(args) => verbs::watch::run(args),
         Verb::Compare(args) => verbs::compare::run(args),
         Verb::Bench(args) => verbs::bench::run(args),
+        Verb::Prove(args) => verbs::prove::run(args),
+        Verb::ProveWatchdog(args) => verbs::prove::watch(args),
         Verb::Simulate(args) => verbs::simulate::run(args),
         Verb::Plot(args) => verbs::plot::run(args),
         Verb::Tables(args) => verbs::tables::run(args),

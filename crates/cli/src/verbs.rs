@@ -20,6 +20,7 @@ pub(crate) mod measure;
 mod parts;
 pub(crate) mod plan;
 pub(crate) mod plot;
+pub(crate) mod prove;
 pub(crate) mod ps;
 pub(crate) mod record;
 pub(crate) mod revert;

@@ -17,6 +17,7 @@
 //! ps        PsReport        terminal  json
 //! tables    [TopCause]      terminal
 //! watch     WatchReport     terminal  json  html       markdown
+//! prove     ProveReport       terminal  json  html  markdown
 //! simulate  SimulationReport  terminal  json  html  svg  markdown
 //! plot      [Prepared]                            svg
 //! ```
@@ -45,6 +46,7 @@ pub mod measure;
 pub mod plan;
 pub mod plan_compare;
 pub mod plot;
+pub mod prove;
 pub mod ps;
 mod render;
 pub mod run;

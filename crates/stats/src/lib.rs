@@ -6,7 +6,8 @@
 //!   ├─> Tail, Blocks: fits of what lies beyond, or a FitRefusal
 //!   ├─> Claim: may it be claimed, and if not, how much longer to measure
 //!   ├─> trend, rhythm
-//!   └─> compare: Shift, Tails, Larger
+//!   ├─> compare: Shift, Tails, Larger
+//!   └─> rounds: RankSum, of whole rounds of two states
 //! ```
 //!
 //! Everything here is a pure function; the same data get the same answer. The numbers are checked against SciPy's.
@@ -21,6 +22,7 @@ mod normal;
 mod of_cpus;
 mod openmetrics;
 mod rhythm;
+mod rounds;
 mod run;
 #[cfg(test)]
 mod scipy;
@@ -35,5 +37,6 @@ pub use maxima::Maxima;
 pub use of_cpus::NotOfCpus;
 pub use openmetrics::{METRIC_BOUNDS, label_value};
 pub use rhythm::{Rhythm, rhythm};
+pub use rounds::RankSum;
 pub use run::{Late, Measured, Run};
 pub use trend::{Trend, trend};

@@ -35,6 +35,7 @@ const HOUSE: &[(&str, Place)] = &[
     ("whylate-tuning", Place::On(4, 1)),
     ("whylate-threads", Place::On(4, 2)),
     ("whylate-simulate", Place::On(4, 0)),
+    ("whylate-prove", Place::On(4, 2)),
     ("whylate-report", Place::On(5, 0)),
     ("whylate-export", Place::On(5, 0)),
     ("whylate-tables", Place::On(5, 1)),

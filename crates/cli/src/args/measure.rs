@@ -12,6 +12,7 @@ use clap::Args;
 pub(super) use cyclictest::in_our_words;
 use flight::FlightArgs;
 pub(crate) use load::{LoadArgs, LoadWorkerArgs};
+pub(super) use load::{LoadList, loads};
 pub(crate) use probe::ProbeArgs;
 pub(crate) use serve::Export;
 use serve::Exports;

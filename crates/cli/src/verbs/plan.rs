@@ -74,7 +74,7 @@ pub(crate) fn desired(
 }
 
 /// Whether a profile or something of it is named.
-fn has_profile(wanted: &Wanted) -> bool {
+pub(crate) fn has_profile(wanted: &Wanted) -> bool {
     let Wanted { profile, tuned, isolated, set, .. } = wanted;
     profile.is_some() || tuned.is_some() || isolated.is_some() || !set.is_empty()
 }

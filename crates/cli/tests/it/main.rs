@@ -24,6 +24,7 @@ mod measure_stacks;
 mod mutations;
 mod plan;
 mod plot;
+mod prove;
 mod ps;
 mod readme;
 mod record;

@@ -54,6 +54,9 @@ fn the_first_document_of_each_schema_stays_readable() {
     assert_eq!((listed.schema.as_str(), listed.threads.is_empty()), ("whylate.ps/1", false));
     let simulated: whylate_report::simulate::json::Document = read("simulate");
     assert_eq!((simulated.schema.as_str(), simulated.tasks[0].misses), ("whylate.simulate/1", 1));
+    let proven: whylate_report::prove::json::Document = read("prove");
+    assert_eq!((proven.schema.as_str(), proven.rounds.len(), proven.kept), ("whylate.prove/1", 8, false));
+    assert_eq!((proven.verdict, proven.change.len()), (whylate_report::prove::json::Verdict::Better, 1));
     let benched: bench::json::document::Document = read("bench");
     assert_eq!((benched.schema.as_str(), benched.kind.as_str()), ("whylate.bench/1", "clock"));
     assert!(benched.rows[0].ns_per_op.p50 > 0.0);

@@ -39,6 +39,7 @@ fn schemas_are_current() {
         &schemas.join("whylate.simulate-1.json"),
         &pretty(&whylate_report::simulate::json::schema()),
     );
+    assert_current(&schemas.join("whylate.prove-1.json"), &pretty(&whylate_report::prove::json::schema()));
     assert_current(&schemas.join("whylate.history-1.json"), &pretty(&history::json::schema()));
 }
 

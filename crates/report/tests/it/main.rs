@@ -14,6 +14,7 @@ mod json;
 mod markdown;
 mod plan;
 mod plan_compare;
+mod prove;
 
 mod sample;
 mod schema_check;

@@ -9,7 +9,7 @@ use whylate_probes::load::{Load, ParseLoadError};
 #[derive(Clone, Debug)]
 pub(crate) struct LoadList(pub(crate) Vec<Load>);
 
-fn loads(text: &str) -> Result<LoadList, ParseLoadError> {
+pub(crate) fn loads(text: &str) -> Result<LoadList, ParseLoadError> {
     whylate_probes::load::parse(text).map(LoadList)
 }
 

@@ -14,6 +14,8 @@ pub(crate) struct From {
     pub(crate) fixes: Fixes,
     /// The document itself, where it is one of `check`.
     pub(crate) check: Option<check::Document>,
+    /// The threads whose late activations a document of `explain` has, without those that made others late.
+    pub(crate) late: Vec<String>,
 }
 
 impl From {
@@ -28,13 +30,31 @@ impl From {
             }
             false => None,
         };
-        Ok(From { fixes, check })
+        let late = late_threads(&text);
+        Ok(From { fixes, check, late })
     }
 
     /// The fixes with these numbers; without numbers the first of each finding that can be made.
     pub(crate) fn chosen(&self, numbers: &[usize], host: &Snapshot) -> Result<DesiredState> {
         Ok(self.fixes.choose(numbers, host)?.desired)
     }
+}
+
+/// Of an explanation, the names of late threads that made no other thread late.
+fn late_threads(text: &str) -> Vec<String> {
+    let document: serde_json::Value = serde_json::from_str(text).unwrap_or_default();
+    let activations = document["activations"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let name = |value: &serde_json::Value| value["comm"].as_str().map(str::to_owned);
+    let tid = |value: &serde_json::Value| value["tid"].as_i64();
+    let culprits: Vec<i64> = activations.iter().filter_map(|one| tid(&one["verdict"]["by"])).collect();
+    let late = activations.iter().filter(|one| tid(one).is_none_or(|own| !culprits.contains(&own)));
+    let mut names: Vec<String> = Vec::new();
+    for comm in late.filter_map(name) {
+        if !comm.is_empty() && !names.contains(&comm) {
+            names.push(comm);
+        }
+    }
+    names
 }
 
 /// A document that has a profile's settings no fixes by number; a document of another verb needs no profile.

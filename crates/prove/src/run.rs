@@ -1,0 +1,398 @@
+//! The loop: rounds in alternation, until there is a verdict or a bound is reached.
+
+use crate::error::ProveError;
+use crate::judge::{Decision, FEWEST, ProveJudgement, ProveVerdict, judge};
+use crate::merge::merged;
+use crate::options::{ChangeSource, MachineAccess, ProveOptions, ProveProgress};
+use crate::others;
+use crate::report::{ChangeOutcome, ProveReport, ProvenChange, RoundSummary, SideEffect, StateSummary};
+use crate::round::{BLOCK, Round, RoundState, worst_hundredth};
+use crate::side_effects::{self, failed_checks};
+use crate::subject::MeasuredRound;
+use crate::throughput;
+use crate::tuned_machine::{Applied, TunedMachine, refuse};
+use crate::watchdog::Watchdog;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use whylate_base::{Ns, Tid};
+use whylate_investigate::watch::WatchRule;
+use whylate_probes::load::Loads;
+use whylate_sys::Clock;
+use whylate_tuning::{Plan, Setting, System};
+
+/// How long is waited for the threads of the command that the change names.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// So many threads are no longer a choice of single ones.
+const MANY: usize = 8;
+const LOOK: Duration = Duration::from_millis(50);
+
+/// Measures a change before and after in alternation. Each time the change is rolled back, also on an error, and where this
+/// process is killed.
+///
+/// # Errors
+/// [`ProveError`]. The machine is as it was, unless the error states otherwise.
+pub fn prove(
+    options: &ProveOptions,
+    access: MachineAccess<'_>,
+    change: ChangeSource<'_>,
+    stop: &Arc<AtomicBool>,
+    on_event: &mut dyn FnMut(ProveProgress<'_>),
+) -> Result<ProveReport, ProveError> {
+    let started = whylate_sys::now(Clock::Monotonic);
+    let (machine, restored) = TunedMachine::open(access, change)?;
+    restored.into_iter().for_each(|id| on_event(ProveProgress::Restored(id)));
+    // What can be refused is refused before anything is measured.
+    let plan = machine.plan();
+    match &plan {
+        Ok(plan) => check_plan(plan, options.command.is_some())?,
+        Err(why) if options.command.is_none() => return Err(ProveError::Change(why.clone())),
+        Err(_) => {}
+    }
+    on_event(ProveProgress::Started);
+    let watchdog = Watchdog::start(access.watchdog)?;
+    let mut proof = Proof {
+        options,
+        machine: &machine,
+        stop,
+        started,
+        rounds: Vec::new(),
+        summaries: Vec::new(),
+        others: None,
+        change: plan.as_ref().map(changes).unwrap_or_default(),
+        source: plan.as_ref().map(|plan| plan.desired.profile.clone()).unwrap_or_default(),
+        checks: None,
+        newly_failed: Vec::new(),
+        notes: plan.as_ref().ok().and_then(inherited).into_iter().collect(),
+    };
+    let measured = proof.rounds(on_event);
+    let report = measured.map(|judgement| proof.report(judgement));
+    // Still with the right to change the machine: nothing is left for it to do.
+    watchdog.stop();
+    report
+}
+
+/// Whether a plan can be measured; where a command is to run, nothing to change may mean that its threads are missing.
+fn check_plan(plan: &Plan, has_command: bool) -> Result<(), ProveError> {
+    refuse(plan)?;
+    if plan.changes.is_empty() && !has_command {
+        return Err(ProveError::Change(nothing(plan)));
+    }
+    Ok(())
+}
+
+fn nothing(plan: &Plan) -> String {
+    let skipped: Vec<String> = plan
+        .skipped
+        .iter()
+        .chain(&plan.desired.skipped)
+        .map(|left| format!("{}: {}", left.what, left.why))
+        .collect();
+    let mut text = match plan.unchanged.len() {
+        0 => "nothing to change".to_owned(),
+        _ => "nothing to change: every setting already has the desired value".to_owned(),
+    };
+    if !skipped.is_empty() {
+        text += &format!("; skipped: {}", skipped.join("; "));
+    }
+    text
+}
+
+fn changes(plan: &Plan) -> Vec<ProvenChange> {
+    let one = |change: &whylate_tuning::Change| ProvenChange {
+        setting: change.setting.to_string(),
+        now: change.now.clone(),
+        then: change.then.clone(),
+        why: change.reasons.why.clone(),
+    };
+    plan.changes.iter().map(one).collect()
+}
+
+/// What outlasts a change of many threads: others that these start meanwhile.
+fn inherited(plan: &Plan) -> Option<String> {
+    let is_thread =
+        |setting: &Setting| matches!(setting, Setting::ThreadCpus { .. } | Setting::ThreadPolicy { .. });
+    let count = plan.changes.iter().filter(|change| is_thread(&change.setting)).count();
+    (count >= MANY).then(|| {
+        format!(
+            "the change is of {count} threads: processes that these started during a round with the change inherited their CPUs or \
+             policy, and keep them"
+        )
+    })
+}
+
+/// A proof at work.
+struct Proof<'a> {
+    options: &'a ProveOptions,
+    machine: &'a TunedMachine<'a>,
+    stop: &'a Arc<AtomicBool>,
+    started: Ns,
+    rounds: Vec<Round>,
+    summaries: Vec<RoundSummary>,
+    /// Known from the first round on.
+    others: Option<Vec<WatchRule>>,
+    change: Vec<ProvenChange>,
+    source: String,
+    /// The checks that failed before.
+    checks: Option<Vec<(String, String)>>,
+    newly_failed: Vec<(String, String)>,
+    notes: Vec<String>,
+}
+
+impl Proof<'_> {
+    /// Measures rounds until there is a verdict, a bound is reached, or the user ends it.
+    fn rounds(&mut self, on_event: &mut dyn FnMut(ProveProgress<'_>)) -> Result<ProveJudgement, ProveError> {
+        loop {
+            let number = self.rounds.len();
+            if number >= FEWEST && number.is_multiple_of(BLOCK) {
+                match judge(&self.rounds) {
+                    Decision::Final(judgement) => return Ok(judgement),
+                    Decision::Open(judgement) if self.is_at_bound(number) => {
+                        return Ok(self.ended(judgement, number));
+                    }
+                    Decision::Open(_) => {}
+                }
+            }
+            if !self.is_asked_to_stop() {
+                let round = self.round(RoundState::of_round(number))?;
+                // A round that was cut short is none.
+                if !self.is_asked_to_stop() {
+                    let summary = summary(number + 1, &round);
+                    on_event(ProveProgress::Round(&summary));
+                    self.summaries.push(summary);
+                    self.rounds.push(round);
+                    continue;
+                }
+            }
+            let whole = self.rounds.len() / BLOCK * BLOCK;
+            let mut judgement = judge(&self.rounds[..whole]).judgement();
+            let ended = format!(
+                "it was ended by a signal after {} rounds, before there was a verdict; {FEWEST} rounds are needed at least",
+                self.rounds.len()
+            );
+            if whole < FEWEST {
+                judgement.why.clear();
+            }
+            judgement.verdict = ProveVerdict::Refused;
+            judgement.why.insert(0, ended);
+            return Ok(judgement);
+        }
+    }
+
+    fn is_asked_to_stop(&self) -> bool {
+        self.stop.load(Ordering::Acquire)
+    }
+
+    fn is_at_bound(&self, number: usize) -> bool {
+        number >= self.options.rounds || self.elapsed() >= self.options.limit
+    }
+
+    fn elapsed(&self) -> Ns {
+        whylate_sys::now(Clock::Monotonic) - self.started
+    }
+
+    fn ended(&self, mut judgement: ProveJudgement, number: usize) -> ProveJudgement {
+        let bound = match number >= self.options.rounds {
+            true => format!("all {number} rounds are measured (--rounds)"),
+            false => format!("the time is over after {number} rounds (--duration)"),
+        };
+        judgement.why.push(bound);
+        judgement
+    }
+
+    /// A round of a state. The change is rolled back, whatever happens.
+    fn round(&mut self, state: RoundState) -> Result<Round, ProveError> {
+        if state == RoundState::Before {
+            return self.measured(state, &mut Applied::nothing());
+        }
+        let mut applied = Applied::nothing();
+        let round = self.measured(state, &mut applied);
+        let undone = self.machine.undo(applied);
+        match (round, undone) {
+            (Ok(round), Ok(())) => Ok(round),
+            (Err(error), Ok(())) => Err(error),
+            (Ok(_), Err(error)) => Err(error),
+            (Err(error), Err(undone)) => Err(ProveError::Apply(format!("{error}; {undone}"))),
+        }
+    }
+
+    fn measured(&mut self, state: RoundState, applied: &mut Applied) -> Result<Round, ProveError> {
+        let is_after = state == RoundState::After;
+        if is_after && let Ok(plan) = self.machine.plan() {
+            self.machine.apply(&plan, applied)?;
+        }
+        let mut command = self.start_command()?;
+        self.settle();
+        if is_after && command.is_some() {
+            self.apply_to_command(applied)?;
+        }
+        if is_after && !applied.is_something() {
+            let why = self.machine.plan().map_or_else(|why| why, |plan| nothing(&plan));
+            return Err(ProveError::Change(why));
+        }
+        self.settle();
+        self.look_at_checks(state);
+        if let Some(died) = command.as_mut().and_then(died) {
+            return Err(ProveError::Command(died));
+        }
+        let subject = &self.options.subject;
+        let others = self
+            .others
+            .get_or_insert_with(|| others::rules(&self.machine.access.system.tree(), subject))
+            .clone();
+        let (measured, throughput) = self.beside_throughput(&others)?;
+        if let Some(died) = command.as_mut().and_then(died) {
+            self.note(format!("the command ended during a round: {died}; choose a shorter --round"));
+        }
+        drop(command);
+        measured.notes.into_iter().for_each(|note| self.note(note));
+        Ok(Round { state, run: measured.run, others: measured.others, throughput })
+    }
+
+    /// Measures, and times the throughput command meanwhile.
+    fn beside_throughput(&self, others: &[WatchRule]) -> Result<(MeasuredRound, Vec<Ns>), ProveError> {
+        let measure = || self.options.subject.measure(self.options.round, others, self.stop);
+        let Some(command) = &self.options.throughput else { return Ok((measure()?, Vec::new())) };
+        let over = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            let runs = scope.spawn(|| throughput::repeat(command, &over));
+            let measured = measure();
+            over.store(true, Ordering::Release);
+            let took = runs.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            Ok((measured?, took.map_err(|why| ProveError::Command(format!("--throughput: {why}")))?))
+        })
+    }
+
+    fn start_command(&self) -> Result<Option<Loads>, ProveError> {
+        let Some(loading) = &self.options.command else { return Ok(None) };
+        let cpus = match &loading.cpus {
+            Some(cpus) => cpus.clone(),
+            None => whylate_sys::getaffinity(Tid(0)).map_err(|error| {
+                ProveError::Command(format!("the CPUs of this process cannot be read: {error}"))
+            })?,
+        };
+        Ok(Some(Loads::start(&loading.loads, &cpus, &loading.launcher)?))
+    }
+
+    /// The threads of the command, which run only now.
+    fn apply_to_command(&mut self, applied: &mut Applied) -> Result<(), ProveError> {
+        let until = whylate_sys::now(Clock::Monotonic) + Ns(PATIENCE.as_nanos() as i64);
+        loop {
+            let plan = self.machine.plan();
+            if let Ok(plan) = &plan {
+                if self.change.is_empty() && !plan.changes.is_empty() {
+                    (self.change, self.source) = (changes(plan), plan.desired.profile.clone());
+                }
+                self.machine.apply(plan, applied)?;
+            }
+            let is_over = whylate_sys::now(Clock::Monotonic) >= until || self.is_asked_to_stop();
+            if applied.is_something() || is_over {
+                return Ok(());
+            }
+            std::thread::sleep(LOOK);
+        }
+    }
+
+    fn settle(&self) {
+        let until = whylate_sys::now(Clock::Monotonic) + self.options.settle;
+        while !self.is_asked_to_stop() {
+            let left = until - whylate_sys::now(Clock::Monotonic);
+            if left <= Ns::ZERO {
+                return;
+            }
+            std::thread::sleep(LOOK.min(Duration::from_nanos(left.0.unsigned_abs())));
+        }
+    }
+
+    /// Once in each state: what fails only with the change is a side effect.
+    fn look_at_checks(&mut self, state: RoundState) {
+        let tree = self.machine.access.system.tree();
+        let cpus = self.options.checked_cpus.as_ref();
+        match (&self.checks, state) {
+            (None, RoundState::Before) => self.checks = Some(failed_checks(&tree, cpus)),
+            (Some(before), RoundState::After) if self.rounds.len() == 1 => {
+                let failed = failed_checks(&tree, cpus);
+                self.newly_failed = failed
+                    .into_iter()
+                    .filter(|(code, _)| before.iter().all(|(known, _)| known != code))
+                    .collect();
+            }
+            _ => {}
+        }
+    }
+
+    fn note(&mut self, note: String) {
+        if !self.notes.contains(&note) {
+            self.notes.push(note);
+        }
+    }
+
+    fn report(&self, judgement: ProveJudgement) -> ProveReport {
+        let effects = side_effects::of(&self.rounds, judgement.pair.as_ref(), &self.newly_failed);
+        let keeping = self.keep(judgement.verdict, &effects);
+        ProveReport {
+            source: self.source.clone(),
+            change: self.change.clone(),
+            subject: self.options.subject.to_string(),
+            command: self.options.command_name.clone(),
+            deadline: self.options.subject.deadline(),
+            verdict: judgement.verdict,
+            why: judgement.why,
+            before: self.state(RoundState::Before),
+            after: self.state(RoundState::After),
+            rounds: self.summaries.clone(),
+            round_length: self.options.round,
+            side_effects: effects,
+            keeping,
+            notes: self.notes.clone(),
+            elapsed: self.elapsed(),
+        }
+    }
+
+    fn keep(&self, verdict: ProveVerdict, effects: &[SideEffect]) -> ChangeOutcome {
+        if !self.options.keep {
+            return ChangeOutcome::NotAsked;
+        }
+        let worse = effects.iter().find(|effect| effect.verdict == ProveVerdict::Worse);
+        match (verdict, worse) {
+            (ProveVerdict::Better, None) => match self.machine.keep() {
+                Ok(id) => ChangeOutcome::Kept(id),
+                Err(error) => ChangeOutcome::RolledBack(error.to_string()),
+            },
+            (ProveVerdict::Better, Some(worse)) => {
+                ChangeOutcome::RolledBack(format!("it has a side effect: {}", worse.why))
+            }
+            (verdict, _) => ChangeOutcome::RolledBack(format!(
+                "it is kept only if it is better, and the verdict is {}",
+                verdict.name()
+            )),
+        }
+    }
+
+    fn state(&self, state: RoundState) -> StateSummary {
+        let histogram = merged(&self.rounds, state).all();
+        StateSummary {
+            rounds: self.rounds.iter().filter(|round| round.state == state).count(),
+            worst_hundredth: worst_hundredth(&histogram),
+            late: self.options.subject.deadline().map(|deadline| histogram.beyond(deadline)),
+            histogram,
+        }
+    }
+}
+
+fn summary(number: usize, round: &Round) -> RoundSummary {
+    let histogram = round.samples();
+    RoundSummary {
+        number,
+        state: round.state,
+        samples: histogram.count(),
+        median: histogram.median(),
+        worst_hundredth: worst_hundredth(&histogram),
+        max: histogram.max(),
+    }
+}
+
+/// Why the command does not run any more.
+fn died(command: &mut Loads) -> Option<String> {
+    command.check().into_iter().find_map(|load| load.died)
+}
