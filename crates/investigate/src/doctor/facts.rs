@@ -30,6 +30,8 @@ pub(crate) struct Observation {
     pub(crate) sees_all_calls: bool,
     /// Whether the kernel has CONFIG_RT_GROUP_SCHED in force; `None` where that is not known.
     pub(crate) rt_group_sched: Option<bool>,
+    /// The CPUs of each NUMA node; empty on a machine with one node.
+    pub(crate) nodes: BTreeMap<u32, CpuSet>,
 }
 
 /// A thread.
@@ -307,6 +309,8 @@ pub(crate) struct ProcessFacts {
     pub(crate) mappings: Vec<(Ns, Vec<MappedRange>)>,
     /// How much of its memory was resident, at the last look that read it; `None` where that was not read.
     pub(crate) memory: Option<(Ns, Vec<MemoryRange>)>,
+    /// The bytes of its own memory on each NUMA node, at the last look that read them; empty where they were not read.
+    pub(crate) node_bytes: BTreeMap<u32, u64>,
 }
 
 /// What a file descriptor refers to.

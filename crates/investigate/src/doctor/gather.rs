@@ -239,6 +239,7 @@ impl Gatherer {
         observation.faults = faults(&stacks, &self.faults, &began);
         observation.calls = std::mem::take(&mut self.calls);
         observation.processes = watched.processes;
+        observation.nodes = watched.nodes;
         observation.stacks = stacks;
         conclude::all(&mut observation);
         memory::find_causes(&mut observation);

@@ -24,6 +24,7 @@ mod inversions;
 #[cfg(test)]
 mod made_up;
 mod memory;
+mod numa;
 mod options;
 mod path;
 mod place_calls;

@@ -24,6 +24,7 @@ rules! {
     memory_will_fault,
     stack_not_prefaulted,
     unbalanced_lock,
+    memory_other_node,
     // Scheduling
     priority_refused,
     pinned_before_priority,

@@ -3,12 +3,12 @@
 use super::facts::ProcessFacts;
 use super::interpreter;
 use super::process_files::{self as files, TaskFiles};
-use super::resident;
+use super::{numa, resident};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
-use whylate_base::{Ns, Policy, Tid};
+use whylate_base::{CpuSet, Ns, Policy, Tid};
 use whylate_host::status_value;
 use whylate_sys::{Clock, now};
 
@@ -28,6 +28,8 @@ pub(super) struct Watched {
     /// Each process, with its threads.
     pub(super) processes: BTreeMap<Tid, ProcessFacts>,
     pub(super) threads: BTreeMap<Tid, WatchedThread>,
+    /// The CPUs of each NUMA node, where there are several.
+    pub(super) nodes: BTreeMap<u32, CpuSet>,
     /// Whether threads were left out.
     pub(super) is_cut: bool,
     /// How often it was looked.
@@ -65,7 +67,7 @@ impl Watch {
             next: Instant::now(),
             pause: FIRST_PAUSE,
             memory_looks: BTreeMap::new(),
-            watched: Watched::default(),
+            watched: Watched { nodes: numa::nodes(Path::new("/sys")), ..Watched::default() },
         }
     }
 
@@ -144,6 +146,9 @@ impl Watch {
             *looks += 1;
             if let Some(memory) = resident::memory(pid, &status) {
                 process.memory = Some((at, memory));
+                if !self.watched.nodes.is_empty() {
+                    process.node_bytes = numa::memory(pid).unwrap_or_default();
+                }
             }
         }
     }

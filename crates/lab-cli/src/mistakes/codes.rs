@@ -14,6 +14,7 @@ pub const GROUPS: [(&str, &[&str]); 5] = [
             "memory-all-locked",
             "memory-will-fault",
             "unbalanced-lock",
+            "memory-other-node",
             "stack-not-prefaulted",
             "heap-in-loop",
         ],

@@ -172,6 +172,23 @@ fn settings_of_threads() {
     ordinary.processes.get_mut(&PID).expect("a process").most_locked_bytes = Some(0);
     assert_eq!(found(&ordinary), []);
 
+    let two_nodes = |cpus: &str, own: u64, other: u64| {
+        let mut program = program(&[FIFO, OTHER]);
+        program.nodes =
+            [(0, "0-3"), (1, "4-7")].map(|(node, list)| (node, list.parse().expect("a list"))).into();
+        program.threads.values_mut().for_each(|thread| thread.cpus = cpus.parse().ok());
+        program.processes.get_mut(&PID).expect("a process").node_bytes =
+            [(1, own << 20), (0, other << 20)].into();
+        program
+    };
+    assert_eq!(found(&two_nodes("5-6", 10, 20)), [("memory-other-node", None)]);
+    for (cpus, own, other) in [("5-6", 20, 10), ("5-6", 1, 3), ("3-4", 10, 20), ("0", 5, 10)] {
+        assert_eq!(found(&two_nodes(cpus, own, other)), [], "{cpus}: {own} and {other}");
+    }
+    let mut elsewhere = two_nodes("5-6", 10, 20);
+    elsewhere.threads.values_mut().next().expect("a thread").cpus = "0".parse().ok();
+    assert_eq!(found(&elsewhere), [], "it may be that thread's memory");
+
     let mut large = with_calls(vec![call(12, C::MlockAll, &[3], LINE)]);
     assert_eq!(found(&large), []);
     large.processes.get_mut(&PID).expect("a process").most_locked_bytes = Some(1 << 30);
