@@ -34,6 +34,8 @@ pub(super) struct EventStream {
     calls: Vec<String>,
     filtered: Vec<Tid>,
     cpus: Vec<Cpu>,
+    /// No event that is still to come is earlier.
+    complete_until: Ns,
 }
 
 impl EventStream {
@@ -43,6 +45,7 @@ impl EventStream {
             thread_events: false,
             ..SessionOptions::default()
         };
+        let began = whylate_sys::now(Clock::Monotonic);
         let mut recorder = FlightRecorder::start_stream(session, options.buffer_kib, WINDOW_BYTES)?;
         let calls = match options.calls {
             true => {
@@ -69,6 +72,7 @@ impl EventStream {
             calls,
             filtered: Vec::new(),
             cpus,
+            complete_until: began,
         })
     }
 
@@ -79,9 +83,9 @@ impl EventStream {
 
     pub(super) fn introduce(&self, ledger: &mut LiveLedger<'_>) {
         self.reader.thread_names().for_each(|(tid, name)| ledger.assume_name(tid, Comm::from(name)));
-        let at = whylate_sys::now(Clock::Monotonic);
+        // Not now: events have been recorded since, and to the ledger they would all happen at the instant of the facts.
         for fact in self.reader.facts() {
-            ledger.apply(&marker(at, fact));
+            ledger.apply(&marker(self.complete_until, fact));
         }
     }
 
@@ -113,6 +117,7 @@ impl EventStream {
             }
         }
         held.for_each(|event| ledger.apply(&event));
+        self.complete_until = drained;
         Ok(drained)
     }
 
