@@ -1,6 +1,6 @@
 -- Is a kernel worse than another by more than chance? The quantile q of both with its interval of 95 % by order statistics:
 -- rank n q +- 1.96 sqrt(n q (1 - q)). It takes the samples for independent: where they come in bursts, or where
--- machines differ, the interval is too narrow.
+-- machines differ, the interval is too narrow: `whylate compare --tables` counts a machine once.
 WITH buckets AS (
     SELECT r.kernel, h.from_ns, sum(h.count) AS count
     FROM histograms h JOIN runs r USING (run)

@@ -1,5 +1,5 @@
 -- Which machines became worse with a new kernel? The largest latency of the last day with the old one, and of all days with
--- the new one. A maximum is no test: see 05.
+-- the new one. A maximum is no test: see `whylate compare --tables`.
 WITH days AS (
     SELECT machine, kernel, date, max(max_ns) AS max_ns
     FROM runs

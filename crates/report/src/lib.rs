@@ -36,6 +36,7 @@ pub mod doctor;
 pub mod explain;
 mod file_uri;
 mod format;
+pub mod group_compare;
 pub mod guard;
 pub mod history;
 mod html;

@@ -7,7 +7,8 @@
 //!   ├─> Claim: may it be claimed, and if not, how much longer to measure
 //!   ├─> trend, rhythm
 //!   ├─> compare: Shift, Tails, Larger
-//!   └─> rounds: RankSum, of whole rounds of two states
+//!   ├─> rounds: RankSum, of whole rounds of two states
+//!   └─> several: machines (Signs), and many tests at once (holm)
 //! ```
 //!
 //! Everything here is a pure function; the same data get the same answer. The numbers are checked against SciPy's.
@@ -27,6 +28,7 @@ mod run;
 #[cfg(test)]
 mod scipy;
 mod search;
+pub mod several;
 mod trend;
 
 pub use claim::{Claim, ClaimStatus, DOUBT, unseen_at_most};

@@ -258,6 +258,27 @@ fn escaped(value: &str) -> String {
     escaped.collect()
 }
 
+/// The value of a partition that [`escaped`] made.
+pub(crate) fn unescaped(text: &str) -> String {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((&first, after)) = rest.split_first() {
+        let code =
+            after.get(..2).filter(|_| first == b'%').and_then(|digits| std::str::from_utf8(digits).ok());
+        match code.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
+            Some(byte) => {
+                bytes.push(byte);
+                rest = &after[2..];
+            }
+            None => {
+                bytes.push(first);
+                rest = after;
+            }
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
 /// A directory that is removed with its content, at the latest by the next import.
 struct Guard {
     directory: PathBuf,
@@ -368,5 +389,8 @@ mod tests {
         assert_eq!(escaped("plc-1.lab"), "plc-1.lab");
         assert_eq!(escaped("../a b=c"), "..%2Fa%20b%3Dc");
         assert_eq!(escaped("ü"), "%C3%BC");
+        for name in ["plc-1.lab", "../a b=c", "ü", "%", "100 %", "%zz"] {
+            assert_eq!(unescaped(&escaped(name)), name);
+        }
     }
 }

@@ -17,11 +17,22 @@ pub(crate) struct CompareArgs {
     /// bcc and bpftrace; or two documents of `whylate bench --json`.
     /// All are compared with the first; or give pairs BEFORE:AFTER, each compared by itself. A file whose name has a colon
     /// goes before a pair
-    #[arg(value_name = "FILE|BEFORE:AFTER", required = true)]
+    #[arg(value_name = "FILE|BEFORE:AFTER", required_unless_present = "tables")]
     pub(crate) files: Vec<PathBuf>,
-    /// Compare with this measurement instead of the first one
-    #[arg(long, value_name = "FILE")]
+    /// Compare with this measurement instead of the first one; with --tables the name of a group, by default the one with the
+    /// most machines
+    #[arg(long, value_name = "FILE|GROUP")]
     pub(crate) baseline: Option<PathBuf>,
+    /// Compare groups of machines: the measurements in this directory, which `whylate tables` has written
+    #[arg(long, value_name = "DIR", conflicts_with = "files")]
+    pub(crate) tables: Option<PathBuf>,
+    /// With --tables: what tells the groups apart: kernel, board, firmware, cpu_model, arch, profile, clocksource, date, machine,
+    /// or the path of a setting, such as /proc/sys/kernel/timer_migration
+    #[arg(long, value_name = "WHAT", default_value = "kernel", requires = "tables")]
+    pub(crate) by: String,
+    /// With --tables: only measurements with this value of what --by may name, or of `probe` and `tool` (repeatable)
+    #[arg(long = "where", value_name = "WHAT=VALUE", value_parser = condition, requires = "tables")]
+    pub(crate) conditions: Vec<(String, String)>,
     /// Conditions for each thread, such as p99.99<50us,max<=100us; of several runs, the baseline is exempt, of each pair
     /// the one before. max<=20us@2-3 is for the threads of CPUs 2 and 3 (repeatable)
     #[arg(long, value_name = "CONDITIONS", value_parser = gates)]
@@ -50,6 +61,11 @@ pub(crate) struct GateList(pub(crate) Vec<Gate>);
 
 fn gates(text: &str) -> Result<GateList, GateError> {
     Gate::list(text).map(GateList)
+}
+
+fn condition(text: &str) -> Result<(String, String), String> {
+    let (name, value) = text.split_once('=').ok_or("it has no =: write for example board=A")?;
+    Ok((name.trim().to_owned(), value.trim().to_owned()))
 }
 
 /// When a comparison fails.

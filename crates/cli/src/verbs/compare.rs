@@ -2,6 +2,7 @@
 
 mod benches;
 mod sides;
+mod tables;
 
 use super::{parts, runs};
 use crate::args::{CompareArgs, FailOnWorse};
@@ -14,6 +15,9 @@ use whylate_investigate::measure::{Claimed, Wanted};
 use whylate_report::compare::{Claiming, Compared, Gated};
 
 pub(crate) fn run(args: &CompareArgs) -> Result<ExitStatus> {
+    if let Some(directory) = &args.tables {
+        return tables::compare(args, directory);
+    }
     let Sides { files, pairs } = sides::of(&runs::expanded(args.files.clone())?, args.baseline.as_deref())?;
     let is_one = files.len() == 1 && args.cpus.len() < 2;
     if is_one && args.gate.is_empty() && args.claims.is_empty() {

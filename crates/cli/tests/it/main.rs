@@ -5,6 +5,7 @@ mod bench;
 mod bundle;
 mod check;
 mod compare;
+mod compare_tables;
 mod convert;
 mod doctor;
 #[path = "../entry/mod.rs"]

@@ -6,11 +6,13 @@
 //!              ├> causes: which spikes' causes are gone, which are new
 //!              └> settings: what differs in the machine
 //! Run + Gate ──> met, missed, cannot tell
+//! MachineRun ... ─> groups: machines of one kernel beside those of another
 //! ```
 
 mod causes;
 mod difference;
 mod gate;
+pub mod groups;
 mod judge;
 mod pair;
 mod prepared;

@@ -62,6 +62,8 @@ fn the_first_document_of_each_schema_stays_readable() {
     assert!(benched.rows[0].ns_per_op.p50 > 0.0);
     let compared: whylate_report::bench_compare::json::Document = read("bench-compare");
     assert_eq!((compared.schema.as_str(), compared.rows.is_empty()), ("whylate.bench-compare/1", false));
+    let groups: whylate_report::group_compare::json::Document = read("compare-groups");
+    assert_eq!((groups.schema.as_str(), groups.pairs.is_empty()), ("whylate.compare-groups/1", false));
     let line: guard::json::Line = read("guard");
     assert_eq!((line.schema.as_str(), line.event.as_str()), ("whylate.guard/1", "starving"));
     let line: watch::json::document::Line = read("watch");

@@ -23,6 +23,8 @@ fn schemas_are_current() {
     assert_current(&schemas.join("whylate.bench-1.json"), &pretty(&bench::json::schema()));
     let comparison = schemas.join("whylate.bench-compare-1.json");
     assert_current(&comparison, &pretty(&whylate_report::bench_compare::json::schema()));
+    let comparison = schemas.join("whylate.compare-groups-1.json");
+    assert_current(&comparison, &pretty(&whylate_report::group_compare::json::schema()));
     assert_current(&schemas.join("whylate.compare-1.json"), &pretty(&compare::json::schema()));
     assert_current(&schemas.join("whylate.check-1.json"), &pretty(&check::json::schema()));
     assert_current(&schemas.join("whylate.doctor-1.json"), &pretty(&doctor::json::schema()));
