@@ -51,6 +51,16 @@ pub enum OutputError {
         /// The file's permissions.
         mode: u32,
     },
+    /// The root of many small systems is mounted so.
+    #[error(
+        "cannot write {}: the file system is mounted read-only; give a file elsewhere with -o, such as on a tmpfs (mount -t \
+         tmpfs tmp /tmp)",
+        path.display()
+    )]
+    ReadOnlyFileSystem {
+        /// The requested path.
+        path: PathBuf,
+    },
     /// In a directory that all may write to, another user has put something at the path.
     #[error(
         "cannot write {}: user {uid} has put {what} there, in a directory that other users may write to: to write \
@@ -228,7 +238,10 @@ impl OutputPlace {
         let io = |source: io::Error| OutputError::Io { path: self.asked.clone(), source };
         // What replaces a file for its owner's eyes is never open to others, not even while it is written.
         let first = Mode::from_raw_mode(if self.there.is_some() { 0o600 } else { mode });
-        let (name, file) = new_part(&self.directory, first).map_err(io)?;
+        let (name, file) = new_part(&self.directory, first).map_err(|source| match source.kind() {
+            io::ErrorKind::ReadOnlyFilesystem => OutputError::ReadOnlyFileSystem { path: self.asked.clone() },
+            _ => io(source),
+        })?;
         let part = OutputPart { directory: self.directory, name };
         let output = OutputFile {
             file,

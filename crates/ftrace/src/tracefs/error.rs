@@ -15,6 +15,9 @@ pub enum TracefsError {
         /// The kernel's answer to a mount for this process alone.
         source: io::Error,
     },
+    /// A root without /proc, such as that of a minimal initramfs.
+    #[error("/proc is not mounted: mount -t proc proc /proc")]
+    NoProc,
     /// The kernel was built without tracing.
     #[error("this kernel has no tracefs: it was built without CONFIG_TRACING")]
     NotBuilt,

@@ -22,12 +22,15 @@ impl Tracefs {
     /// it, and it ends with the returned value.
     ///
     /// # Errors
-    /// [`TracefsError::NotMounted`] when there is none and none can be mounted,
+    /// [`TracefsError::NoProc`] without /proc, [`TracefsError::NotMounted`] when there is none and none can be mounted,
     /// [`TracefsError::NotBuilt`] when the kernel has none, and
     /// [`TracefsError::Permission`] when this user may not look into it.
     pub fn open() -> Result<Tracefs, TracefsError> {
         let mountinfo = Path::new("/proc/self/mountinfo");
-        let text = fs::read_to_string(mountinfo).map_err(|e| TracefsError::io("read", mountinfo, e))?;
+        let text = fs::read_to_string(mountinfo).map_err(|e| match e.kind() {
+            io::ErrorKind::NotFound => TracefsError::NoProc,
+            _ => TracefsError::io("read", mountinfo, e),
+        })?;
         let tracefs = match mount_point(&text) {
             Some(root) => Tracefs { root, _mount: None },
             None => detached()?,
