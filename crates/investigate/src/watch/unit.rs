@@ -1,7 +1,7 @@
 //! A systemd unit for a watch, with no more privileges than it needs.
 
 use std::path::Path;
-use whylate_base::systemd_service;
+use whylate_base::{systemd_service, systemd_word};
 
 /// The text of a unit that watches with these arguments, and may write to a directory.
 ///
@@ -40,7 +40,11 @@ pub fn unit(program: &str, arguments: &[String], written: Option<&Path>, serves:
         ("SystemCallArchitectures", "native"),
         ("SystemCallFilter", "@system-service @mount"),
     ];
-    let settings = settings.into_iter().chain(network);
+    // systemd makes a directory below /var/lib; any other has to be there before the unit starts.
+    let state = written.and_then(|directory| directory.strip_prefix("/var/lib/").ok()?.to_str());
+    let state = state.filter(|name| !name.is_empty() && systemd_word(name) == *name);
+    let settings = settings.into_iter().chain(network).chain(state.map(|name| ("StateDirectory", name)));
+    let written = if state.is_some() { None } else { written };
     systemd_service("Keeps and explains late activations of real-time threads", command, settings, written)
 }
 
@@ -55,12 +59,14 @@ mod tests {
         let text = unit("/usr/bin/whylate", &arguments, Some(Path::new("/var/lib/watch")), true);
         for line in [
             "ExecStart=/usr/bin/whylate watch --task \"ctl *\" --on-late \"echo $$X\"",
-            "ReadWritePaths=/var/lib/watch",
+            "StateDirectory=watch",
             "RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6",
         ] {
             assert!(text.lines().any(|own| own == line), "{line}: {text}");
         }
         let text = unit("/usr/bin/whylate", &[], None, false);
-        assert!(text.contains("PrivateNetwork=yes") && !text.contains("ReadWritePaths=/var"));
+        assert!(text.contains("PrivateNetwork=yes") && !text.contains("StateDirectory"));
+        let text = unit("/usr/bin/whylate", &[], Some(Path::new("/srv/watch")), false);
+        assert!(text.contains("\nReadWritePaths=/srv/watch\n") && !text.contains("StateDirectory"), "{text}");
     }
 }
