@@ -4,6 +4,7 @@
 mod bench;
 mod bundle;
 mod check;
+mod ci;
 mod compare;
 mod compare_tables;
 mod convert;
