@@ -1,5 +1,6 @@
 //! `cargo xtask`: the project's own commands. `cargo xtask help` lists them.
 
+mod artefacts;
 mod bench;
 mod cross;
 mod outcome;
@@ -43,6 +44,8 @@ enum Command {
     Cross(cross::Cross),
     /// Build the wheel of the Python package and run all its tests, with two executors of Spark
     Python(python::Python),
+    /// Make all that users download: archives, packages, an image, checksums, a bill of materials
+    Release(artefacts::Release),
     /// Write the generated files that are checked in (JSON schemas) anew
     #[command(alias = "docs")]
     Schema,
@@ -57,6 +60,7 @@ fn main() -> ExitCode {
         Command::Score(score) => score.run(&root),
         Command::Cross(cross) => cross.run(&root),
         Command::Python(python) => python.run(&root),
+        Command::Release(release) => release.run(&root),
         Command::Schema => schema::run(&root),
     });
     match passed {
