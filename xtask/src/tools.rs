@@ -18,7 +18,7 @@ impl fmt::Display for Tool {
     }
 }
 
-const TOOLS: [Tool; 4] = [
+const TOOLS: [Tool; 9] = [
     Tool {
         program: "gcc",
         package: "gcc libc6-dev",
@@ -38,6 +38,15 @@ const TOOLS: [Tool; 4] = [
         program: "qemu-system-x86_64",
         package: "qemu-system-x86",
         without: "the step `lab`, which boots real kernels, is skipped",
+    },
+    Tool { program: "jq", package: "jq", without: "the tests of the script for CI servers are skipped" },
+    Tool { program: "zsh", package: "zsh", without: "the test that zsh reads its completions is skipped" },
+    Tool { program: "fish", package: "fish", without: "the test that fish reads its completions is skipped" },
+    Tool { program: "man", package: "man-db", without: "the test that formats the man pages is skipped" },
+    Tool {
+        program: "make",
+        package: "make",
+        without: "the test that reads the Buildroot package is skipped",
     },
 ];
 

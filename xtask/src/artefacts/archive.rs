@@ -1,24 +1,18 @@
-//! Archives whose bytes depend on their content alone, and the plain archive of a machine.
+//! Archives whose bytes depend on their content alone.
 
-use super::stage::{Stage, StagedFile};
-use super::{Machine, ReleaseFacts, write};
 use anyhow::{Context, Result};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use std::collections::BTreeSet;
 use std::io::Write;
 
-/// The name of the plain archive.
-pub(super) fn name(facts: &ReleaseFacts, machine: &Machine) -> String {
-    format!("whylate-{}-{}-linux-musl.tar.gz", facts.version, machine.uname)
-}
-
-/// The plain archive: what a package installs, below a directory of the archive's name.
-pub(super) fn make(facts: &ReleaseFacts, stage: &Stage) -> Result<()> {
-    let name = name(facts, stage.machine);
-    let top = name.trim_end_matches(".tar.gz");
-    let tar = tar(&stage.for_others(), &format!("{top}/"), facts.instant.0)?;
-    write(&facts.output.join(&name), &gzip(&tar)?)
+/// A file of a package.
+#[derive(Clone, Debug)]
+pub(super) struct StagedFile {
+    /// From the root, without a slash before it.
+    pub(super) path: String,
+    pub(super) mode: u32,
+    pub(super) content: Vec<u8>,
 }
 
 /// A tar of files, sorted, owned by root, each with this time, and with the directories above them.

@@ -1,6 +1,7 @@
 //! SHA-256 sums, by the program that users check them with.
 
-use super::{ReleaseFacts, output_of, write};
+use super::facts::ReleaseFacts;
+use super::work::{output_of, write};
 use anyhow::{Context, Result};
 use std::fs;
 use std::path::Path;

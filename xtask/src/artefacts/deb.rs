@@ -1,8 +1,10 @@
 //! The package for Debian and its relatives (deb(5)), written without dpkg: any machine makes the same bytes.
 
-use super::archive::{gzip, tar};
-use super::stage::{Stage, StagedFile};
-use super::{Machine, ReleaseFacts, output_of, write};
+use super::archive::{StagedFile, gzip, tar};
+use super::facts::ReleaseFacts;
+use super::program::Machine;
+use super::stage::Stage;
+use super::work::{output_of, write};
 use anyhow::{Context, Result};
 use std::fs;
 use std::path::Path;

@@ -1,9 +1,10 @@
 //! The OCI image (opencontainers/image-spec, v1.1): a layout of one static layer for each machine, written without a daemon.
 
-use super::archive::{gzip, tar};
+use super::archive::{StagedFile, gzip, tar};
 use super::checksums::sha256;
-use super::stage::{Stage, StagedFile};
-use super::{ReleaseFacts, write};
+use super::facts::ReleaseFacts;
+use super::stage::Stage;
+use super::work::write;
 use anyhow::Result;
 use serde_json::{Value, json};
 

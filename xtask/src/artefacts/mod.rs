@@ -2,10 +2,11 @@
 //!
 //! ```text
 //! program.rs   static programs, without paths of this machine
-//! stage.rs     what a package installs: program, pages, completions, units   ─> archive.rs  .tar.gz
+//! stage.rs     what a package installs: program, pages, completions, units   ─> plain.rs    .tar.gz
 //!                                                                            ├> deb.rs      .deb
 //!                                                                            ├> rpm.rs      .rpm, by rpmbuild
 //!                                                                            └> image.rs    OCI image
+//! archive.rs   tar and gzip whose bytes depend on the content alone
 //! sbom.rs, notes.rs, recipes.rs, checksums.rs   beside them
 //! twice.rs, trial.rs                            whether it is reproducible, and installs in a clean Debian
 //! ```
@@ -13,9 +14,11 @@
 mod archive;
 mod checksums;
 mod deb;
+mod facts;
 mod image;
 mod instant;
 mod notes;
+mod plain;
 mod program;
 mod recipes;
 mod rpm;
@@ -23,17 +26,20 @@ mod sbom;
 mod stage;
 mod trial;
 mod twice;
+mod work;
 
 use crate::outcome::StepOutcome;
 use crate::root;
 use anyhow::{Context, Result, bail};
 use clap::Args;
+use facts::ReleaseFacts;
 use instant::BuildInstant;
 use program::{MACHINES, Machine};
 use stage::Stage;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use work::emptied;
 
 /// `cargo xtask release`
 #[derive(Args)]
@@ -56,17 +62,6 @@ pub(crate) struct Release {
     /// alone; needs root, mmdebstrap, QEMU and a network
     #[arg(long = "try")]
     trial: bool,
-}
-
-/// What all artefacts share.
-struct ReleaseFacts {
-    version: String,
-    maintainer: String,
-    instant: BuildInstant,
-    /// The directory of the artefacts.
-    output: PathBuf,
-    /// The directory of what is only needed meanwhile.
-    work: PathBuf,
 }
 
 impl Release {
@@ -129,7 +124,7 @@ fn make(
     for machine in chosen {
         let program = if machine.name == native.name { generator.clone() } else { machine.build(root)? };
         let stage = Stage::make(root, facts, machine, &program, &generator)?;
-        steps.push((archive::name(facts, machine), done(archive::make(facts, &stage))));
+        steps.push((plain::name(facts, machine), done(plain::make(facts, &stage))));
         steps.push((deb::name(facts, machine), done(deb::make(root, facts, &stage))));
         steps.push((rpm::name(facts, machine), rpm::make(root, facts, &stage)));
         stages.push(stage);
@@ -173,30 +168,4 @@ fn clean(root: &Path) -> Result<()> {
         bail!("the tree has changes that are not committed: commit them, or pass --allow-dirty");
     }
     Ok(())
-}
-
-/// An empty directory.
-fn emptied(directory: &Path) -> Result<()> {
-    if directory.exists() {
-        fs::remove_dir_all(directory).with_context(|| format!("cannot remove {}", directory.display()))?;
-    }
-    fs::create_dir_all(directory).with_context(|| format!("cannot create {}", directory.display()))
-}
-
-/// The standard output of a program that has to succeed.
-fn output_of(command: &mut Command) -> Result<Vec<u8>> {
-    let name = command.get_program().to_string_lossy().into_owned();
-    let output = command.output().with_context(|| format!("{name} cannot be started"))?;
-    if !output.status.success() {
-        bail!("{name}: {}: {}", output.status, String::from_utf8_lossy(&output.stderr).trim());
-    }
-    Ok(output.stdout)
-}
-
-/// Writes a file, and the directories above it.
-fn write(path: &Path, content: &[u8]) -> Result<()> {
-    if let Some(directory) = path.parent() {
-        fs::create_dir_all(directory).with_context(|| format!("cannot create {}", directory.display()))?;
-    }
-    fs::write(path, content).with_context(|| format!("cannot write {}", path.display()))
 }

@@ -1,6 +1,7 @@
 //! The release's section of the changelog.
 
-use super::{ReleaseFacts, write};
+use super::facts::ReleaseFacts;
+use super::work::write;
 use anyhow::{Context, Result};
 use std::fs;
 use std::path::Path;

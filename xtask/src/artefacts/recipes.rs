@@ -1,10 +1,11 @@
 //! Recipes for embedded systems: a Yocto recipe and a Buildroot package, which install the release's static programs.
 
-use super::archive;
+use super::archive::{self, StagedFile};
 use super::checksums::sha256;
+use super::facts::ReleaseFacts;
+use super::plain;
 use super::program::MACHINES;
-use super::stage::StagedFile;
-use super::{ReleaseFacts, write};
+use super::work::write;
 use anyhow::{Context, Result};
 use std::fs;
 use std::path::Path;
@@ -22,7 +23,7 @@ pub(super) fn make(root: &Path, facts: &ReleaseFacts) -> Result<()> {
     let packaging = root.join("packaging");
     let mut values = vec![("@VERSION@".to_owned(), facts.version.clone())];
     for machine in &MACHINES {
-        let sum = sha256(&facts.output.join(archive::name(facts, machine)))?;
+        let sum = sha256(&facts.output.join(plain::name(facts, machine)))?;
         values.push((format!("@SHA256_{}@", machine.uname), sum));
     }
     for licence in ["LICENSE-MIT", "LICENSE-APACHE"] {

@@ -1,7 +1,9 @@
 //! The package for Fedora, RHEL, SUSE and their relatives, by rpmbuild.
 
+use super::facts::ReleaseFacts;
+use super::program::Machine;
 use super::stage::Stage;
-use super::{Machine, ReleaseFacts, output_of, write};
+use super::work::{output_of, write};
 use crate::outcome::StepOutcome;
 use crate::tools;
 use anyhow::{Context, Result};

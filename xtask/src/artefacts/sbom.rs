@@ -2,11 +2,13 @@
 
 mod locked;
 
-use super::{Machine, ReleaseFacts, output_of, write};
+use super::facts::ReleaseFacts;
+use super::program::Machine;
+use super::work::{output_of, write};
 use crate::cross;
 use crate::root;
 use anyhow::{Context, Result};
-use locked::checksums;
+use locked::{Package, checksums};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -16,9 +18,6 @@ use std::path::Path;
 pub(super) fn name(facts: &ReleaseFacts) -> String {
     format!("whylate-{}.cdx.json", facts.version)
 }
-
-/// A package's name and version: cargo's ids have paths of this machine.
-type Package = (String, String);
 
 /// Writes the bill of the programs for these machines together.
 pub(super) fn make(root: &Path, facts: &ReleaseFacts, machines: &[&Machine]) -> Result<()> {

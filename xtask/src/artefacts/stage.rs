@@ -1,21 +1,14 @@
 //! What a package installs, as files with their content.
 
-use super::archive::gzip;
-use super::{Machine, ReleaseFacts, output_of, write};
+use super::archive::{StagedFile, gzip};
+use super::facts::ReleaseFacts;
+use super::program::Machine;
+use super::work::{output_of, write};
 use anyhow::{Context, Result};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-
-/// A file of a package.
-#[derive(Clone, Debug)]
-pub(super) struct StagedFile {
-    /// From the root, without a slash before it.
-    pub(super) path: String,
-    pub(super) mode: u32,
-    pub(super) content: Vec<u8>,
-}
 
 /// The files of one machine's package.
 #[derive(Debug)]

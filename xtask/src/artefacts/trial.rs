@@ -3,8 +3,9 @@
 mod debian;
 pub(super) mod minimal;
 
+use super::deb;
+use super::facts::ReleaseFacts;
 use super::program::Machine;
-use super::{ReleaseFacts, deb};
 use crate::outcome::StepOutcome;
 use anyhow::{Context, Result, bail};
 use debian::DebianRoot;

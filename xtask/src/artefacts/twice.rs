@@ -1,8 +1,8 @@
 //! Whether a second build in another directory gives the same bytes.
 
-use super::ReleaseFacts;
 use super::checksums;
-use super::output_of;
+use super::facts::ReleaseFacts;
+use super::work::output_of;
 use crate::outcome::StepOutcome;
 use crate::root;
 use anyhow::{Context, Result, bail};

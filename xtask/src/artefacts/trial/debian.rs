@@ -1,7 +1,7 @@
 //! A clean Debian in a directory, made by mmdebstrap from the packages of this machine's own mirror.
 
-use crate::artefacts::output_of;
 use crate::artefacts::program::Machine;
+use crate::artefacts::work::output_of;
 use crate::tools;
 use anyhow::{Context, Result};
 use std::collections::BTreeSet;

@@ -1,6 +1,7 @@
 //! The first run on a target that has nothing: a guest whose root has BusyBox and whylate alone, is read-only, and has 256 MB.
 
-use crate::artefacts::{ReleaseFacts, output_of, write};
+use crate::artefacts::facts::ReleaseFacts;
+use crate::artefacts::work::{output_of, write};
 use crate::outcome::StepOutcome;
 use crate::tools;
 use anyhow::{Context, Result, bail};
