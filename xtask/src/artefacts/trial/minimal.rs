@@ -17,10 +17,13 @@ const INIT: &str = include_str!("minimal-init.sh");
 const KERNEL: &str = "6.12-rt";
 const PROGRAMS: [&str; 6] = ["free", "mount", "reboot", "sh", "umount", "true"];
 
+/// A command, by its beginning, and the exit codes that are right.
+type Expected = (&'static str, &'static [i32]);
+
 /// The parts of the init script, with each command and the exit codes that are right.
 ///
 /// Without /proc, and without a place to write, a recording is refused; a measurement needs neither.
-const RIGHT: [(&str, &[(&str, &[i32])]); 3] = [
+const RIGHT: [(&str, &[Expected]); 3] = [
     (
         "nothing is mounted",
         &[
