@@ -7,7 +7,7 @@ use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_schema::{ArrowError, SchemaRef};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -126,7 +126,7 @@ fn schema() -> SchemaRef {
 }
 
 /// Reads all events; ends early where no consumer is left.
-fn read(path: &PathBuf, schema: &SchemaRef, to: &SyncSender<Result<RecordBatch, ArrowError>>) {
+fn read(path: &Path, schema: &SchemaRef, to: &SyncSender<Result<RecordBatch, ArrowError>>) {
     let mut source = match whylate_intake::open(path, KindSet::ALL) {
         Ok(source) => source,
         Err(error) => {

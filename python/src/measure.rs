@@ -22,8 +22,8 @@ pub(crate) fn measure(
     interval: Option<Duration>,
     priority: Option<u32>,
 ) -> PyResult<Report> {
-    let mut probe = Probe::default();
-    probe.cpus = cpus.map(str::parse).transpose().map_err(failed::<CpuSetError>)?;
+    let cpus = cpus.map(str::parse).transpose().map_err(failed::<CpuSetError>)?;
+    let mut probe = Probe { cpus, ..Probe::default() };
     if let Some(interval) = interval {
         probe.interval = interval.ns()?;
     }

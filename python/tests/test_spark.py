@@ -10,7 +10,6 @@ import os
 import pathlib
 import shutil
 import signal
-import subprocess
 import sys
 import threading
 import time
@@ -155,12 +154,16 @@ def result(what, start, rows):
 def killed(spark):
     """In the whole run: kills executors of this session now and then. Spark starts others."""
     kills, ending = [], threading.Event()
-    application = spark.sparkContext.applicationId
+    application = spark.sparkContext.applicationId.encode()
 
     def executors():
-        listed = subprocess.run(["ps", "-eo", "pid,args"], capture_output=True, text=True, check=True)
-        own = [line for line in listed.stdout.splitlines() if f"--app-id {application}" in line]
-        return [int(line.split()[0]) for line in own if "CoarseGrainedExecutorBackend" in line]
+        found = []
+        for process in pathlib.Path("/proc").glob("[0-9]*"):
+            with contextlib.suppress(OSError):
+                arguments = (process / "cmdline").read_bytes().split(b"\0")
+                if any(b"CoarseGrainedExecutorBackend" in one for one in arguments) and application in arguments:
+                    found.append(int(process.name))
+        return sorted(found)
 
     def kill():
         while not ending.wait(3) and len(kills) < KILLS:

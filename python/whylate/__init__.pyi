@@ -1,9 +1,28 @@
 from os import PathLike
-from typing import Any, Literal, Sequence, Union, overload
+from typing import Any, Literal, Sequence, Union, final, overload
 
 _Path = Union[str, PathLike[str]]
 _Duration = Union[int, str]
 _Task = Union[int, str]
+
+__all__ = [
+    "SCHEMA",
+    "Error",
+    "EventStream",
+    "Recording",
+    "Report",
+    "Table",
+    "__version__",
+    "check",
+    "explain",
+    "import_tables",
+    "measure",
+    "open",
+    "schema",
+    "simulate",
+    "tables",
+    "write_views",
+]
 
 SCHEMA: str
 """The name and version of the tables' schema."""
@@ -12,6 +31,7 @@ __version__: str
 class Error(Exception):
     """What could not be done, and why: the message of the program."""
 
+@final
 class Table:
     """A table in Arrow's layout: ``pyarrow.table(t)``, ``polars.DataFrame(t)``, ``duckdb.sql("FROM t")``."""
 
@@ -23,6 +43,7 @@ class Table:
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
     def __arrow_c_schema__(self) -> object: ...
 
+@final
 class Report:
     """What a verb reports, as its JSON document and as tables."""
 
@@ -36,12 +57,14 @@ class Report:
     def json(self) -> str:
         """The same as text."""
 
+@final
 class EventStream:
     """The events of a recording as batches. It can be consumed once."""
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
     def __arrow_c_schema__(self) -> object: ...
 
+@final
 class Recording:
     """A recording that is open."""
 
@@ -66,7 +89,7 @@ def explain(
     ``tasks`` are names or ids, ``deadline`` nanoseconds or text such as ``"500us"``.
     """
 
-def check(root: _Path = "/", *, profile: str = "realtime") -> Report:
+def check(root: _Path = ..., *, profile: str = "realtime") -> Report:
     """Checks whether a machine is ready for real-time work: this one, a directory with its root, or a snapshot."""
 
 def measure(

@@ -95,7 +95,7 @@ def import_tables(
         for path in _paths(batches):
             row: dict[str, Any] = {"path": path, "error": None}
             try:
-                row.update(whylate.import_tables(path, directory, **options))
+                row.update(**whylate.import_tables(path, directory, **options))
             except whylate.Error as failure:
                 row.update(dict.fromkeys(counts, 0), error=str(failure))
             yield pyarrow.RecordBatch.from_pylist([row], schema=schema)

@@ -22,6 +22,9 @@ pub(crate) struct Python {
     /// Only what `cargo xtask test` runs: a wheel without optimisations, and the quick tests
     #[arg(long, conflicts_with = "wheel")]
     quick: bool,
+    /// Only execute the notebooks, into HTML, with a wheel without optimisations
+    #[arg(long, conflicts_with_all = ["wheel", "quick"])]
+    notebook: bool,
 }
 
 impl Python {
@@ -30,6 +33,7 @@ impl Python {
         let amount = match self {
             Python { wheel: true, .. } => Amount::Wheel,
             Python { quick: true, .. } => Amount::Quick,
+            Python { notebook: true, .. } => Amount::Notebook,
             _ => Amount::Whole,
         };
         let (outcome, notes) = step(root, amount);
@@ -49,6 +53,8 @@ impl Python {
 enum Amount {
     /// A wheel without optimisations, and the tests that take seconds.
     Quick,
+    /// The same wheel, and the notebooks.
+    Notebook,
     /// A wheel as users get it, no tests.
     Wheel,
     /// A wheel as users get it, and all tests.
@@ -79,6 +85,10 @@ fn built_and_tested(root: &Path, amount: Amount, notes: &mut Vec<String>) -> Res
         return Ok(());
     }
     passed(environment.pip(&["install", "--no-deps", "--force-reinstall", "--no-index"]).args(built(root)?))?;
+    if amount == Amount::Notebook {
+        environment.install(&tests.join("requirements-notebook.txt")).map_err(StepOutcome::Skipped)?;
+        return notebooks(root, &environment);
+    }
     if !found("java") {
         notes.push(
             "skipped: python: Spark: no java; apt-get install default-jre-headless, as root".to_owned(),
@@ -89,7 +99,16 @@ fn built_and_tested(root: &Path, amount: Amount, notes: &mut Vec<String>) -> Res
     if amount == Amount::Whole {
         environment.install(&tests.join("requirements-whole.txt")).map_err(StepOutcome::Skipped)?;
         passed(lints(root))?;
-        passed(environment.python().args(["-m", "mypy.stubtest", "whylate", "--ignore-missing-stub"]))?;
+        let types = root.join("python/pyproject.toml");
+        let mut check = environment.python();
+        check
+            .args(["-m", "mypy.stubtest", "whylate", "--ignore-disjoint-bases", "--mypy-config-file"])
+            .arg(types);
+        passed(check.arg("--allowlist").arg(tests.join("stubtest-allowed.txt")).current_dir(place(root)))?;
+    }
+    if amount == Amount::Whole {
+        environment.install(&tests.join("requirements-notebook.txt")).map_err(StepOutcome::Skipped)?;
+        notebooks(root, &environment)?;
     }
     let log = place(root).join("skipped-tests");
     let tested = passed(pytest(root, &environment, amount).env("WHYLATE_PYTHON_SKIPS", &log));
@@ -139,7 +158,7 @@ fn wheel(root: &Path, environment: &Environment, amount: Amount) -> Command {
     let mut command = environment.program("maturin");
     command.args(["build", "--locked", "--manifest-path", "python/Cargo.toml"]).current_dir(root);
     command.arg("--out").arg(wheels).arg("--target-dir").arg(root::target(root));
-    if amount != Amount::Quick {
+    if matches!(amount, Amount::Wheel | Amount::Whole) {
         command.arg("--release");
     }
     command
@@ -174,6 +193,28 @@ fn pytest(root: &Path, environment: &Environment, amount: Amount) -> Command {
         _ => command.env("WHYLATE_SPARK_WHOLE", "1"),
     };
     command
+}
+
+/// Executes the notebooks into HTML. A cell that fails, fails.
+fn notebooks(root: &Path, environment: &Environment) -> Result<(), StepOutcome> {
+    let own = place(root).join("jupyter");
+    // Without it IPython reports that it cannot write there.
+    let _ = fs::create_dir_all(&own);
+    let mut command = environment.python();
+    command.args(["-m", "nbconvert", "--execute", "--to", "html", "--log-level", "ERROR", "--output-dir"]);
+    command
+        .arg(place(root).join("notebooks"))
+        .arg("python/notebooks/late-activations.ipynb")
+        .current_dir(root);
+    // Nothing of the user's is read or written.
+    for name in
+        ["IPYTHONDIR", "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "MPLCONFIGDIR"]
+    {
+        command.env(name, own.join(name.to_lowercase()));
+    }
+    passed(command)?;
+    println!("notebook: {}", place(root).join("notebooks/late-activations.html").display());
+    Ok(())
 }
 
 fn passed(mut command: impl std::borrow::BorrowMut<Command>) -> Result<(), StepOutcome> {

@@ -250,7 +250,7 @@ mod tests {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/tables.md");
         let text = std::fs::read_to_string(path).expect("the page");
         let begin = text.find("### runs").expect("the first table");
-        let end = text.find("## Queries").expect("the next section");
+        let end = text.find("## Scale").expect("the next section");
         if std::env::var_os("WHYLATE_BLESS").is_some() {
             let blessed = format!("{}{}{}", &text[..begin], page(), &text[end..]);
             std::fs::write(path, blessed).expect("the page is written");
