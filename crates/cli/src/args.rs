@@ -182,14 +182,17 @@ pub(crate) enum Verb {
     /// Exit codes: 0 done; 1 the machine has a fault (a clock that went backwards); 2 could not do it; 3 cannot tell: nothing
     /// was measured.
     Bench(BenchArgs),
-    /// Predict what a task set will do on a kernel, by a model of the scheduler
+    /// Predict what a task set will do on a kernel, or a change to a recording, by a model of the scheduler
     ///
     /// Reads tasks with their periods, CPU times, policies, CPUs and locks, and simulates them: response times, misses, and
     /// for each late activation the cause, as `explain` reports it of a recording. Where theory has one, a bound on the
     /// response time is shown beside the worst that was seen. Throttling and the fair server are those of --kernel.
     ///
+    /// Given a recording, replays the jobs of its threads, and shows first how far that is from the recording; then with
+    /// the changes of --set, --remove and --scale, each thread before and after.
+    ///
     /// Exit codes: 0 no finding at or above --fail-on; 1 findings, such as missed deadlines; 2 could not do it: the task set
-    /// is wrong, or the kernel would not admit it.
+    /// is wrong, the kernel would not admit it, or a change cannot be made; 3 cannot tell: no thread to show.
     Simulate(SimulateArgs),
     /// Plot measurements as SVG
     ///

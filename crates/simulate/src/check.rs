@@ -94,7 +94,8 @@ fn task(model: &Model, at: usize) -> Result<(), ModelError> {
         }
         _ => false,
     });
-    let is_bound = matches!(task.arrival, Arrival::At(_) | Arrival::After(_) | Arrival::Woken);
+    let is_bound =
+        matches!(task.arrival, Arrival::At(_) | Arrival::After(_) | Arrival::Woken | Arrival::Recorded(_));
     if !works && !is_bound {
         return Err(error(name, "its jobs take no time: give `run` more than zero"));
     }

@@ -1,7 +1,7 @@
 //! The discrete-event model: one instant after the other, it changes what each CPU and thread does, and traces that.
 //!
 //! ```text
-//! clockwork ──> interrupts ──> jobs ──> locks          what happens at an instant
+//! clockwork ──> interrupts ──> jobs ──> locks, recorded   what happens at an instant
 //!     └────────────> scheduler ──> placement           which thread a CPU runs
 //!                        ├──> fair                     EEVDF
 //!                        └──> bandwidth                throttling, deadline servers, reservations, quotas
@@ -18,6 +18,7 @@ mod jobs;
 mod locks;
 mod placement;
 mod rank;
+mod recorded;
 mod scheduler;
 mod state;
 mod tally;

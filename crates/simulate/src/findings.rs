@@ -18,7 +18,7 @@ pub(crate) fn of(
     deadlocked: &[(usize, usize)],
 ) -> Vec<Finding> {
     let mut all = deadlock::findings(model, deadlocked);
-    all.extend(missed::findings(tasks));
+    all.extend(missed::findings(duration, tasks));
     all.extend(overload::findings(model));
     all.extend(starving::findings(duration, tasks));
     all

@@ -1,7 +1,8 @@
 //! A model of Linux's scheduler: what a task set will do on a kernel, before it runs there.
 //!
 //! ```text
-//! tasks.toml ──> taskset ──> Model ──┬─> engine ──> events ──> the ledger ──> verdicts, findings
+//! trace.dat ──> recording ─┐
+//! tasks.toml ──> taskset ──┴> Model ──┬─> engine ──> events ──> the ledger ──> verdicts, findings
 //!                                    └─> bounds                                     └─> SimulationReport
 //! ```
 //!
@@ -9,10 +10,14 @@
 //! ledger explains a simulation as it explains a recording.
 
 pub mod bounds;
+pub mod change;
 mod check;
 mod engine;
 pub mod findings;
 pub mod model;
+pub mod recording;
+pub mod replay;
+mod replay_report;
 mod report;
 mod result;
 mod source;
@@ -20,6 +25,7 @@ pub mod taskset;
 
 pub use check::{ModelError, check};
 pub use engine::Tally;
+pub use replay_report::{ReplayError, ReplayReport, ReplayedThread, ResponseSummary};
 pub use report::{RunOptions, SimulationReport, simulate};
 pub use result::TaskResult;
 pub use source::SimulatedSource;

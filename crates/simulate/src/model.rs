@@ -3,12 +3,18 @@
 mod amount;
 mod kernel;
 mod machine;
+mod policy;
+mod script;
+mod step;
 mod task;
 
 pub use amount::Amount;
 pub use kernel::{Bandwidth, KernelSeries, KernelSeriesError};
 pub use machine::{AccountingClock, Costs, FairServer, Machine};
-pub use task::{Arrival, Group, Interrupt, Lock, LockProtocol, Step, Task, TaskPolicy, WhenLate};
+pub use policy::TaskPolicy;
+pub use script::{JobTrigger, RecordedJob, Script};
+pub use step::Step;
+pub use task::{Arrival, Group, Interrupt, InterruptSource, Lock, LockProtocol, Task, WhenLate};
 
 /// A machine and its tasks.
 #[derive(Clone, Debug, PartialEq)]

@@ -4,6 +4,7 @@ use crate::bounds::bounds;
 use crate::engine::Tally;
 use crate::findings;
 use crate::model::{Machine, Model, TaskPolicy};
+use crate::replay_report::ReplayReport;
 use crate::result::TaskResult;
 use crate::source::SimulatedSource;
 use whylate_base::{Finding, Ns, Tid};
@@ -42,6 +43,8 @@ pub struct SimulationReport {
     pub findings: Vec<Finding>,
     /// What the simulation leaves out or takes for granted.
     pub assumptions: Vec<String>,
+    /// Of a recording: how far the model is from it, and what changes do.
+    pub replay: Option<ReplayReport>,
 }
 
 /// Lends the events of a source, and leaves the source to its owner.
@@ -67,36 +70,49 @@ impl EventSource for Borrowed<'_, '_> {
 
 /// Simulates a model that was checked, explains the run, and bounds what can be bounded.
 pub fn simulate(model: &Model, options: RunOptions) -> SimulationReport {
+    let all: Vec<usize> = (0..model.tasks.len()).collect();
+    simulate_some(model, options, &all)
+}
+
+/// The same; these tasks are reported.
+pub(crate) fn simulate_some(model: &Model, options: RunOptions, shown: &[usize]) -> SimulationReport {
     let mut source = SimulatedSource::new(model, options.duration, options.seed);
     let tids: Vec<Tid> = source.comms().into_iter().map(|(tid, _)| tid).collect();
     let ledger = Options {
-        tasks: tids.iter().map(|&tid| Select::Tid(tid)).collect(),
+        tasks: shown.iter().map(|&task| Select::Tid(tids[task])).collect(),
         worst: options.worst,
         ..Options::default()
     };
     let explanation = explain(Borrowed(&mut source), &ledger);
     let tallies: Vec<Tally> = source.simulation().tallies().cloned().collect();
     let bounds = bounds(model);
-    let tasks: Vec<TaskResult> = model
-        .tasks
-        .iter()
-        .zip(tids.iter().zip(tallies.into_iter().zip(bounds)))
-        .map(|(task, (&tid, (tally, bound)))| TaskResult {
+    let result = |&at: &usize| {
+        let task = &model.tasks[at];
+        TaskResult {
             name: task.name.clone(),
-            tid,
+            tid: tids[at],
             scheduling: task.scheduling,
             deadline: task.deadline,
-            tally,
-            bound,
-            causes: causes(&explanation, tid),
-        })
-        .collect();
+            tally: tallies[at].clone(),
+            bound: bounds[at].clone(),
+            causes: causes(&explanation, tids[at]),
+        }
+    };
+    let tasks: Vec<TaskResult> = shown.iter().map(result).collect();
     let mut findings = findings::of(model, options.duration, &tasks, &source.simulation().deadlocked());
     let own: Vec<&str> = findings.iter().map(|finding| finding.code).collect();
     let ledgers = explanation.findings.iter().filter(|finding| !own.contains(&finding.code));
     findings.extend(ledgers.cloned().collect::<Vec<_>>());
     let assumptions = assumptions(model, source.simulation().counts_ticks());
-    SimulationReport { machine: model.machine.clone(), options, tasks, explanation, findings, assumptions }
+    SimulationReport {
+        machine: model.machine.clone(),
+        options,
+        tasks,
+        explanation,
+        findings,
+        assumptions,
+        replay: None,
+    }
 }
 
 fn causes(explanation: &Explanation, tid: Tid) -> Vec<(Cause, Ns)> {

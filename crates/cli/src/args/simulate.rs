@@ -3,30 +3,32 @@
 use super::output::{OutputArgs, file_of, format_of};
 use super::values::{FailOn, positive_duration};
 use clap::Args;
+use clap::builder::NonEmptyStringValueParser;
 use std::path::PathBuf;
 use whylate_base::Ns;
 use whylate_simulate::SimulationReport;
+use whylate_simulate::change::WrittenChange;
 use whylate_simulate::model::KernelSeries;
 
 /// `whylate simulate`
 #[derive(Debug, Args)]
 #[command(mut_arg("format", format_of::<SimulationReport>), mut_arg("output", file_of::<SimulationReport>))]
 pub(crate) struct SimulateArgs {
-    /// The task set, a TOML file (docs/simulate.md); `-` is standard input
-    #[arg(value_name = "TASKS")]
-    pub(crate) tasks: PathBuf,
+    /// The task set, a TOML file (docs/simulate.md), or a recording to replay; `-` is a task set from standard input
+    #[arg(value_name = "TASKS|TRACE")]
+    pub(crate) input: PathBuf,
     /// The kernel's version or release, such as 6.1 or 6.12-rt, instead of the file's
     #[arg(short, long, value_name = "VERSION", value_parser = kernel)]
     pub(crate) kernel: Option<(KernelSeries, bool)>,
     /// The number of CPUs, instead of the file's
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub(crate) cpus: Option<u32>,
-    /// The length of the run
-    #[arg(short, long, value_name = "DURATION", default_value = "10s", value_parser = positive_duration)]
-    pub(crate) duration: Ns,
+    /// The length of the run; default: 10s
+    #[arg(short, long, value_name = "DURATION", value_parser = positive_duration)]
+    pub(crate) duration: Option<Ns>,
     /// The same seed gives the same run
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    pub(crate) seed: u64,
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
     /// How many activations of each task to explain, worst first
     #[arg(long, value_name = "N", default_value_t = 3)]
     pub(crate) worst: u16,
@@ -34,7 +36,46 @@ pub(crate) struct SimulateArgs {
     #[arg(long, value_name = "SEVERITY", default_value = "error")]
     pub(crate) fail_on: FailOn,
     #[command(flatten)]
+    pub(crate) replay: ReplayArgs,
+    #[command(flatten)]
     pub(crate) output: OutputArgs,
+}
+
+/// What is changed in a recording, and which of its threads are shown.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Replay of a recording")]
+pub(crate) struct ReplayArgs {
+    /// Show this thread, by name or id (repeatable); default: every real-time thread except kernel threads
+    #[arg(short, long = "task", value_name = "COMM|TID", value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) tasks: Vec<String>,
+    /// The response time that must not be exceeded, such as 500us
+    #[arg(long, value_name = "DURATION", value_parser = positive_duration)]
+    pub(crate) deadline: Option<Ns>,
+    /// Change a thread or the machine (repeatable), such as ctl.priority=60, hog.cpus=1, throttling=off, kernel=6.12
+    ///
+    /// Of threads: NAME.priority, NAME.policy (fifo, rr, other, idle), NAME.nice, NAME.cpus; a name may have wildcards.
+    /// Of the machine: throttling (on, off), sched_rt_runtime_us, fair-server (on, off, 50ms/1s), kernel, isolated.
+    #[arg(long, value_name = "KEY=VALUE", value_parser = WrittenChange::set)]
+    pub(crate) set: Vec<WrittenChange>,
+    /// Leave a thread out (repeatable)
+    #[arg(long, value_name = "NAME")]
+    pub(crate) remove: Vec<String>,
+    /// Multiply a thread's CPU time (repeatable), such as planner=1.2
+    #[arg(long, value_name = "NAME=FACTOR", value_parser = WrittenChange::scale)]
+    pub(crate) scale: Vec<WrittenChange>,
+}
+
+impl ReplayArgs {
+    /// All changes: settings first, so that a removed thread can be named in both.
+    pub(crate) fn changes(&self) -> Vec<WrittenChange> {
+        let removed = self.remove.iter().map(|target| WrittenChange::remove(target));
+        self.set.iter().chain(&self.scale).cloned().chain(removed).collect()
+    }
+
+    /// True where an option of a replay is given.
+    pub(crate) fn is_asked(&self) -> bool {
+        !self.tasks.is_empty() || self.deadline.is_some() || !self.changes().is_empty()
+    }
 }
 
 /// A version, and whether its release names PREEMPT_RT.

@@ -2,25 +2,107 @@
 
 use crate::args::SimulateArgs;
 use crate::exit_status::ExitStatus;
+use crate::output::message;
 use crate::report::Destination;
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use std::fs;
 use std::io;
+use std::path::Path;
+use whylate_base::Ns;
+use whylate_events::EventSource;
+use whylate_ledger::WANTED;
+use whylate_simulate::recording;
+use whylate_simulate::replay::{ReplayOptions, replay};
 use whylate_simulate::taskset::{self, Overrides};
 use whylate_simulate::{RunOptions, SimulationReport, simulate};
 
 pub(crate) fn run(args: &SimulateArgs) -> Result<ExitStatus> {
-    let name = args.tasks.display();
-    let destination = Destination::of::<SimulationReport>(&args.output, std::slice::from_ref(&args.tasks))?;
-    let text = match args.tasks.as_os_str() == "-" {
+    let destination = Destination::of::<SimulationReport>(&args.output, std::slice::from_ref(&args.input))?;
+    match trace(args)? {
+        Some(source) => of_recording(args, source, &destination),
+        None => of_task_set(args, &destination),
+    }
+}
+
+fn of_task_set(args: &SimulateArgs, destination: &Destination<'_>) -> Result<ExitStatus> {
+    let name = args.input.display();
+    if args.replay.is_asked() {
+        bail!(
+            "{name}: --task, --deadline, --set, --remove and --scale are for recordings: change the task set itself"
+        );
+    }
+    let text = match args.input.as_os_str() == "-" {
         true => io::read_to_string(io::stdin()),
-        false => fs::read_to_string(&args.tasks),
+        false => fs::read_to_string(&args.input),
     };
     let text = text.with_context(|| format!("cannot read the task set {name}"))?;
     let overrides = Overrides { kernel: args.kernel, cpus: args.cpus };
     let model = taskset::read(&text, &overrides).with_context(|| format!("{name}"))?;
-    let options = RunOptions { duration: args.duration, seed: args.seed, worst: args.worst.into() };
+    let options = RunOptions {
+        duration: args.duration.unwrap_or(Ns::from_secs(10)),
+        seed: args.seed.unwrap_or(0),
+        worst: args.worst.into(),
+    };
     let report = simulate(&model, options);
     destination.write(&report)?;
     Ok(ExitStatus::of(&report.findings, args.fail_on.into()))
+}
+
+fn of_recording(
+    args: &SimulateArgs,
+    source: Box<dyn EventSource>,
+    destination: &Destination<'_>,
+) -> Result<ExitStatus> {
+    let name = args.input.display();
+    if args.duration.is_some() || args.seed.is_some() || args.cpus.is_some() || args.kernel.is_some() {
+        bail!(
+            "{name}: --duration, --seed, --cpus and --kernel are for task sets; of a recording, change the kernel by \
+             --set kernel=VERSION"
+        );
+    }
+    let recording = recording::read(source).with_context(|| format!("{name}"))?;
+    let asked = ReplayOptions {
+        tasks: args.replay.tasks.clone(),
+        deadline: args.replay.deadline,
+        changes: args.replay.changes(),
+        worst: args.worst.into(),
+    };
+    let report = replay(&recording, &asked).with_context(|| format!("{name}"))?;
+    destination.write(&report)?;
+    if report.tasks.is_empty() {
+        message!(
+            "whylate: cannot tell: {name}: no real-time thread was active: choose others with --task COMM|TID"
+        );
+        return Ok(ExitStatus::CannotTell);
+    }
+    Ok(ExitStatus::of(&report.findings, args.fail_on.into()))
+}
+
+/// The recording that is to be replayed; `None` for a task set. The content decides, not the name.
+fn trace(args: &SimulateArgs) -> Result<Option<Box<dyn EventSource>>> {
+    if args.input.as_os_str() == "-" {
+        return Ok(None);
+    }
+    if is_task_set(&args.input) {
+        return Ok(None);
+    }
+    let source = whylate_intake::open(&args.input, WANTED)?;
+    Ok(Some(source))
+}
+
+/// True for text that is no trace: its errors are those of a task set.
+fn is_task_set(path: &Path) -> bool {
+    let Ok(metadata) = path.metadata() else { return true };
+    if metadata.is_dir() {
+        return false;
+    }
+    // A task set is small; a trace of this size has events.
+    const LARGEST: u64 = 4 << 20;
+    if metadata.len() > LARGEST {
+        return false;
+    }
+    let Ok(text) = fs::read_to_string(path) else { return false };
+    path.extension().is_some_and(|extension| extension == "toml")
+        || text.lines().any(|line| line.trim() == "[[task]]")
+        || whylate_intake::open(path, WANTED).is_err()
 }

@@ -1,4 +1,4 @@
-//! `whylate simulate` on the task sets of the documentation, and on wrong ones.
+//! `whylate simulate` on the task sets of the documentation, on recordings, and on wrong input.
 
 use crate::support::run::whylate;
 use serde_json::Value;
@@ -51,4 +51,102 @@ fn what_cannot_be_simulated_is_named() {
     let run = whylate(["simulate", &absent]);
     assert_eq!(run.code, Some(2));
     assert!(run.stderr.contains("cannot read the task set"), "{run:#?}");
+}
+
+fn fixture(name: &str) -> String {
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
+    fixtures.join(format!("{name}.dat")).display().to_string()
+}
+
+fn replayed(args: &[&str]) -> Value {
+    let run = whylate(args.iter().copied().chain(["--json"]));
+    assert!(matches!(run.code, Some(0 | 1)), "{args:?}: {run:#?}");
+    let document: Value = serde_json::from_str(&run.stdout).expect("JSON");
+    document["replay"].clone()
+}
+
+fn max(replay: &Value, thread: &str, when: &str) -> i64 {
+    let threads = replay["threads"].as_array().expect("threads");
+    let found = threads.iter().find(|found| found["name"] == thread).expect(thread);
+    found[when]["max"].as_i64().expect(when)
+}
+
+#[test]
+fn a_replay_without_a_change_gives_the_recording_back() {
+    for (name, most_us, share) in [
+        ("6.1-nothing", 1, 0.01),
+        ("6.1-higher", 1, 0.01),
+        ("6.1-equal", 1, 0.01),
+        ("6.1-deadline", 1, 0.01),
+        ("6.1-inversion", 1, 0.01),
+        ("6.1-lock-chain", 25, 0.01),
+        ("6.1-pi", 15, 0.01),
+        ("6.1-page-fault", 1, 0.01),
+        ("6.1-relative-sleep", 1, 0.01),
+        ("6.1-throttle", 1, 0.01),
+        ("7.2-fair-server", 1, 0.05),
+        ("7.2-rt-higher", 1, 0.1),
+    ] {
+        let replay = replayed(&["simulate", &fixture(name)]);
+        let error = &replay["error"];
+        assert!(error["jobs"].as_u64() >= Some(150), "{name}: {error}");
+        assert!(error["p90_ns"].as_i64() <= Some(most_us * 1000), "{name}: {error}");
+        assert!(error["worst_share"].as_f64().expect("a share").abs() <= share, "{name}: {error}");
+    }
+}
+
+#[test]
+fn a_change_is_predicted() {
+    let ms = 1_000_000;
+    for (name, change, least, most) in [
+        ("6.1-throttle", ["--set", "throttling=off"], 0, ms),
+        ("6.1-throttle", ["--remove", "hog"], 0, ms),
+        ("6.1-throttle", ["--set", "kernel=6.12"], 0, ms),
+        ("7.2-fair-server", ["--set", "kernel=6.1"], 30 * ms, 70 * ms),
+        ("7.2-fair-server", ["--set", "fair-server=off"], 0, ms),
+        ("6.1-higher", ["--remove", "rogue-high"], 0, ms),
+        ("6.1-higher", ["--set", "rogue-high.priority=40"], 0, ms),
+        ("6.1-higher", ["--set", "victim.priority=60"], 0, ms),
+        ("6.1-higher", ["--scale", "rogue-high=2"], 5 * ms, 7 * ms),
+        ("6.1-inversion", ["--remove", "middle-hog"], ms, 8 * ms),
+    ] {
+        let replay = replayed(&["simulate", &fixture(name), "-t", "victim", change[0], change[1]]);
+        let after = max(&replay, "victim", "predicted_ns");
+        assert!(max(&replay, "victim", "replayed_ns") > 2 * ms, "{name}");
+        assert!((least..most).contains(&after), "{name} {change:?}: {after}");
+        assert_eq!(replay["changes"][0], change.join(" "));
+    }
+}
+
+#[test]
+fn a_replay_is_written_in_every_format_and_judged_by_the_deadline() {
+    let higher = fixture("6.1-higher");
+    for format in ["text", "json", "html", "markdown"] {
+        let run = whylate(["simulate", &higher, "-t", "victim", "--deadline", "1ms", "--format", format]);
+        assert_eq!(run.code, Some(1), "{format}: {run:#?}");
+        assert!(run.stdout.contains("simulated-deadline-missed"), "{format}");
+    }
+    let run = whylate(["simulate", &higher, "-t", "victim", "--deadline", "1ms", "--remove", "rogue-high"]);
+    assert_eq!(run.code, Some(0), "{run:#?}");
+    assert!(run.stdout.starts_with("replay without a change: "), "{run:#?}");
+    assert!(run.stdout.contains("victim: worst 2.8"), "{run:#?}");
+}
+
+#[test]
+fn a_change_that_cannot_be_made_is_refused() {
+    let higher = fixture("6.1-higher");
+    for (args, named) in [
+        (["--remove", "nosuch"], "it has victim"),
+        (["--set", "victim.cpus=1"], "1 CPU"),
+        (["--task", "nosuch"], "no thread `nosuch`"),
+        (["--seed", "1"], "for task sets"),
+        (["--set", "victim.colour=red"], "`colour` cannot be set"),
+    ] {
+        let run = whylate(["simulate", &higher, args[0], args[1]]);
+        assert_eq!((run.code, run.stdout.as_str()), (Some(2), ""), "{run:#?}");
+        assert!(run.stderr.contains(named), "{run:#?}");
+    }
+    let run = whylate(["simulate", &example("story-a.toml"), "--remove", "hog"]);
+    assert_eq!(run.code, Some(2));
+    assert!(run.stderr.contains("are for recordings"), "{run:#?}");
 }

@@ -11,13 +11,17 @@ pub(super) const COLUMNS: [&str; 9] =
 
 /// `Linux 6.1 · 1 CPU · 10.00 s · seed 0`.
 pub(super) fn about(report: &SimulationReport) -> Vec<String> {
+    let what = if report.replay.is_some() { "replay" } else { "simulation" };
     let rt = if report.machine.preempt_rt { " PREEMPT_RT" } else { "" };
-    vec![
-        format!("simulation of Linux {}{rt}", report.machine.kernel),
+    let mut facts = vec![
+        format!("{what} of Linux {}{rt}", report.machine.kernel),
         words::plural(report.machine.cpus.into(), "CPU"),
         report.options.duration.to_string(),
-        format!("seed {}", report.options.seed),
-    ]
+    ];
+    if report.replay.is_none() {
+        facts.push(format!("seed {}", report.options.seed));
+    }
+    facts
 }
 
 /// The cells of [`COLUMNS`].
@@ -47,6 +51,9 @@ fn worst_cause(report: &SimulationReport, task: &TaskResult) -> Option<Cause> {
 
 /// Why tasks have no bound, and the method of the others.
 pub(super) fn without_bound(report: &SimulationReport) -> Vec<String> {
+    if report.replay.is_some() {
+        return Vec::new();
+    }
     let reasons = report.tasks.iter().filter_map(|task| match &task.bound {
         Bound::Unknown { reason } => Some(format!("{}: {reason}", task.name)),
         Bound::AtMost { .. } => None,

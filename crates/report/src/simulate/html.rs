@@ -1,11 +1,11 @@
 //! A simulation as one HTML file: the tasks, findings, and the worst activations with their timelines.
 
-use super::facts;
+use super::{facts, replay};
 use crate::explain::html::{activation, summary};
 use crate::html::page::page;
 use crate::words;
 use maud::{Markup, html};
-use whylate_simulate::SimulationReport;
+use whylate_simulate::{ReplayReport, SimulationReport};
 
 /// A simulation as one HTML file.
 pub(super) fn render(report: &SimulationReport) -> String {
@@ -16,7 +16,7 @@ pub(super) fn render(report: &SimulationReport) -> String {
         p.trace { (facts::about(report).join(" · ")) }
     };
     let main = html! {
-        (tasks(report))
+        @match &report.replay { Some(of) => (replayed(of)), None => (tasks(report)) }
         (summary::findings(&report.findings))
         @for task in &report.tasks {
             @if let Some(worst) = facts::worst(report, task) {
@@ -45,6 +45,25 @@ fn tasks(report: &SimulationReport) -> Markup {
                 } } }
             } }
         }
+    }
+}
+
+fn replayed(of: &ReplayReport) -> Markup {
+    html! {
+        section {
+            h2 { "Replay of the recording" }
+            p { (replay::error(of)) }
+            @if let Some(losses) = replay::losses(of) { p { (losses) } }
+            div.wide { table {
+                thead { tr { th { "thread" } @for name in replay::columns(of) { th.n { (name) } } } }
+                tbody { @for thread in &of.threads { tr {
+                    td { (words::clean(&thread.name)) }
+                    @for cell in replay::cells(of, thread) { td.n { (cell) } }
+                } } }
+            } }
+            @if let Some(unlisted) = replay::unlisted(of) { p { (unlisted) } }
+        }
+        (list(&format!("With {}", of.changes.join(" ")), &replay::sentences(of)))
     }
 }
 

@@ -29,6 +29,9 @@ pub struct Document {
     pub findings: Vec<Finding>,
     /// What the simulation leaves out or takes for granted.
     pub assumptions: Vec<String>,
+    /// Of a recording: how far the model is from it, and what changes do; absent for a task set.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replay: Option<super::replay_json::Replay>,
 }
 
 /// The machine, and how it was run.
@@ -107,6 +110,7 @@ pub fn render(report: &SimulationReport) -> Value {
         activations: report.explanation.activations.iter().map(from_ledger::activation).collect(),
         findings: report.findings.iter().map(from_ledger::finding).collect(),
         assumptions: report.assumptions.clone(),
+        replay: report.replay.as_ref().map(super::replay_json::replay),
     })
 }
 

@@ -1,20 +1,26 @@
 //! A simulation as Markdown, for an issue.
 
-use super::facts;
+use super::{facts, replay};
 use crate::markdown::escape;
 use whylate_simulate::SimulationReport;
 
 /// A simulation as Markdown. Ends with a line break.
 pub(super) fn render(report: &SimulationReport) -> String {
-    let head = facts::COLUMNS.join(" | ");
-    let mut text = format!(
-        "# whylate simulate\n\n{}\n\n| task | {head} |\n|---|{}\n",
-        escape(&facts::about(report).join(" · ")),
-        "---|".repeat(facts::COLUMNS.len())
-    );
-    for task in &report.tasks {
-        let cells = facts::cells(report, task).map(|cell| escape(&cell));
-        text += &format!("| {} | {} |\n", escape(&task.name), cells.join(" | "));
+    let mut text = format!("# whylate simulate\n\n{}\n", escape(&facts::about(report).join(" · ")));
+    match &report.replay {
+        Some(of) => {
+            text += &format!("\n{}\n", escape(&replay::error(of)));
+            text += &replay::losses(of).map_or_else(String::new, |losses| format!("\n{}\n", escape(&losses)));
+            let rows = of.threads.iter().map(|thread| (thread.name.as_str(), replay::cells(of, thread)));
+            text += &table("thread", replay::columns(of), rows);
+            text += &replay::unlisted(of).map_or_else(String::new, |more| format!("\n{}\n", escape(&more)));
+            let sentences: Vec<String> = replay::sentences(of).iter().map(|one| escape(one)).collect();
+            text += &list(&format!("With {}", escape(&of.changes.join(" "))), &sentences);
+        }
+        None => {
+            let rows = report.tasks.iter().map(|task| (task.name.as_str(), facts::cells(report, task)));
+            text += &table("task", facts::COLUMNS, rows);
+        }
     }
     let findings: Vec<String> = report
         .findings
@@ -25,6 +31,19 @@ pub(super) fn render(report: &SimulationReport) -> String {
     let escaped = |sentences: &[String]| sentences.iter().map(|one| escape(one)).collect::<Vec<_>>();
     text += &list("Without a bound", &escaped(&facts::without_bound(report)));
     text += &list("Assumptions", &escaped(&report.assumptions));
+    text
+}
+
+fn table<'a, const N: usize>(
+    first: &str,
+    columns: [&str; N],
+    rows: impl Iterator<Item = (&'a str, [String; N])>,
+) -> String {
+    let mut text =
+        format!("\n| {first} | {} |\n|---|{}\n", columns.join(" | "), "---|".repeat(columns.len()));
+    for (name, cells) in rows {
+        text += &format!("| {} | {} |\n", escape(name), cells.map(|cell| escape(&cell)).join(" | "));
+    }
     text
 }
 

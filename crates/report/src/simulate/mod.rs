@@ -4,6 +4,8 @@ mod facts;
 mod html;
 pub mod json;
 mod markdown;
+mod replay;
+pub mod replay_json;
 mod terminal;
 
 use crate::format::Format;

@@ -1,12 +1,12 @@
 //! A simulation for a terminal: the tasks, findings, the worst activations, what was taken for granted.
 
-use super::facts;
+use super::{facts, replay};
 use crate::explain::terminal::{activation, trace};
 use crate::terminal::Style;
 use crate::terminal::layout::{Align, Cell, Page};
 use crate::terminal::paint::Ink;
 use crate::words;
-use whylate_simulate::SimulationReport;
+use whylate_simulate::{ReplayReport, SimulationReport};
 
 /// How many tasks have their worst activation in full: the late ones, and else the first.
 const IN_FULL: usize = 3;
@@ -14,18 +14,10 @@ const IN_FULL: usize = 3;
 /// A simulation as text. Ends with a line break.
 pub(super) fn render(report: &SimulationReport, style: &Style) -> String {
     let mut page = Page::new(style);
-    let heading = facts::COLUMNS.iter().map(|name| Cell::new(*name, Ink::Faint));
-    let mut rows: Vec<Vec<Cell>> = vec![[Cell::new("task", Ink::Faint)].into_iter().chain(heading).collect()];
-    for task in &report.tasks {
-        let cells = facts::cells(report, task).map(Cell::from);
-        let name = Cell::new(words::clean(&task.name), Ink::Strong);
-        rows.push([name].into_iter().chain(cells).collect());
+    match &report.replay {
+        Some(of) => replayed(&mut page, of),
+        None => tasks(&mut page, report),
     }
-    let mut aligns = vec![Align::Right; facts::COLUMNS.len() + 1];
-    aligns[0] = Align::Left;
-    aligns[1] = Align::Left;
-    aligns[facts::COLUMNS.len()] = Align::Left;
-    page.table(0, &aligns, &rows);
     let late = report.tasks.iter().filter(|task| task.tally.missed > 0);
     for task in late.take(IN_FULL) {
         if let Some(worst) = facts::worst(report, task) {
@@ -40,6 +32,49 @@ pub(super) fn render(report: &SimulationReport, style: &Style) -> String {
     page.gap();
     page.facts(&facts::about(report));
     page.finish()
+}
+
+/// The tasks of a task set.
+fn tasks(page: &mut Page, report: &SimulationReport) {
+    let heading = facts::COLUMNS.iter().map(|name| Cell::new(*name, Ink::Faint));
+    let mut rows: Vec<Vec<Cell>> = vec![[Cell::new("task", Ink::Faint)].into_iter().chain(heading).collect()];
+    for task in &report.tasks {
+        let cells = facts::cells(report, task).map(Cell::from);
+        let name = Cell::new(words::clean(&task.name), Ink::Strong);
+        rows.push([name].into_iter().chain(cells).collect());
+    }
+    let mut aligns = vec![Align::Right; facts::COLUMNS.len() + 1];
+    aligns[0] = Align::Left;
+    aligns[1] = Align::Left;
+    aligns[facts::COLUMNS.len()] = Align::Left;
+    page.table(0, &aligns, &rows);
+}
+
+/// A recording: how far the replay is from it, then what the changes do.
+fn replayed(page: &mut Page, of: &ReplayReport) {
+    page.paragraph(0, &replay::error(of), Ink::Strong);
+    if let Some(losses) = replay::losses(of) {
+        page.paragraph(0, &losses, Ink::Plain);
+    }
+    page.gap();
+    let columns = replay::columns(of);
+    let heading = columns.iter().map(|name| Cell::new(*name, Ink::Faint));
+    let mut rows: Vec<Vec<Cell>> =
+        vec![[Cell::new("thread", Ink::Faint)].into_iter().chain(heading).collect()];
+    for thread in &of.threads {
+        let name =
+            Cell::new(words::clean(&thread.name), if thread.chosen { Ink::Strong } else { Ink::Plain });
+        rows.push([name].into_iter().chain(replay::cells(of, thread).map(Cell::from)).collect());
+    }
+    let mut aligns = vec![Align::Right; columns.len() + 1];
+    aligns[0] = Align::Left;
+    page.table(0, &aligns, &rows);
+    if let Some(unlisted) = replay::unlisted(of) {
+        page.line(&[(&unlisted, Ink::Faint)]);
+    }
+    if !of.changes.is_empty() {
+        list(page, &format!("With {}", of.changes.join(" ")), &replay::sentences(of));
+    }
 }
 
 fn list(page: &mut Page, heading: &str, sentences: &[String]) {

@@ -70,6 +70,7 @@ pub(super) fn needs(model: &Model, task: usize) -> Result<JobNeeds, String> {
                 }
             }
             Step::Wake(_) => {}
+            Step::Await(_) => return Err(format!("`{}` waits for another task in its jobs", own.name)),
             Step::SetScheduling(_) | Step::SetCpus(_) => {
                 return Err(format!("`{}` changes its own policy or CPUs", own.name));
             }
@@ -98,6 +99,7 @@ fn arrivals(model: &Model, task: usize) -> Result<(Ns, Ns), String> {
             }
         }
         Arrival::After(before) => Ok((arrivals(model, *before)?.0, Ns::ZERO)),
+        Arrival::Recorded(_) => Err(format!("the jobs of `{}` are those of a recording", own.name)),
         Arrival::Woken => {
             let mut gaps = model.interrupts.iter().filter(|interrupt| interrupt.wakes == Some(task));
             let wakers = model.tasks.iter().flat_map(|other| other.start.iter().chain(&other.steps));

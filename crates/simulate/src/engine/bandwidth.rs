@@ -90,13 +90,9 @@ impl Simulation<'_> {
             return;
         }
         state.started = true;
-        if self.now >= state.period_start + parameters.period
-            || state.left <= Ns::ZERO
-            || state.generation == 0
-        {
-            state.period_start = self.now;
-            state.left = parameters.runtime;
-        }
+        // A recording of 7.2 shows its timer at the start's instant and the period less the runtime, whatever was left.
+        state.period_start = self.now;
+        state.left = parameters.runtime;
         self.defer_server(cpu);
     }
 
@@ -151,19 +147,12 @@ impl Simulation<'_> {
         if state.left > Ns::ZERO {
             return;
         }
-        if state.active {
-            // It waits for its next period.
-            state.active = false;
-            state.generation += 1;
-            let generation = state.generation;
-            self.cpus[cpu].need_resched = true;
-            self.arm(self.server_deadline(cpu).max(now), Pending::Server(cpu, generation));
-        } else {
-            // They had their time without it.
-            state.period_start = now;
-            state.left = parameters.runtime;
-            self.defer_server(cpu);
-        }
+        // They had their time, by the server or without it: its next period begins.
+        self.cpus[cpu].need_resched |= state.active;
+        let state = &mut self.cpus[cpu].server;
+        state.period_start = now;
+        state.left = parameters.runtime;
+        self.defer_server(cpu);
     }
 
     /// No SCHED_OTHER thread is runnable on a CPU any more.

@@ -9,11 +9,11 @@ use super::state::{
 };
 use super::tally::Tally;
 
-use crate::model::{AccountingClock, Arrival, LockProtocol, Model, Step};
+use crate::model::{AccountingClock, Arrival, LockProtocol, Model, Step, Task};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
-use whylate_base::{Cpu, CpuSet, Ns, Policy};
-use whylate_events::Fact;
+use whylate_base::{Comm, Cpu, CpuSet, Ns, Policy};
+use whylate_events::{EventKind, Fact};
 
 /// Room for the events between two batches.
 const BATCH: usize = 1024;
@@ -28,8 +28,8 @@ impl<'m> Simulation<'m> {
             end: duration,
             timers: BinaryHeap::new(),
             sequence: 0,
-            next_tick: model.machine.tick,
-            cpus: (0..cpus).map(|_| cpu(model)).collect(),
+            next_tick: model.machine.first_tick,
+            cpus: (0..cpus).map(|at| cpu(model, at)).collect(),
             threads: Vec::with_capacity(model.tasks.len()),
             successors: vec![Vec::new(); model.tasks.len()],
             locks: model.locks.iter().map(|_| LockState::default()).collect(),
@@ -38,11 +38,14 @@ impl<'m> Simulation<'m> {
                 .iter()
                 .map(|group| GroupState { left: group.quota, throttled: false })
                 .collect(),
-            devices: (0..model.interrupts.len()).map(|at| (0, random(seed, 1 << 32 | at as u64))).collect(),
+            devices: (0..model.interrupts.len())
+                .map(|at| (0, 0, random(seed, 1 << 32 | at as u64)))
+                .collect(),
             trace: Trace {
                 is_on: traced,
                 events: Vec::with_capacity(BATCH),
-                comms: model.tasks.iter().map(|task| task.name.as_str().into()).collect(),
+                comms: model.tasks.iter().map(comm).collect(),
+                tids: model.tasks.iter().enumerate().map(|(at, task)| tid_of(task.tid, at)).collect(),
             },
             tail: 0,
             rt_period_runs: false,
@@ -79,6 +82,10 @@ impl<'m> Simulation<'m> {
                 rr_left: model.machine.rr_slice,
                 queued_since: Ns::ZERO,
                 tally: Tally::default(),
+                awaits: false,
+                hint: None,
+                dispatch: Ns::ZERO,
+                responses: Vec::new(),
             });
         }
         simulation.set_ceilings();
@@ -111,6 +118,12 @@ impl<'m> Simulation<'m> {
                 self.arm(at, Pending::Release(thread));
             }
         }
+        if let Some(end) =
+            self.model.machine.rt_period_end.filter(|_| self.model.machine.throttle().is_some())
+        {
+            self.rt_period_runs = true;
+            self.arm(end, Pending::RtPeriod);
+        }
         for (at, interrupt) in self.model.interrupts.iter().enumerate() {
             self.arm(interrupt.offset, Pending::Device(at));
         }
@@ -126,7 +139,7 @@ impl<'m> Simulation<'m> {
         self.emit_fact(&Fact::RtPeriodUs(micros(machine.rt_period)));
         self.emit_fact(&Fact::RtGroupSched(machine.rt_group_sched));
         self.emit_fact(&Fact::PreemptRt(machine.preempt_rt));
-        self.emit_fact(&Fact::Hypervisor(false));
+        self.emit_fact(&Fact::Hypervisor(machine.guest));
         if machine.bandwidth().serves() {
             self.emit_fact(&Fact::FairServerNs(machine.fair_server.runtime.0.unsigned_abs()));
         }
@@ -136,10 +149,10 @@ impl<'m> Simulation<'m> {
                 let priority = task.scheduling.rt_priority().map_or(0, u32::from);
                 let priority = if policy == Policy::Fifo && priority == 0 { 99 } else { priority };
                 let comm = self.trace.comms[at];
-                self.emit_fact(&Fact::Policy { tid: tid_of(at), policy, priority, comm });
+                self.emit_fact(&Fact::Policy { tid: self.trace.tids[at], policy, priority, comm });
             }
             if !task.cpus.is_empty() {
-                self.emit_fact(&Fact::Affinity { tid: tid_of(at), cpus: task.cpus.clone() });
+                self.emit_fact(&Fact::Affinity { tid: self.trace.tids[at], cpus: task.cpus.clone() });
             }
         }
     }
@@ -208,8 +221,10 @@ impl<'m> Simulation<'m> {
             Pending::RtPeriod | Pending::Refill(_) => 0,
             Pending::Device(device) => {
                 let interrupt = &self.model.interrupts[device];
-                let (count, random) = &mut self.devices[device];
-                if let Some(gap) = interrupt.gap.draw(random, *count) {
+                let (arrived, _, random) = &mut self.devices[device];
+                let nth = *arrived;
+                *arrived += 1;
+                if let Some(gap) = interrupt.gap.draw(random, nth) {
                     self.arm(self.now + gap.max(Ns(1)), pending);
                 }
                 let cpu = (interrupt.cpu.index()).min(self.cpus.len() - 1);
@@ -228,6 +243,10 @@ impl<'m> Simulation<'m> {
     /// The run is over: counts what is not done.
     fn finish(&mut self) {
         self.now = self.end;
+        // Time went on until here: what is in progress has taken until now.
+        for cpu in 0..self.cpus.len() {
+            self.emit(cpu, EventKind::Other);
+        }
         for thread in 0..self.threads.len() {
             let on = self.threads[thread].cpu;
             if self.cpus[on].current == Some(thread) {
@@ -260,7 +279,14 @@ impl<'m> Simulation<'m> {
     }
 }
 
-fn cpu(model: &Model) -> CpuState {
+/// The name of a task's thread: of a recorded one without the id that tells it apart.
+fn comm(task: &Task) -> Comm {
+    let id = task.tid.map(|tid| format!(":{tid}"));
+    let name = id.and_then(|id| task.name.strip_suffix(id.as_str()));
+    name.unwrap_or(task.name.as_str()).into()
+}
+
+fn cpu(model: &Model, at: usize) -> CpuState {
     CpuState {
         current: None,
         served: false,
@@ -273,7 +299,7 @@ fn cpu(model: &Model) -> CpuState {
         pending: VecDeque::new(),
         need_resched: false,
         acts: false,
-        rt_used: Ns::ZERO,
+        rt_used: model.machine.rt_used.get(at).copied().unwrap_or(Ns::ZERO),
         rt_limit: model.machine.rt_runtime.unwrap_or(Ns::MAX),
         rt_throttled: false,
         server: ServerState::default(),

@@ -2,7 +2,7 @@
 
 use super::rank::Rank;
 use super::state::{Doing, Pending, Phase, Simulation, Source};
-use crate::model::{AccountingClock, TaskPolicy};
+use crate::model::{AccountingClock, InterruptSource, TaskPolicy};
 use whylate_base::Ns;
 
 impl Simulation<'_> {
@@ -50,16 +50,15 @@ impl Simulation<'_> {
             Source::Timer(Pending::Release(_) | Pending::Resume(_)) => costs.timer,
             Source::Tick => costs.tick,
             Source::Device(device) => {
-                let (count, random) = &mut self.devices[device];
-                self.model.interrupts[device].handler.draw(random, *count).unwrap_or(Ns::ZERO)
+                let (_, handled, random) = &mut self.devices[device];
+                self.model.interrupts[device].handler.draw(random, *handled).unwrap_or(Ns::ZERO)
             }
             Source::Softirq { length, .. } => length,
             Source::Timer(_) => Ns::ZERO,
         };
         let is_traced = match source {
-            Source::Timer(Pending::Release(_) | Pending::Resume(_))
-            | Source::Device(_)
-            | Source::Softirq { .. } => true,
+            Source::Timer(Pending::Release(_) | Pending::Resume(_)) | Source::Softirq { .. } => true,
+            Source::Device(device) => self.model.interrupts[device].kind != InterruptSource::Softirq,
             Source::Timer(Pending::Refill(group)) => self.groups[group].throttled,
             Source::Tick => cost > Ns::ZERO,
             Source::Timer(_) => false,
@@ -107,10 +106,10 @@ impl Simulation<'_> {
 
     fn device(&mut self, cpu: usize, device: usize) {
         let interrupt = &self.model.interrupts[device];
-        let (count, random) = &mut self.devices[device];
+        let (_, handled, random) = &mut self.devices[device];
         let softirq = interrupt.softirq.as_ref();
-        let raised = softirq.and_then(|(vec, length)| Some((*vec, length.draw(random, *count)?)));
-        *count += 1;
+        let raised = softirq.and_then(|(vec, length)| Some((*vec, length.draw(random, *handled)?)));
+        *handled += 1;
         if let Some((vec, length)) = raised.filter(|(_, length)| *length > Ns::ZERO) {
             // It runs before anything else on the way out.
             self.cpus[cpu].pending.push_front(Source::Softirq { vec, length });

@@ -1,6 +1,7 @@
 //! Jobs: when they are released, what they do step by step, and how they end.
 
 use super::rank::Rank;
+use super::recorded::recorded_release;
 use super::state::{Doing, Job, Pending, Simulation, Source};
 use super::trace::calls;
 use crate::model::{Arrival, Model, Step, TaskPolicy, WhenLate};
@@ -26,6 +27,10 @@ impl<'m> Simulation<'m> {
 
     fn signal_from(&mut self, cpu: usize, thread: usize, origin: Ns) {
         let job = Job { due: self.now, origin };
+        if let Arrival::Recorded(script) = &self.model.tasks[thread].arrival {
+            self.signal_recorded(cpu, thread, script, job);
+            return;
+        }
         if self.threads[thread].job.is_some() {
             if self.threads[thread].backlog.len() < LONGEST_BACKLOG {
                 self.threads[thread].backlog.push_back(job);
@@ -38,7 +43,10 @@ impl<'m> Simulation<'m> {
         self.wake(cpu, thread);
     }
 
-    fn begin_job(&mut self, thread: usize, job: Job) {
+    pub(super) fn begin_job(&mut self, thread: usize, job: Job) {
+        if let Arrival::Recorded(script) = &self.model.tasks[thread].arrival {
+            self.take_recorded(thread, script);
+        }
         let thread = &mut self.threads[thread];
         thread.job = Some(job);
         thread.started += 1;
@@ -50,6 +58,9 @@ impl<'m> Simulation<'m> {
     fn step(&self, thread: usize) -> Option<&'m Step> {
         let model: &'m Model = self.model;
         let (task, state) = (&model.tasks[thread], &self.threads[thread]);
+        if let Arrival::Recorded(script) = &task.arrival {
+            return script.steps_of((state.started as usize).checked_sub(1)?).get(state.at);
+        }
         if state.started > 1 {
             return task.steps.get(state.at);
         }
@@ -133,6 +144,13 @@ impl<'m> Simulation<'m> {
                         break;
                     }
                 }
+                Step::Await(_) => {
+                    self.threads[thread].at += 1;
+                    if self.threads[thread].backlog.pop_front().is_none() {
+                        self.threads[thread].awaits = true;
+                        self.sleep_in(cpu, thread, Doing::Suspended);
+                    }
+                }
                 Step::SetScheduling(scheduling) => {
                     let scheduling = *scheduling;
                     self.threads[thread].at += 1;
@@ -166,7 +184,10 @@ impl<'m> Simulation<'m> {
         let Some(job) = self.threads[thread].job.take() else { return false };
         let model: &'m Model = self.model;
         let task = &model.tasks[thread];
-        self.threads[thread].tally.add(job.due, job.origin, self.now, task.deadline);
+        match &task.arrival {
+            Arrival::Recorded(script) => self.finish_recorded(thread, script, job),
+            _ => self.threads[thread].tally.add(job.due, job.origin, self.now, task.deadline),
+        }
         for at in 0..self.successors[thread].len() {
             let next = self.successors[thread][at];
             self.signal_from(cpu, next, job.origin);
@@ -180,6 +201,12 @@ impl<'m> Simulation<'m> {
             self.threads[thread].in_call = Some(calls::READ);
             self.sleep_in(cpu, thread, Doing::Asleep);
             return false;
+        }
+        if let Arrival::Recorded(script) = &task.arrival
+            && let Some(due) = self.next_at_once(thread, script)
+        {
+            self.begin_job(thread, due);
+            return true;
         }
         let Some(mut at) = self.next_release(thread) else {
             self.emit_call(cpu, calls::READ, [0; 6]);
@@ -195,7 +222,11 @@ impl<'m> Simulation<'m> {
             }
         }
         self.emit_call(cpu, calls::CLOCK_NANOSLEEP, [1, ABSTIME, 0, 0, 0, 0]);
-        self.emit_timer_start(cpu, thread, false, at);
+        let expires = match &task.arrival {
+            Arrival::Recorded(_) => self.threads[thread].next_due,
+            _ => at,
+        };
+        self.emit_timer_start(cpu, thread, false, expires);
         if at <= self.now {
             // The sleep ends at once: its timer expires on the way.
             self.expire_at_once(cpu, thread);
@@ -246,6 +277,7 @@ impl<'m> Simulation<'m> {
                 (due, due)
             }
             Arrival::After(_) | Arrival::Woken => return None,
+            Arrival::Recorded(script) => recorded_release(script, state.started as usize, self.now)?,
         };
         state.next_due = due;
         Some(released)

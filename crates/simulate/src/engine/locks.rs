@@ -1,6 +1,5 @@
 //! Locks: their owners, their waiters, and what the owners inherit.
 
-use super::event_buffer::tid_of;
 use super::rank::Rank;
 use super::state::{Doing, Simulation};
 use super::trace::calls;
@@ -17,6 +16,9 @@ const LOCKED_WITH_WAITERS: u64 = 2;
 impl Simulation<'_> {
     /// The current thread of a CPU takes a lock; false where it must wait.
     pub(super) fn lock(&mut self, cpu: usize, thread: usize, lock: usize) -> bool {
+        if self.locks[lock].owner == Some(thread) {
+            return true;
+        }
         if self.locks[lock].owner.is_none() {
             self.locks[lock].owner = Some(thread);
             self.threads[thread].held.push(lock);
@@ -95,7 +97,7 @@ impl Simulation<'_> {
             self.place_fair(on, thread);
         }
         if old != new {
-            self.emit(cpu, EventKind::PiSetprio { tid: tid_of(thread), old, new });
+            self.emit(cpu, EventKind::PiSetprio { tid: self.trace.tids[thread], old, new });
         }
         match self.threads[thread].doing {
             Doing::Blocked(lock) => {

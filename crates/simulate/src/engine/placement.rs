@@ -1,6 +1,5 @@
 //! On which CPU a thread runs: placement at a wake-up, push and pull (`kernel/sched/rt.c`, `deadline.c`, `fair.c`).
 
-use super::event_buffer::tid_of;
 use super::rank::Rank;
 use super::state::{Doing, Simulation};
 use whylate_base::Cpu;
@@ -8,9 +7,11 @@ use whylate_events::EventKind;
 
 impl Simulation<'_> {
     /// The CPU that a wake-up chooses for a thread.
-    pub(super) fn place(&self, thread: usize) -> usize {
+    pub(super) fn place(&mut self, thread: usize) -> usize {
+        let hint = self.threads[thread].hint.take();
         let allowed = &self.threads[thread].allowed;
-        let (before, rank) = (self.threads[thread].cpu, self.threads[thread].rank());
+        let rank = self.threads[thread].rank();
+        let before = hint.filter(|&cpu| allowed[cpu]).unwrap_or(self.threads[thread].cpu);
         if self.threads[thread].is_pinned {
             return allowed.iter().position(|&allowed| allowed).unwrap_or(before);
         }
@@ -22,6 +23,9 @@ impl Simulation<'_> {
                 return cpu;
             }
         } else if rank == Rank::Fair {
+            if hint.is_some_and(|cpu| allowed[cpu]) {
+                return before;
+            }
             let is_free = |cpu: usize| self.rank_on(cpu) == Rank::Nothing && self.cpus[cpu].queued.is_empty();
             if allowed[before] && is_free(before) {
                 return before;
@@ -57,12 +61,14 @@ impl Simulation<'_> {
     /// A thread goes from one runqueue to another.
     pub(super) fn migrate(&mut self, by: usize, thread: usize, to: usize) {
         let from = self.threads[thread].cpu;
-        let kind = EventKind::Migrate { tid: tid_of(thread), from: Cpu(from as u32), to: Cpu(to as u32) };
+        let kind =
+            EventKind::Migrate { tid: self.trace.tids[thread], from: Cpu(from as u32), to: Cpu(to as u32) };
         self.emit(by, kind);
         self.cpus[from].queued.retain(|&queued| queued != thread);
         let is_fair = self.threads[thread].rank() == Rank::Fair;
         if is_fair {
             self.leave_fair(from, thread);
+            self.server_stops(from);
         }
         self.threads[thread].cpu = to;
         if is_fair {

@@ -82,7 +82,11 @@ impl Simulation<'_> {
             self.plan(cpu);
             return;
         }
-        let cost = self.model.machine.costs.switch;
+        let mut cost = self.model.machine.costs.switch;
+        let waits = self.cpus[cpu].current.is_none_or(|thread| self.threads[thread].doing == Doing::Running);
+        if let Some(next) = choice.thread.filter(|_| waits) {
+            cost += self.threads[next].dispatch;
+        }
         if cost > Ns::ZERO {
             let state = &mut self.cpus[cpu];
             state.phase = Phase::Switch;
@@ -144,6 +148,7 @@ impl Simulation<'_> {
             state.queued.retain(|&thread| thread != next);
             let thread = &mut self.threads[next];
             thread.doing = Doing::Running;
+            thread.dispatch = Ns::ZERO;
             let waited = self.now - thread.queued_since;
             thread.tally.waited += waited;
             thread.tally.longest_wait = thread.tally.longest_wait.max(waited);

@@ -1,6 +1,6 @@
 //! The state of the simulated machine.
 
-use super::event_buffer::{Trace, tid_of};
+use super::event_buffer::Trace;
 use super::fair_entity::FairEntity;
 use super::rank::Rank;
 use super::tally::Tally;
@@ -24,8 +24,8 @@ pub(crate) struct Simulation<'m> {
     pub(super) successors: Vec<Vec<usize>>,
     pub(super) locks: Vec<LockState>,
     pub(super) groups: Vec<GroupState>,
-    /// How many times each interrupt of a device has arrived, and what its lengths are drawn with.
-    pub(super) devices: Vec<(u64, fastrand::Rng)>,
+    /// How many times each interrupt of a device has arrived and was handled, and what its lengths are drawn with.
+    pub(super) devices: Vec<(u64, u64, fastrand::Rng)>,
     pub(super) trace: Trace,
     pub(super) tail: i64,
     pub(super) rt_period_runs: bool,
@@ -163,6 +163,14 @@ pub(super) struct Thread {
     pub(super) rr_left: Ns,
     pub(super) queued_since: Ns,
     pub(super) tally: Tally,
+    /// It sleeps until another task wakes it.
+    pub(super) awaits: bool,
+    /// The CPU that its wake-up takes, if it may.
+    pub(super) hint: Option<usize>,
+    /// From its wake-up to its CPU, where nothing else has that.
+    pub(super) dispatch: Ns,
+    /// The responses of its recorded jobs, with the numbers of the jobs.
+    pub(super) responses: Vec<(usize, Ns)>,
 }
 
 /// The reservation of a SCHED_DEADLINE thread.
@@ -232,6 +240,11 @@ impl Simulation<'_> {
         self.threads.iter().map(|thread| &thread.tally)
     }
 
+    /// The responses of each task's recorded jobs that are done, with the numbers of the jobs.
+    pub(crate) fn responses(&self) -> impl Iterator<Item = &[(usize, Ns)]> {
+        self.threads.iter().map(|thread| thread.responses.as_slice())
+    }
+
     /// The events since the last call.
     pub(crate) fn take_events(&mut self, into: &mut Vec<whylate_events::Event>) {
         into.clear();
@@ -246,6 +259,6 @@ impl Simulation<'_> {
     /// The names of the threads, by their ids.
     pub(crate) fn comms(&self) -> Vec<(whylate_base::Tid, whylate_base::Comm)> {
         let named = self.trace.comms.iter().enumerate();
-        named.map(|(at, &comm)| (tid_of(at), comm)).collect()
+        named.map(|(at, &comm)| (self.trace.tids[at], comm)).collect()
     }
 }

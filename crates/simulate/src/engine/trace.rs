@@ -1,7 +1,7 @@
 //! The events that a tracer would record of the simulated machine.
 
-use super::event_buffer::tid_of;
 use super::state::{Phase, Simulation, Source};
+use crate::model::InterruptSource;
 use whylate_base::{Cpu, Ns, Priority, Tid};
 use whylate_events::{
     Context, ContextFlags, Event, EventKind, Fact, HrtimerExpiry, HrtimerStart, Marker, Switch, Syscall,
@@ -37,7 +37,7 @@ impl Simulation<'_> {
                 _ => ContextFlags::default(),
             },
         };
-        let tid = state.current.map_or(Tid::IDLE, tid_of);
+        let tid = state.current.map_or(Tid::IDLE, |thread| self.trace.tids[thread]);
         let context = Context { tid, flags, preempt_depth: None };
         self.trace.events.push(Event { ts: self.now, cpu: Cpu(cpu as u32), context, kind });
     }
@@ -58,7 +58,7 @@ impl Simulation<'_> {
             return;
         }
         let of = |thread: Option<usize>| match thread {
-            Some(thread) => (self.trace.comms[thread], tid_of(thread), self.priority(thread)),
+            Some(thread) => (self.trace.comms[thread], self.trace.tids[thread], self.priority(thread)),
             None => ("swapper".into(), Tid::IDLE, Priority::DEFAULT),
         };
         let (prev_comm, prev_tid, prev_prio) = of(self.cpus[cpu].current);
@@ -70,7 +70,7 @@ impl Simulation<'_> {
     fn wake_of(&self, thread: usize, target: usize) -> Wake {
         Wake {
             comm: self.trace.comms[thread],
-            tid: tid_of(thread),
+            tid: self.trace.tids[thread],
             prio: self.priority(thread),
             target_cpu: Cpu(target as u32),
         }
@@ -137,8 +137,14 @@ impl Simulation<'_> {
         let kind = match source {
             Source::Timer(_) | Source::Tick => EventKind::VectorEntry { name: "local_timer".into() },
             Source::Device(device) => {
-                let name = self.model.interrupts[device].name.as_str().into();
-                EventKind::IrqEntry { irq: FIRST_IRQ + device as u32, name }
+                let interrupt = &self.model.interrupts[device];
+                let name = interrupt.name.as_str().into();
+                match interrupt.kind {
+                    InterruptSource::Line(irq) => {
+                        EventKind::IrqEntry { irq: irq.unwrap_or(FIRST_IRQ + device as u32), name }
+                    }
+                    InterruptSource::Vector | InterruptSource::Softirq => EventKind::VectorEntry { name },
+                }
             }
             Source::Softirq { vec, .. } => EventKind::SoftirqEntry { vec },
         };
@@ -148,7 +154,17 @@ impl Simulation<'_> {
     pub(super) fn emit_exit(&mut self, cpu: usize, source: Source) {
         let kind = match source {
             Source::Timer(_) | Source::Tick => EventKind::VectorExit { name: "local_timer".into() },
-            Source::Device(device) => EventKind::IrqExit { irq: FIRST_IRQ + device as u32 },
+            Source::Device(device) => {
+                let interrupt = &self.model.interrupts[device];
+                match interrupt.kind {
+                    InterruptSource::Line(irq) => {
+                        EventKind::IrqExit { irq: irq.unwrap_or(FIRST_IRQ + device as u32) }
+                    }
+                    InterruptSource::Vector | InterruptSource::Softirq => {
+                        EventKind::VectorExit { name: interrupt.name.as_str().into() }
+                    }
+                }
+            }
             Source::Softirq { vec, .. } => EventKind::SoftirqExit { vec },
         };
         self.emit(cpu, kind);

@@ -53,7 +53,7 @@ fn utilisation(model: &Model, task: usize) -> Option<f64> {
         Arrival::Periodic { period, .. } => period.0 as f64,
         Arrival::Sporadic { gap, .. } => gap.mean()?,
         Arrival::After(before) => return Some(cost / own_gap(model, *before)?),
-        Arrival::At(_) | Arrival::Woken => return None,
+        Arrival::At(_) | Arrival::Woken | Arrival::Recorded(_) => return None,
     };
     Some(cost / gap)
 }
@@ -63,6 +63,6 @@ fn own_gap(model: &Model, task: usize) -> Option<f64> {
         Arrival::Periodic { period, .. } => Some(period.0 as f64),
         Arrival::Sporadic { gap, .. } => gap.mean(),
         Arrival::After(before) => own_gap(model, *before),
-        Arrival::At(_) | Arrival::Woken => None,
+        Arrival::At(_) | Arrival::Woken | Arrival::Recorded(_) => None,
     }
 }

@@ -10,18 +10,26 @@ pub struct Machine {
     pub kernel: KernelSeries,
     /// Whether it is PREEMPT_RT: handlers of interrupts and softirqs run in threads.
     pub preempt_rt: bool,
+    /// Whether it is a guest of a hypervisor, which may take its CPUs away.
+    pub guest: bool,
     /// How many CPUs it has.
     pub cpus: u32,
     /// CPUs among which the scheduler does not balance (`isolcpus=`).
     pub isolated: CpuSet,
     /// The time between two ticks.
     pub tick: Ns,
+    /// When the first tick is.
+    pub first_tick: Ns,
     /// The scheduler's clock.
     pub clock: AccountingClock,
     /// `kernel.sched_rt_runtime_us`; `None`: -1, no limit.
     pub rt_runtime: Option<Ns>,
     /// `kernel.sched_rt_period_us`
     pub rt_period: Ns,
+    /// When the first period of real-time bandwidth ends; `None`: one period after the first real-time thread wakes.
+    pub rt_period_end: Option<Ns>,
+    /// What real-time threads have used of it at the beginning, by CPU; nothing on CPUs beyond the list.
+    pub rt_used: Vec<Ns>,
     /// CONFIG_RT_GROUP_SCHED
     pub rt_group_sched: bool,
     /// The deadline server of each CPU, where the kernel has one.
@@ -73,12 +81,16 @@ impl Machine {
         Machine {
             kernel,
             preempt_rt: false,
+            guest: false,
             cpus,
             isolated: CpuSet::new(),
             tick: Ns::from_ms(4),
+            first_tick: Ns::from_ms(4),
             clock: AccountingClock::Precise,
             rt_runtime: Some(Ns::from_ms(950)),
             rt_period: Ns::from_secs(1),
+            rt_period_end: None,
+            rt_used: Vec::new(),
             rt_group_sched: false,
             fair_server: FairServer { runtime: Ns::from_ms(50), period: Ns::from_secs(1) },
             rr_slice: Ns::from_ms(100),

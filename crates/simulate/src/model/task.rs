@@ -1,13 +1,18 @@
 //! Tasks, and what they share.
 
 use super::amount::Amount;
-use whylate_base::{Comm, Cpu, CpuSet, Ns, Policy, Priority};
+use super::policy::TaskPolicy;
+use super::script::Script;
+use super::step::Step;
+use whylate_base::{Comm, Cpu, CpuSet, Ns, Tid};
 
 /// A thread, with what makes it due and what it then does.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Task {
     /// Its name; unique.
     pub name: String,
+    /// Its id, where it has one: that of a recording.
+    pub tid: Option<Tid>,
     /// How it is scheduled.
     pub scheduling: TaskPolicy,
     /// The CPUs it may use; empty for all.
@@ -24,67 +29,6 @@ pub struct Task {
     pub when_late: WhenLate,
     /// Its control group, where that has a quota.
     pub group: Option<usize>,
-}
-
-/// How a thread is scheduled.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum TaskPolicy {
-    /// The stop class.
-    Stop,
-    /// SCHED_DEADLINE
-    Deadline {
-        /// Its runtime.
-        runtime: Ns,
-        /// Its relative deadline.
-        deadline: Ns,
-        /// Its period.
-        period: Ns,
-    },
-    /// SCHED_FIFO, with the user's priority 1 to 99.
-    Fifo(u8),
-    /// SCHED_RR, with the user's priority 1 to 99.
-    Rr(u8),
-    /// SCHED_OTHER (or SCHED_BATCH), with its nice value.
-    Other(i8),
-    /// SCHED_IDLE
-    Idle,
-}
-
-impl TaskPolicy {
-    /// The policy; the stop class shows as SCHED_FIFO.
-    pub fn policy(self) -> Policy {
-        match self {
-            TaskPolicy::Deadline { .. } => Policy::Deadline,
-            TaskPolicy::Stop | TaskPolicy::Fifo(_) => Policy::Fifo,
-            TaskPolicy::Rr(_) => Policy::Rr,
-            TaskPolicy::Other(_) => Policy::Other,
-            TaskPolicy::Idle => Policy::Idle,
-        }
-    }
-
-    /// The kernel's priority.
-    pub fn priority(self) -> Priority {
-        match self {
-            TaskPolicy::Stop => Priority(0),
-            TaskPolicy::Deadline { .. } => Priority(-1),
-            TaskPolicy::Fifo(user) | TaskPolicy::Rr(user) => Priority::realtime(user.into()),
-            TaskPolicy::Other(nice) => Priority(120 + i32::from(nice)),
-            TaskPolicy::Idle => Priority(120),
-        }
-    }
-
-    /// The user's real-time priority; `None` of other classes.
-    pub fn rt_priority(self) -> Option<u8> {
-        match self {
-            TaskPolicy::Fifo(user) | TaskPolicy::Rr(user) => Some(user),
-            _ => None,
-        }
-    }
-
-    /// True for SCHED_OTHER and SCHED_IDLE.
-    pub fn is_fair(self) -> bool {
-        matches!(self, TaskPolicy::Other(_) | TaskPolicy::Idle)
-    }
 }
 
 /// What makes a task due.
@@ -112,6 +56,8 @@ pub enum Arrival {
     After(usize),
     /// Whenever something wakes it: an interrupt, or a step of another task.
     Woken,
+    /// As a recording has it, which also has the steps.
+    Recorded(Script),
 }
 
 /// What a task does when its next period has begun before it is done.
@@ -122,29 +68,6 @@ pub enum WhenLate {
     CatchUp,
     /// It leaves out the missed ones.
     Skip,
-}
-
-/// A part of a job.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Step {
-    /// Uses a CPU.
-    Run(Amount),
-    /// Uses a CPU with interrupts disabled.
-    IrqsOff(Amount),
-    /// Uses a CPU with preemption disabled.
-    PreemptOff(Amount),
-    /// Takes a lock, or waits for it.
-    Lock(usize),
-    /// Gives a lock back.
-    Unlock(usize),
-    /// Sleeps in the middle of the job.
-    Suspend(Amount),
-    /// Wakes another task.
-    Wake(usize),
-    /// Changes its own policy or priority.
-    SetScheduling(TaskPolicy),
-    /// Changes its own CPUs.
-    SetCpus(CpuSet),
 }
 
 /// A lock.
@@ -170,6 +93,8 @@ pub enum LockProtocol {
 /// An interrupt of a device.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Interrupt {
+    /// What it is.
+    pub kind: InterruptSource,
     /// The action's name.
     pub name: Comm,
     /// The CPU it arrives on.
@@ -184,6 +109,17 @@ pub struct Interrupt {
     pub softirq: Option<(u32, Amount)>,
     /// The task that it wakes: its thread, or what waits for the device.
     pub wakes: Option<usize>,
+}
+
+/// What interrupts a CPU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InterruptSource {
+    /// A device; with the number of its line, where that is known.
+    Line(Option<u32>),
+    /// A vector of the architecture: a timer, a call from another CPU.
+    Vector,
+    /// A softirq without an interrupt of its own.
+    Softirq,
 }
 
 /// A control group with a quota of CPU time (`cpu.max`).

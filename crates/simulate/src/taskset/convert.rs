@@ -8,8 +8,8 @@ use super::overrides::Overrides;
 use super::steps::{self, Names};
 use super::values;
 use crate::model::{
-    AccountingClock, Amount, Arrival, Costs, FairServer, Group, Interrupt, KernelSeries, Lock, LockProtocol,
-    Machine, Model, Step, Task, TaskPolicy, WhenLate,
+    AccountingClock, Amount, Arrival, Costs, FairServer, Group, Interrupt, InterruptSource, KernelSeries,
+    Lock, LockProtocol, Machine, Model, Step, Task, TaskPolicy, WhenLate,
 };
 use whylate_base::{Cpu, CpuSet, Ns};
 
@@ -86,6 +86,7 @@ fn machine(table: &MachineTable, overrides: &Overrides) -> Result<Machine, TaskS
             return Err(TaskSetError::value("machine.hz", format!("{hz} must be 24 to 10000")));
         }
         machine.tick = Ns(1_000_000_000 / i64::from(hz));
+        machine.first_tick = machine.tick;
     }
     if let Some(ClockName::Tick) = table.clock {
         machine.clock = AccountingClock::Tick;
@@ -187,6 +188,7 @@ fn task(table: &TaskTable, groups: &[Group], known: &mut Known) -> Result<Task, 
         };
     Ok(Task {
         name: table.name.clone(),
+        tid: None,
         scheduling: scheduling(table, period, deadline)?,
         cpus: match &table.cpus {
             Some(list) => values::cpus(&at("cpus"), list)?,
@@ -320,6 +322,7 @@ fn interrupt(
         }
     };
     let mut interrupt = Interrupt {
+        kind: InterruptSource::Line(None),
         name: table.name.as_str().into(),
         cpu,
         offset: table.offset.as_ref().map_or(Ok(Ns::ZERO), |text| values::time(&at("offset"), text))?,
@@ -338,6 +341,7 @@ fn interrupt(
     interrupt.handler = Amount::Fixed(machine.costs.timer);
     interrupt.wakes = Some(next_task);
     let thread = Task {
+        tid: None,
         name: format!("irq/{}-{}", 16 + number, table.name),
         scheduling: TaskPolicy::Fifo(priority),
         cpus: [cpu].into_iter().collect(),

@@ -62,6 +62,7 @@ fn task(number: usize, drawn: &Drawn, cpus: u32) -> Task {
         false => TaskPolicy::Fifo(drawn.priority),
     };
     Task {
+        tid: None,
         name: format!("t{number}"),
         scheduling,
         cpus: [Cpu(cpu)].into_iter().collect::<CpuSet>(),

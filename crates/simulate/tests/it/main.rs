@@ -4,4 +4,5 @@ mod behaviour;
 mod bounds;
 mod ledger;
 mod random;
+mod recording;
 mod stories;

@@ -88,3 +88,17 @@ fn c_is_throttled_at_one_phase_alone() {
     }
     assert_eq!(late, [3750]);
 }
+
+#[test]
+fn an_activation_in_progress_at_the_end_is_listed_and_missed() {
+    let report = run(C, "6.1", Ns::from_secs(1));
+    let victim = task(&report, "victim");
+    let due = victim.tally.unfinished.expect("throttled at the end");
+    assert_eq!(victim.tally.missed, 1);
+    let worst = report.explanation.activations.iter().find(|activation| activation.tid == victim.tid);
+    let worst = worst.expect("an activation");
+    assert_eq!((worst.due, worst.end, worst.done), (due, Ns::from_secs(1), None));
+    let missed = report.findings.iter().find(|finding| finding.code == "simulated-deadline-missed");
+    let evidence = &missed.expect("a finding").evidence;
+    assert!(evidence.iter().any(|seen| seen.what.contains("not done at the end")), "{evidence:#?}");
+}
