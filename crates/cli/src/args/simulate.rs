@@ -35,6 +35,9 @@ pub(crate) struct SimulateArgs {
     /// Exit with 1 when there is a finding of at least this severity
     #[arg(long, value_name = "SEVERITY", default_value = "error")]
     pub(crate) fail_on: FailOn,
+    /// Write the simulated schedule, its format by the ending: .perfetto-trace, .dat, .txt or .jsonl
+    #[arg(long, value_name = "FILE")]
+    pub(crate) export: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) replay: ReplayArgs,
     #[command(flatten)]

@@ -1,6 +1,8 @@
 //! `whylate simulate`
 
-use crate::args::SimulateArgs;
+mod export;
+
+use crate::args::{ConvertFormat, SimulateArgs};
 use crate::exit_status::ExitStatus;
 use crate::output::message;
 use crate::report::Destination;
@@ -11,20 +13,29 @@ use std::path::Path;
 use whylate_base::Ns;
 use whylate_events::EventSource;
 use whylate_ledger::WANTED;
+use whylate_simulate::change;
 use whylate_simulate::recording;
 use whylate_simulate::replay::{ReplayOptions, replay};
 use whylate_simulate::taskset::{self, Overrides};
 use whylate_simulate::{RunOptions, SimulationReport, simulate};
 
 pub(crate) fn run(args: &SimulateArgs) -> Result<ExitStatus> {
+    let format = args.export.as_deref().map(export::check).transpose()?;
+    if let Some(file) = &args.export {
+        crate::output::spare(&args.input, file)?;
+    }
     let destination = Destination::of::<SimulationReport>(&args.output, std::slice::from_ref(&args.input))?;
     match trace(args)? {
-        Some(source) => of_recording(args, source, &destination),
-        None => of_task_set(args, &destination),
+        Some(source) => of_recording(args, source, format, &destination),
+        None => of_task_set(args, format, &destination),
     }
 }
 
-fn of_task_set(args: &SimulateArgs, destination: &Destination<'_>) -> Result<ExitStatus> {
+fn of_task_set(
+    args: &SimulateArgs,
+    format: Option<ConvertFormat>,
+    destination: &Destination<'_>,
+) -> Result<ExitStatus> {
     let name = args.input.display();
     if args.replay.is_asked() {
         bail!(
@@ -45,12 +56,16 @@ fn of_task_set(args: &SimulateArgs, destination: &Destination<'_>) -> Result<Exi
     };
     let report = simulate(&model, options);
     destination.write(&report)?;
+    if let Some((file, format)) = args.export.as_deref().zip(format) {
+        export::write(&model, options.duration, options.seed, file, format)?;
+    }
     Ok(ExitStatus::of(&report.findings, args.fail_on.into()))
 }
 
 fn of_recording(
     args: &SimulateArgs,
     source: Box<dyn EventSource>,
+    format: Option<ConvertFormat>,
     destination: &Destination<'_>,
 ) -> Result<ExitStatus> {
     let name = args.input.display();
@@ -69,6 +84,10 @@ fn of_recording(
     };
     let report = replay(&recording, &asked).with_context(|| format!("{name}"))?;
     destination.write(&report)?;
+    if let Some((file, format)) = args.export.as_deref().zip(format) {
+        let (model, _) = change::apply(&recording, &asked.changes)?;
+        export::write(&model, recording.length, 0, file, format)?;
+    }
     if report.tasks.is_empty() {
         message!(
             "whylate: cannot tell: {name}: no real-time thread was active: choose others with --task COMM|TID"

@@ -84,7 +84,7 @@ fn a_replay_without_a_change_gives_the_recording_back() {
         ("6.1-page-fault", 1, 0.01),
         ("6.1-relative-sleep", 1, 0.01),
         ("6.1-throttle", 1, 0.01),
-        ("7.2-fair-server", 1, 0.05),
+        ("7.2-fair-server", 1, 0.08),
         ("7.2-rt-higher", 1, 0.1),
     ] {
         let replay = replayed(&["simulate", &fixture(name)]);
@@ -149,4 +149,26 @@ fn a_change_that_cannot_be_made_is_refused() {
     let run = whylate(["simulate", &example("story-a.toml"), "--remove", "hog"]);
     assert_eq!(run.code, Some(2));
     assert!(run.stderr.contains("are for recordings"), "{run:#?}");
+}
+
+#[test]
+fn the_simulated_schedule_is_exported_and_explained_as_a_recording() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let file = |name: &str| directory.path().join(name).display().to_string();
+    let story = example("story-a.toml");
+    let dat = file("a.dat");
+    let run = whylate(["simulate", &story, "--kernel", "6.1", "-d", "2s", "--export", &dat]);
+    assert_eq!(run.code, Some(1), "{run:#?}");
+    assert!(run.stderr.contains("simulated events"), "{run:#?}");
+    let explained = whylate(["explain", &dat, "-t", "victim", "--json"]);
+    let document: Value = serde_json::from_str(&explained.stdout).expect("JSON");
+    assert_eq!(document["activations"][0]["verdict"]["cause"], "rt-throttled", "{explained:#?}");
+    let higher = fixture("6.1-higher");
+    for name in ["b.perfetto-trace", "b.txt", "b.jsonl"] {
+        let run = whylate(["simulate", &higher, "--remove", "rogue-high", "--export", &file(name)]);
+        assert_eq!(run.code, Some(0), "{run:#?}");
+        assert!(std::fs::metadata(file(name)).is_ok_and(|written| written.len() > 10_000), "{name}");
+    }
+    let run = whylate(["simulate", &story, "--export", &file("a.png")]);
+    assert_eq!((run.code, run.stdout.as_str()), (Some(2), ""), "{run:#?}");
 }

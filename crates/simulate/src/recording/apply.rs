@@ -272,8 +272,8 @@ impl Reading {
             }
         }
         self.account(cpu);
-        self.watch_bandwidth(cpu, switch);
-        let way = next.and_then(|next| self.way_to(cpu, prev, next, switch));
+        let passed_over = self.watch_bandwidth(cpu, switch);
+        let way = next.and_then(|next| self.way_to(cpu, prev, next, switch, passed_over));
         if let Some(prev) = prev {
             self.left(prev, switch);
         }
@@ -293,11 +293,13 @@ impl Reading {
     }
 
     /// A real-time thread that is runnable is passed over, or goes on where it was: the period of real-time bandwidth ends.
-    fn watch_bandwidth(&mut self, cpu: Cpu, switch: &Switch) {
+    /// True where some were passed over until now.
+    fn watch_bandwidth(&mut self, cpu: Cpu, switch: &Switch) -> bool {
         let now = self.now;
         let is_realtime = |own: Priority| own.class() == SchedClass::Realtime;
         let next = self.known(switch.next_tid);
-        let Some(track) = self.track(cpu) else { return };
+        let Some(track) = self.track(cpu) else { return false };
+        let before = track.passed_over.is_some();
         if switch.prev_state.is_runnable() && is_realtime(switch.prev_prio) && !switch.next_prio.is_realtime()
         {
             track.passed_over = Some(now);
@@ -311,11 +313,19 @@ impl Reading {
         {
             self.timers.goes_on(now);
         }
+        before
     }
 
     /// The time from a thread's wake-up to its CPU, without interrupts, where no other thread was to run; it is taken from the
     /// thread that had the CPU meanwhile.
-    fn way_to(&mut self, cpu: Cpu, prev: Option<usize>, next: usize, switch: &Switch) -> Option<Ns> {
+    fn way_to(
+        &mut self,
+        cpu: Cpu,
+        prev: Option<usize>,
+        next: usize,
+        switch: &Switch,
+        passed_over: bool,
+    ) -> Option<Ns> {
         let State::Queued { since, woken_at_irq_time: Some(before) } = self.tapes[next].state else {
             return None;
         };
@@ -328,7 +338,8 @@ impl Reading {
         // A CPU that idles for longer does so because the thread may not run.
         let Some(prev) = prev else { return Some(way).filter(|&way| way < LONGEST_EXIT) };
         if way >= LONG_WAY {
-            if switch.next_prio.outranks(switch.prev_prio) {
+            // A thread that the kernel passes over waits for no section.
+            if switch.next_prio.outranks(switch.prev_prio) && !passed_over {
                 self.tapes[prev].kept_cpu(way);
             }
             return None;
