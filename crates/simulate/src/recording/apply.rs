@@ -94,10 +94,10 @@ impl Reading {
                     matches!(what, Interruption::Softirq(entered) | Interruption::OwnSoftirq(entered) if entered == vec)
                 });
             }
-            EventKind::Lost { since, kinds, .. } => {
-                if kinds.contains(Kind::Switch) || *kinds == whylate_events::KindSet::NONE {
-                    self.lost(cpu, *since);
-                }
+            EventKind::Lost { since, kinds, .. }
+                if kinds.contains(Kind::Switch) || *kinds == whylate_events::KindSet::NONE =>
+            {
+                self.lost(cpu, *since);
             }
             _ => {}
         }

@@ -8,7 +8,7 @@ use whylate_base::{Comm, Cpu, Ns};
 const NEVER: Ns = Ns::from_secs(1_000_000_000);
 
 pub(super) fn of(series: Series, start: Ns) -> Vec<Interrupt> {
-    let mut all: Vec<((Interruption, Cpu), Vec<(Ns, Ns)>)> = series.into_iter().collect();
+    let mut all: Vec<_> = series.into_iter().collect();
     for (_, times) in &mut all {
         times.sort_unstable();
     }
