@@ -22,7 +22,7 @@ pub enum TracefsError {
     #[error("this kernel has no tracefs: it was built without CONFIG_TRACING")]
     NotBuilt,
     /// tracefs is there, but this user may not use it.
-    #[error("no permission to {action} {}: run as root, or give this user the tracing group and the directory to that group (mount -o remount,gid=GROUP,mode=750 on the tracefs mount); under kernel lockdown tracing is refused even to root", path.display())]
+    #[error("no permission to {action} {}: run as root, or let sudo run whylate for this user (a group of the tracefs mount may read a trace, and start none: the files of an instance are 0640); under kernel lockdown tracing is refused even to root", path.display())]
     Permission {
         /// What was tried: `read`, `write` ...
         action: &'static str,
