@@ -129,12 +129,18 @@ impl Action {
 
     /// One file of the kernel.
     pub fn tunable(path: impl Into<String>, value: impl Into<String>) -> Action {
-        Action::Tunable { set: vec![TunableAction { path: path.into(), value: value.into() }] }
+        Action::tunables([(path, value)])
+    }
+
+    /// Files of the kernel, each with its value.
+    pub fn tunables(set: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>) -> Action {
+        let one = |(path, value): (_, _)| TunableAction { path: Into::into(path), value: Into::into(value) };
+        Action::Tunable { set: set.into_iter().map(one).collect() }
     }
 
     /// A sysctl, by its dotted name.
     pub fn sysctl(name: &str, value: impl Into<String>) -> Action {
-        Action::tunable(sysctl_path(name), value)
+        Action::Tunable { set: vec![TunableAction::sysctl(name, value)] }
     }
 
     /// One thread.
@@ -209,6 +215,13 @@ impl Action {
                 (set.is_empty() || !set.iter().all(good)).then_some("not a unit with a state")
             }
         }
+    }
+}
+
+impl TunableAction {
+    /// A sysctl, by its dotted name.
+    pub fn sysctl(name: &str, value: impl Into<String>) -> TunableAction {
+        TunableAction { path: sysctl_path(name), value: value.into() }
     }
 }
 

@@ -66,9 +66,7 @@ pub(crate) fn of_lasting(text: &str) -> Option<Action> {
 fn sysctl(word: &str) -> Option<TunableAction> {
     let (name, value) = word.split_once('=')?;
     let is_name = name.contains('.') && name.chars().all(|c| c.is_ascii_alphanumeric() || "._-".contains(c));
-    let path = format!("/proc/sys/{}", name.replace('.', "/"));
-    (is_name && is_plain(value) && !value.ends_with([';', ',']))
-        .then(|| TunableAction { path, value: value.to_owned() })
+    (is_name && is_plain(value) && !value.ends_with([';', ','])).then(|| TunableAction::sysctl(name, value))
 }
 
 /// A file that exists as it is written.

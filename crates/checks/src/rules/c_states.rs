@@ -3,7 +3,7 @@
 use super::shared::hardware::states;
 use crate::rule::page;
 use crate::{CannotTell, CheckOptions, Fix, Profile, Rule, RuleOutcome, RuleResult};
-use whylate_base::{Action, Cpu, Severity, TunableAction};
+use whylate_base::{Action, Cpu, Severity};
 use whylate_host::{CpuState, IdleState, NO_LATENCY_REQUEST, Snapshot};
 
 pub(super) const RULE: Rule = Rule {
@@ -98,20 +98,22 @@ fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
     };
     Ok(answer
         .fix(
-            Fix::runtime(format!("echo {most} > /sys/devices/system/cpu/cpuN/power/pm_qos_resume_latency_us, for real-time CPUs")).action(Action::Tunable { set: limits(&concerned, most) })
+            Fix::runtime(format!("echo {most} > /sys/devices/system/cpu/cpuN/power/pm_qos_resume_latency_us, for real-time CPUs"))
+                .action(limits(&concerned, most))
                 .boot("intel_idle.max_cstate=1 processor.max_cstate=1 on the kernel command line, or TuneD's force_latency")
                 .risk("more power and heat, and less turbo for the other cores"),
         )
         .fix(
-            Fix::runtime("hold /dev/cpu_dma_latency open in the application, with a small number written to it").by_hand("the application holds the file open for as long as it needs it")
+            Fix::runtime("hold /dev/cpu_dma_latency open in the application, with a small number written to it")
+                .by_hand("the application holds the file open for as long as it needs it")
                 .risk("it applies to every CPU, and only while the file is open"),
         ))
 }
 
 /// The limit of each CPU.
-fn limits(cpus: &[Cpu], most: u64) -> Vec<TunableAction> {
+fn limits(cpus: &[Cpu], most: u64) -> Action {
     let path = |cpu: &Cpu| format!("/sys/devices/system/cpu/cpu{cpu}/power/pm_qos_resume_latency_us");
-    cpus.iter().map(|cpu| TunableAction { path: path(cpu), value: most.to_string() }).collect()
+    Action::tunables(cpus.iter().map(|cpu| (path(cpu), most.to_string())))
 }
 
 /// The processes that have /dev/cpu_dma_latency open, by name and id; or why they are not known.

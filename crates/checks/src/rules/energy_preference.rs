@@ -4,7 +4,7 @@ use super::shared::hardware::states;
 use crate::rule::page;
 use crate::survey::survey;
 use crate::{CheckOptions, Fix, Profile, Rule, RuleOutcome, RuleResult};
-use whylate_base::{Action, Severity, TunableAction};
+use whylate_base::{Action, Severity};
 use whylate_host::Snapshot;
 
 pub(super) const RULE: Rule = Rule {
@@ -51,13 +51,7 @@ fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
     let answer = survey.wrong.iter().take(8).fold(answer, |answer, own| answer.shows(own));
     Ok(answer.fix(
         Fix::runtime(format!("echo performance > {}, for each CPU", first.path))
-            .action(Action::Tunable {
-                set: survey
-                    .wrong
-                    .iter()
-                    .map(|own| TunableAction { path: own.path.clone(), value: "performance".to_owned() })
-                    .collect(),
-            })
+            .action(Action::tunables(survey.wrong.iter().map(|own| (&own.path, "performance"))))
             .boot("select the governor `performance`, which also sets the preference with intel_pstate")
             .risk("more power and heat"),
     ))

@@ -3,7 +3,7 @@
 use crate::rule::page;
 use crate::survey::survey;
 use crate::{CannotTell, CheckOptions, Fix, Profile, Rule, RuleOutcome, RuleResult};
-use whylate_base::{Action, Severity, TunableAction};
+use whylate_base::{Action, Severity};
 use whylate_host::{Server, Snapshot};
 
 pub(super) const RULE: Rule = Rule {
@@ -56,13 +56,7 @@ fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
     Ok(answer
         .fix(
             Fix::runtime(format!("echo 0 > {}, for each of these CPUs", first.path))
-                .action(Action::Tunable {
-                    set: survey
-                        .wrong
-                        .iter()
-                        .map(|on| TunableAction { path: on.path.clone(), value: "0".to_owned() })
-                        .collect(),
-                })
+                .action(Action::tunables(survey.wrong.iter().map(|on| (&on.path, "0"))))
                 .boot("the same command from a systemd unit at boot: the setting is not persistent")
                 .risk("sched_ext threads starve if a real-time thread uses all of a CPU"),
         )

@@ -3,7 +3,7 @@
 use super::shared::hardware::states;
 use crate::rule::page;
 use crate::{CheckOptions, Fix, Profile, Rule, RuleOutcome, RuleResult};
-use whylate_base::{Action, Severity, TunableAction};
+use whylate_base::{Action, Severity};
 use whylate_host::Snapshot;
 
 pub(super) const RULE: Rule = Rule {
@@ -61,7 +61,8 @@ fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
     .shows(&worst.scaling_max_khz)
     .shows(&worst.hardware_max_khz)
     .fix(
-        Fix::runtime(format!("echo {hardware} > {}, for each CPU", worst.scaling_max_khz.path)).action(Action::Tunable { set: held.iter().map(|(own, _, _, hardware)| TunableAction { path: own.scaling_max_khz.path.clone(), value: hardware.to_string() }).collect() })
+        Fix::runtime(format!("echo {hardware} > {}, for each CPU", worst.scaling_max_khz.path))
+            .action(Action::tunables(held.iter().map(|(own, _, _, khz)| (&own.scaling_max_khz.path, khz.to_string()))))
             .boot("stop the program that sets it: thermald, power-profiles-daemon, tlp, or change the firmware's \
                    power profile")
             .risk("more heat: without enough cooling the firmware slows down the CPU at any moment"),

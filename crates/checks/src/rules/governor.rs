@@ -3,7 +3,7 @@
 use crate::rule::page;
 use crate::survey::survey;
 use crate::{CannotTell, CheckOptions, Fix, Profile, Rule, RuleOutcome, RuleResult};
-use whylate_base::{Action, Severity, TunableAction};
+use whylate_base::{Action, Severity};
 use whylate_host::Snapshot;
 
 pub(super) const RULE: Rule = Rule {
@@ -50,13 +50,7 @@ fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
     let answer = survey.wrong.iter().take(8).fold(answer, |answer, own| answer.shows(own));
     Ok(answer.fix(
         Fix::runtime("cpupower frequency-set -g performance")
-            .action(Action::Tunable {
-                set: survey
-                    .wrong
-                    .iter()
-                    .map(|own| TunableAction { path: own.path.clone(), value: "performance".to_owned() })
-                    .collect(),
-            })
+            .action(Action::tunables(survey.wrong.iter().map(|own| (&own.path, "performance"))))
             .boot("cpufreq.default_governor=performance on the kernel command line (5.9)")
             .risk("more power and heat; the firmware slows down a CPU that gets too hot"),
     ))
