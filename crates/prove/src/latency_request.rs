@@ -2,20 +2,17 @@
 //! ends with this process, however that ends.
 
 use crate::error::ProveError;
-use std::fs::{File, OpenOptions};
-use std::io::Write;
+use std::fs::File;
+use std::path::Path;
+use whylate_sys::{CPU_DMA_LATENCY, request_cpu_latency};
 use whylate_tuning::{Plan, Setting};
-
-const FILE: &str = "/dev/cpu_dma_latency";
 
 /// Makes the request of a plan, where it has one.
 pub(crate) fn hold(plan: &Plan) -> Result<Option<File>, ProveError> {
     let wanted = plan.changes.iter().find(|change| change.setting == Setting::CpuDmaLatency);
     let Some(value) = wanted.and_then(|change| change.then.as_deref()) else { return Ok(None) };
-    let failed = |why: String| ProveError::Apply(format!("cannot request {value} us in {FILE}: {why}"));
+    let failed =
+        |why: String| ProveError::Apply(format!("cannot request {value} us in {CPU_DMA_LATENCY}: {why}"));
     let us: i32 = value.parse().map_err(|_| failed("it is not a number of microseconds".to_owned()))?;
-    let open = OpenOptions::new().write(true).open(FILE);
-    let mut file = open.map_err(|error| failed(error.to_string()))?;
-    file.write_all(&us.to_ne_bytes()).map_err(|error| failed(error.to_string()))?;
-    Ok(Some(file))
+    request_cpu_latency(Path::new(CPU_DMA_LATENCY), us).map(Some).map_err(|error| failed(error.to_string()))
 }

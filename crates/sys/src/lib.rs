@@ -11,6 +11,7 @@ mod clock;
 mod condition;
 #[cfg(feature = "counting-allocator")]
 mod counting;
+mod cpu_latency;
 mod error;
 mod eventfd;
 mod file_map;
@@ -44,6 +45,7 @@ pub use clock::{Clock, now, sleep_until};
 pub use condition::Condition;
 #[cfg(feature = "counting-allocator")]
 pub use counting::{CountingAllocator, allocator_calls, most_allocated};
+pub use cpu_latency::{CPU_DMA_LATENCY, request_cpu_latency};
 pub use error::SysError;
 pub use eventfd::EventFd;
 pub use file_map::FileMap;

@@ -1,23 +1,17 @@
 //! What the observer changes: `/dev/cpu_dma_latency` where that is asked for, and what tracing adds, by measuring again
 //! without it.
 
-use std::fs::{File, OpenOptions};
-use std::io::{self, Write};
+use std::fs::File;
+use std::io;
 use std::path::Path;
 use whylate_base::Ns;
 use whylate_stats::Histogram;
 use whylate_stats::compare::{Shift, Tails};
 
-/// Where a request for short ways out of idle states is made, for as long as the file is open
-/// (Documentation/power/pm_qos_interface.rst).
-pub(super) const DMA_LATENCY: &str = "/dev/cpu_dma_latency";
-
 /// Requests that no idle state is entered that takes longer than this to leave.
 pub(super) fn hold_latency(device: &Path, us: u32) -> io::Result<File> {
     let us = i32::try_from(us).map_err(|_| io::Error::from(io::ErrorKind::InvalidInput))?;
-    let mut file = OpenOptions::new().write(true).open(device)?;
-    file.write_all(&us.to_ne_bytes())?;
-    Ok(file)
+    whylate_sys::request_cpu_latency(device, us)
 }
 
 /// The quantiles that are put side by side.

@@ -4,7 +4,7 @@ use super::deadline_answer::DeadlineAnswer;
 use super::explained::Explain;
 use super::groups::SpikeGroup;
 use super::housekeeping::Housekeeping;
-use super::observed::{DMA_LATENCY, Observed, hold_latency};
+use super::observed::{Observed, hold_latency};
 use super::options::{Loading, MeasureOptions};
 use super::report::{MeasureReport, TraceState};
 use super::spike_log::{Listing, SpikeLog};
@@ -20,7 +20,7 @@ use std::time::Duration;
 use whylate_base::{Ns, Tid};
 use whylate_probes::load::{LoadError, LoadReport, Loads};
 use whylate_probes::{CpuResult, ProbeError, ProbeResult, Running, Spike};
-use whylate_sys::Clock;
+use whylate_sys::{CPU_DMA_LATENCY, Clock};
 
 /// Why there is no measurement.
 #[derive(Debug, thiserror::Error)]
@@ -35,7 +35,7 @@ pub enum MeasureError {
     #[error(transparent)]
     Store(#[from] StoreError),
     /// The request for short ways out of idle states was refused.
-    #[error("cannot request {us} us in {DMA_LATENCY}: it takes root, and a kernel with CONFIG_CPU_IDLE")]
+    #[error("cannot request {us} us in {CPU_DMA_LATENCY}: it takes root, and a kernel with CONFIG_CPU_IDLE")]
     Latency {
         /// The request.
         us: u32,
@@ -84,7 +84,8 @@ pub fn measure(
     let _held = options
         .dma_latency
         .map(|us| {
-            hold_latency(Path::new(DMA_LATENCY), us).map_err(|source| MeasureError::Latency { us, source })
+            hold_latency(Path::new(CPU_DMA_LATENCY), us)
+                .map_err(|source| MeasureError::Latency { us, source })
         })
         .transpose()?;
     let mut machine = machine::settings();

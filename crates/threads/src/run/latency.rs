@@ -4,20 +4,18 @@
 
 use super::refusal::{self, Refusal};
 use std::fs::{File, OpenOptions};
-use std::io::{self, Write};
-
-const DEVICE: &str = "/dev/cpu_dma_latency";
+use std::io;
+use std::path::Path;
+use whylate_sys::{CPU_DMA_LATENCY, request_cpu_latency};
 
 /// The device; no value is requested yet.
 pub(super) fn open() -> io::Result<File> {
-    OpenOptions::new().write(true).open(DEVICE)
+    OpenOptions::new().write(true).open(CPU_DMA_LATENCY)
 }
 
 /// The file that holds the request.
 pub(super) fn hold(us: i32) -> Result<File, Box<Refusal>> {
-    // One write of four bytes (`cpu_latency_qos_write()` in kernel/power/qos.c).
-    let held = open().and_then(|mut file| file.write_all(&us.to_ne_bytes()).map(|()| file));
-    held.map_err(|error| refusal(us, &error))
+    request_cpu_latency(Path::new(CPU_DMA_LATENCY), us).map_err(|error| refusal(us, &error))
 }
 
 /// That it cannot be held.
@@ -26,8 +24,8 @@ pub(super) fn refusal(us: i32, error: &io::Error) -> Box<Refusal> {
         what: format!("a latency of {us} us"),
         errno: Some(refusal::name(error.raw_os_error().unwrap_or_default())),
         gate: "dma-latency",
-        why: format!("{DEVICE} cannot be opened for writing"),
-        evidence: vec![format!("{DEVICE}: {error}")],
+        why: format!("{CPU_DMA_LATENCY} cannot be opened for writing"),
+        evidence: vec![format!("{CPU_DMA_LATENCY}: {error}")],
         fix: vec![
             "run it as root, on a kernel with CONFIG_CPU_IDLE; or let a udev rule give the device to a group"
                 .to_owned(),
