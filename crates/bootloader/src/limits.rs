@@ -43,10 +43,9 @@ fn lines(text: &str) -> Vec<Line<'_>> {
 /// The limit that all files together give to a domain: a user, `@GROUP`, or `*`. Files of the directory come after the main
 /// one, in the order of their names, and a later line replaces an earlier one. `None`: there is none.
 pub(crate) fn effective(tree: &FsRoot, domain: &str, item: &str) -> Result<Option<String>, Why> {
-    let absent = |why: &Why| matches!(why, Why::Missing | Why::NotCollected | Why::NotMounted { .. });
     let mut names = match tree.list(DIRECTORY).value {
         Ok(names) => names,
-        Err(why) if absent(&why) => Vec::new(),
+        Err(why) if why.is_absent() => Vec::new(),
         Err(why) => return Err(why),
     };
     names.retain(|name| name.ends_with(".conf"));
@@ -58,7 +57,7 @@ pub(crate) fn effective(tree: &FsRoot, domain: &str, item: &str) -> Result<Optio
         let text = match tree.text(&path).value {
             Ok(text) => text,
             // Newer systems have it in /usr/share/pam, with nothing but comments in it.
-            Err(why) if absent(&why) && path == MAIN => continue,
+            Err(why) if why.is_absent() && path == MAIN => continue,
             Err(why) => return Err(why),
         };
         seen = true;

@@ -2,13 +2,13 @@
 
 use crate::error::BootError;
 use crate::line::Parameter;
-use whylate_host::{FsRoot, Unread, Why};
+use whylate_host::{FsRoot, Unread};
 
 /// A file's text; `None`: there is none, or none was collected.
 pub(crate) fn optional(tree: &FsRoot, path: &str) -> Result<Option<String>, BootError> {
     match tree.text(path).value {
         Ok(text) => Ok(Some(text)),
-        Err(Why::Missing | Why::NotCollected | Why::NotMounted { .. }) => Ok(None),
+        Err(why) if why.is_absent() => Ok(None),
         Err(why) => Err(BootError::Unread(Unread { path: path.to_owned(), why })),
     }
 }
@@ -21,7 +21,7 @@ pub(crate) fn need(tree: &FsRoot, path: &str) -> Result<String, BootError> {
 pub(crate) fn names(tree: &FsRoot, path: &str) -> Result<Vec<String>, BootError> {
     match tree.list(path).value {
         Ok(names) => Ok(names),
-        Err(Why::Missing | Why::NotCollected | Why::NotMounted { .. }) => Ok(Vec::new()),
+        Err(why) if why.is_absent() => Ok(Vec::new()),
         Err(why) => Err(BootError::Unread(Unread { path: path.to_owned(), why })),
     }
 }

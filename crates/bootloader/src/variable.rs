@@ -74,7 +74,7 @@ fn of_systemd(
         let directory = format!("{place}/{name}.d");
         let names = match tree.list(&directory).value {
             Ok(names) => names,
-            Err(Why::Missing | Why::NotCollected | Why::NotMounted { .. }) => continue,
+            Err(why) if why.is_absent() => continue,
             Err(why) => return Err(why),
         };
         for own in names.into_iter().filter(|own| own.ends_with(".conf")) {
@@ -86,7 +86,7 @@ fn of_systemd(
     for path in std::iter::once(file).chain(paths.values().map(String::as_str)) {
         let text = match tree.text(path).value {
             Ok(text) => text,
-            Err(Why::Missing | Why::NotCollected | Why::NotMounted { .. }) if path == file => continue,
+            Err(why) if why.is_absent() && path == file => continue,
             Err(why) => return Err(why),
         };
         seen = true;

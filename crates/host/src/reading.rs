@@ -36,6 +36,14 @@ pub enum Why {
     },
 }
 
+impl Why {
+    /// True where there is no file, as far as can be seen: it does not exist, was not collected, or its file system is not
+    /// mounted. For files that a machine may lack; the state of a kernel is not known then.
+    pub fn is_absent(&self) -> bool {
+        matches!(self, Why::Missing | Why::NotCollected | Why::NotMounted { .. })
+    }
+}
+
 impl fmt::Display for Why {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

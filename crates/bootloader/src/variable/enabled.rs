@@ -9,10 +9,6 @@ use whylate_host::{FsRoot, Why};
 
 const ETC: &str = "/etc/systemd/system";
 
-fn unknown(why: &Why) -> bool {
-    matches!(why, Why::Missing | Why::NotCollected | Why::NotMounted { .. })
-}
-
 /// The file of a unit; an instance of a template has the template's.
 fn file(tree: &FsRoot, unit: &str) -> Result<Option<(String, String)>, Why> {
     for name in [unit.to_owned(), unit_file(unit)] {
@@ -20,7 +16,7 @@ fn file(tree: &FsRoot, unit: &str) -> Result<Option<(String, String)>, Why> {
             let path = format!("{directory}/{name}");
             match tree.text(&path).value {
                 Ok(text) => return Ok(Some((path, text))),
-                Err(why) if unknown(&why) => {}
+                Err(why) if why.is_absent() => {}
                 Err(why) => return Err(why),
             }
         }
