@@ -179,6 +179,11 @@ impl fmt::Display for NodeMemory {
 }
 
 impl Node {
+    /// Those of a machine, by number.
+    pub fn all(tree: &FsRoot) -> Reading<Vec<Node>> {
+        numbered(tree, "/sys/devices/system/node", "node", Node::read)
+    }
+
     /// Its number, as its directory has it.
     pub fn number(&self) -> Option<u32> {
         let dir = self.cpus.path.strip_suffix("/cpulist")?;
@@ -211,7 +216,7 @@ impl Cpus {
             vulnerabilities: vulnerabilities(tree),
             check_interval: tree.value("/sys/devices/system/machinecheck/machinecheck0/check_interval"),
             ignore_ce: tree.value("/sys/devices/system/machinecheck/machinecheck0/ignore_ce"),
-            nodes: numbered(tree, "/sys/devices/system/node", "node", Node::read),
+            nodes: Node::all(tree),
             each,
             // More than the first CPU would interrupt every other one, before 5.18.
             info: tree.beginning("/proc/cpuinfo", 4096),

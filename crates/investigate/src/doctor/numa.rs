@@ -4,17 +4,14 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use whylate_base::{CpuSet, Tid};
+use whylate_host::{FsRoot, Node};
 
 /// The CPUs of each NUMA node, by its number; empty where the machine has one node only, or does not show them.
-pub(super) fn nodes(sys: &Path) -> BTreeMap<u32, CpuSet> {
-    let directory = sys.join("devices/system/node");
-    let list = fs::read_to_string(directory.join("online")).unwrap_or_default();
-    let online: CpuSet = list.trim().parse().unwrap_or_default();
-    let cpus = |node: u32| {
-        let list = fs::read_to_string(directory.join(format!("node{node}/cpulist"))).ok()?;
-        Some((node, list.trim().parse().ok()?))
-    };
-    let nodes: BTreeMap<u32, CpuSet> = online.iter().filter_map(|node| cpus(node.0)).collect();
+pub(super) fn nodes(tree: &FsRoot) -> BTreeMap<u32, CpuSet> {
+    let all = Node::all(tree);
+    let each = all.known().into_iter().flatten();
+    let nodes: BTreeMap<u32, CpuSet> =
+        each.filter_map(|node| Some((node.number()?, node.cpus.known()?.clone()))).collect();
     if nodes.len() > 1 { nodes } else { BTreeMap::new() }
 }
 
@@ -51,19 +48,14 @@ mod tests {
 
     #[test]
     fn a_machine_with_one_node_has_no_nodes_to_tell_apart() {
-        let root = tempfile::tempdir().expect("a directory");
-        let put = |path: &str, text: &str| {
-            let path = root.path().join("devices/system/node").join(path);
-            fs::create_dir_all(path.parent().expect("a parent")).expect("a directory");
-            fs::write(path, text).expect("a file");
-        };
-        assert!(nodes(root.path()).is_empty());
-        put("online", "0\n");
-        put("node0/cpulist", "0-3\n");
-        assert!(nodes(root.path()).is_empty());
-        put("online", "0-1\n");
-        put("node1/cpulist", "4-7\n");
-        let nodes = nodes(root.path());
+        let of = |files: &[(&str, &str)]| nodes(&FsRoot::memory(files));
+        let (first, second) = (
+            ("/sys/devices/system/node/node0/cpulist", "0-3\n"),
+            ("/sys/devices/system/node/node1/cpulist", "4-7\n"),
+        );
+        assert!(of(&[]).is_empty());
+        assert!(of(&[first]).is_empty());
+        let nodes = of(&[first, second]);
         assert_eq!(nodes.keys().copied().collect::<Vec<_>>(), [0, 1]);
         assert!(nodes[&1].contains(Cpu(5)));
     }

@@ -9,7 +9,7 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 use whylate_base::{CpuSet, Ns, Policy, Tid};
-use whylate_host::status_value;
+use whylate_host::{FsRoot, status_value};
 use whylate_sys::{Clock, now};
 
 /// Programs set themselves up early: the first looks are soon, and each later one twice as late.
@@ -67,7 +67,7 @@ impl Watch {
             next: Instant::now(),
             pause: FIRST_PAUSE,
             memory_looks: BTreeMap::new(),
-            watched: Watched { nodes: numa::nodes(Path::new("/sys")), ..Watched::default() },
+            watched: Watched { nodes: numa::nodes(&FsRoot::live()), ..Watched::default() },
         }
     }
 
