@@ -49,3 +49,4 @@ pub use model::{
 };
 pub use options::{Judge, Options, Select};
 pub use scope::{AppliedScope, Instant, InstantError, OutsideTrace, Scope};
+pub use timeline::housekeeping::is_housekeeping;

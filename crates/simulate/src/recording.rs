@@ -24,7 +24,7 @@ use std::cell::RefCell;
 use thiserror::Error;
 use whylate_base::{Comm, Ns, Tid};
 use whylate_events::{Event, EventSource, TraceInfo};
-use whylate_ledger::{EndedTimes, LateJudge, LiveLedger, Options, Select};
+use whylate_ledger::{EndedTimes, LateJudge, LiveLedger, Options, Select, is_housekeeping};
 
 /// More threads than this are not simulated.
 const MOST_THREADS: usize = 10_000;
@@ -49,26 +49,13 @@ pub struct Recording {
 }
 
 impl Recording {
-    /// True for a thread that is SCHED_FIFO, SCHED_RR or SCHED_DEADLINE at some time, and none of the kernel's own.
+    /// True for a thread that is SCHED_FIFO, SCHED_RR or SCHED_DEADLINE at some time, and none of the kernel's housekeeping.
     pub fn is_realtime_program(&self, thread: usize) -> bool {
-        const KERNELS: [&str; 10] = [
-            "migration/",
-            "ksoftirqd/",
-            "ktimers/",
-            "rcu",
-            "irq/",
-            "irq_work/",
-            "watchdog/",
-            "idle_inject/",
-            "kworker/",
-            "cpuhp/",
-        ];
         let Some((source, task)) = self.threads.get(thread).zip(self.model.tasks.get(thread)) else {
             return false;
         };
         let comm = source.comm.as_str();
-        if comm.is_empty() || KERNELS.iter().any(|prefix| comm.starts_with(prefix)) || source.ran <= Ns::ZERO
-        {
+        if comm.is_empty() || is_housekeeping(comm) || source.ran <= Ns::ZERO {
             return false;
         }
         let realtime = |scheduling: TaskPolicy| !scheduling.is_fair() && scheduling != TaskPolicy::Stop;

@@ -11,7 +11,7 @@ const SOFTIRQ_THREADS: [&str; 5] = ["ktimers/", "ksoftirqd/", "ktimersoftd/", "s
 
 /// Real-time threads of the kernel itself. They are real-time so that they serve others, and being late is their normal
 /// life.
-pub(crate) fn is_housekeeping(comm: &str) -> bool {
+pub fn is_housekeeping(comm: &str) -> bool {
     const PER_CPU: [&str; 9] = [
         "rcuc/",
         "rcub/",
