@@ -43,17 +43,21 @@ pub fn render(compared: &Compared) -> String {
     page(&title, &header, &main, &footer)
 }
 
-fn pair(compared: &Compared, pair: &Pair) -> Markup {
-    let class = match pair.verdict {
+/// The class of a block about a verdict.
+pub(crate) fn class(verdict: RunVerdict) -> &'static str {
+    match verdict {
         RunVerdict::Worse => "finding error",
         RunVerdict::Mixed | RunVerdict::CannotTell => "finding warning",
         RunVerdict::Better => "finding good",
         RunVerdict::Same => "finding",
-    };
+    }
+}
+
+fn pair(compared: &Compared, pair: &Pair) -> Markup {
     let threads = runs::threads(pair);
     html! {
         section {
-            div class=(class) {
+            div class=(class(pair.verdict)) {
                 h3 { (compared.verdict(pair)) }
                 @if !pair.why.is_empty() { ul { @for why in &pair.why { li { (words::clean(why)) } } } }
             }

@@ -2,10 +2,10 @@
 
 use super::compared::ComparedGroups;
 use super::facts;
+use crate::compare::html::class;
 use crate::html::page::page;
 use crate::words;
 use maud::{Markup, html};
-use whylate_investigate::compare::RunVerdict;
 use whylate_investigate::compare::groups::GroupPair;
 
 /// Groups side by side as one HTML file.
@@ -46,15 +46,9 @@ pub(super) fn render(report: &ComparedGroups) -> String {
 }
 
 fn pair(report: &ComparedGroups, pair: &GroupPair) -> Markup {
-    let class = match pair.verdict {
-        RunVerdict::Worse => "finding error",
-        RunVerdict::Mixed | RunVerdict::CannotTell => "finding warning",
-        RunVerdict::Better => "finding good",
-        RunVerdict::Same => "finding",
-    };
     html! {
         section {
-            div class=(class) {
+            div class=(class(pair.verdict)) {
                 h3 { (facts::verdict(report, pair)) }
                 ul { @for note in facts::notes(pair) { li { (note) } } }
             }

@@ -1,10 +1,10 @@
 //! Groups side by side as JSON.
 
 use super::compared::ComparedGroups;
+use crate::compare::json::document::Verdict;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use whylate_investigate::compare::RunVerdict;
 use whylate_investigate::compare::groups::{
     GroupGate, GroupPair, GroupTest, GroupTestKind, MachineGroup, Untested as UntestedQuantile,
 };
@@ -70,22 +70,6 @@ pub struct PairOfGroups {
     pub untested: Vec<Untested>,
     /// What else the groups differ in.
     pub differing: Vec<Differing>,
-}
-
-/// A verdict.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Verdict {
-    /// Something is better, nothing worse.
-    Better,
-    /// Something is worse, nothing better.
-    Worse,
-    /// Some quantiles are better, others worse.
-    Mixed,
-    /// No difference is shown.
-    Same,
-    /// Too few machines or samples.
-    CannotTell,
 }
 
 /// A quantile, tested from machine to machine.
@@ -209,13 +193,7 @@ impl PairOfGroups {
         });
         PairOfGroups {
             group,
-            verdict: match pair.verdict {
-                RunVerdict::Better => Verdict::Better,
-                RunVerdict::Worse => Verdict::Worse,
-                RunVerdict::Mixed => Verdict::Mixed,
-                RunVerdict::Same => Verdict::Same,
-                RunVerdict::CannotTell => Verdict::CannotTell,
-            },
+            verdict: pair.verdict.into(),
             tests: pair.tests.iter().map(Test::from).collect(),
             untested: pair.untested.iter().map(Untested::from).collect(),
             differing: differing.collect(),

@@ -59,7 +59,7 @@ fn pair(pair: &found::Pair, label: impl Fn(usize) -> String) -> Pair {
     Pair {
         baseline: Some(label(pair.before)),
         run: label(pair.after),
-        verdict: verdict(pair.verdict),
+        verdict: pair.verdict.into(),
         tail: Some(match pair.tail {
             found::TailVerdict::Better => TailVerdict::Better,
             found::TailVerdict::Worse => TailVerdict::Worse,
@@ -72,7 +72,7 @@ fn pair(pair: &found::Pair, label: impl Fn(usize) -> String) -> Pair {
             found::TailVerdict::TooFew { more } => Some(more),
             _ => None,
         },
-        usual: Some(verdict(pair.usual)),
+        usual: Some(pair.usual.into()),
         why: pair.why.clone(),
         all: part(&pair.all),
         threads: pair.threads.iter().map(thread).collect(),
@@ -81,13 +81,15 @@ fn pair(pair: &found::Pair, label: impl Fn(usize) -> String) -> Pair {
     }
 }
 
-fn verdict(verdict: found::RunVerdict) -> Verdict {
-    match verdict {
-        found::RunVerdict::Better => Verdict::Better,
-        found::RunVerdict::Worse => Verdict::Worse,
-        found::RunVerdict::Mixed => Verdict::Mixed,
-        found::RunVerdict::Same => Verdict::Same,
-        found::RunVerdict::CannotTell => Verdict::CannotTell,
+impl From<found::RunVerdict> for Verdict {
+    fn from(verdict: found::RunVerdict) -> Verdict {
+        match verdict {
+            found::RunVerdict::Better => Verdict::Better,
+            found::RunVerdict::Worse => Verdict::Worse,
+            found::RunVerdict::Mixed => Verdict::Mixed,
+            found::RunVerdict::Same => Verdict::Same,
+            found::RunVerdict::CannotTell => Verdict::CannotTell,
+        }
     }
 }
 
