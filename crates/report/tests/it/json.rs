@@ -4,7 +4,7 @@ use crate::schema_check::violations;
 use crate::{assert_current, fixture, sample};
 use serde_json::{Value, json};
 use std::path::Path;
-use whylate_base::Ns;
+use whylate_base::{Action, IrqAction, Ns, ThreadAction, UnitAction};
 use whylate_ledger::finding_page;
 use whylate_report::explain::json::document::Document;
 use whylate_report::{
@@ -230,4 +230,46 @@ fn candidates_and_the_scope_are_in_the_document() {
     assert_eq!(document["scope"], json!({"from_ns": 1_000_000_000, "to_ns": null, "cpus": "1-2"}));
     let story = explain::json::render(&sample::story());
     assert_eq!((&story["candidates"], &story["scope"]), (&json!(null), &json!(null)));
+}
+
+/// The schema of actions is written beside their types: each kind, with all that it may have, fits it.
+#[test]
+fn actions_fit_their_schema() {
+    let text = |text: &str| Some(text.to_owned());
+    let all = [
+        Action::tunable("/proc/sys/vm/swappiness", "1"),
+        Action::thread(ThreadAction {
+            thread: "hog".to_owned(),
+            tid: Some(7),
+            policy: text("fifo"),
+            priority: Some(1),
+            cpus: text("0"),
+            not_cpus: text("1"),
+        }),
+        Action::Irq {
+            set: vec![IrqAction {
+                irq: Some(24),
+                name: "eth0".to_owned(),
+                cpus: text("0"),
+                not_cpus: text("1"),
+            }],
+        },
+        Action::parameters("nosmt nohz_full=2-3"),
+        Action::Unit {
+            set: vec![UnitAction {
+                unit: text("a.service"),
+                thread: text("hog"),
+                runs: Some(false),
+                at_boot: text("masked"),
+            }],
+        },
+        Action::by_hand("the program is to be changed"),
+    ];
+    let definitions = &explain::json::schema()["$defs"];
+    let schema = json!({ "$ref": "#/$defs/Action", "$defs": definitions });
+    for action in all {
+        let document = serde_json::to_value(&action).expect("JSON");
+        assert_eq!(document["kind"], action.kind());
+        assert_eq!(violations(&schema, &document), Vec::<String>::new(), "{document:#}");
+    }
 }

@@ -1,5 +1,5 @@
 //! The schema of the settings that a fix changes: `whylate_base::Action`, as documents have it. That crate has no schemas, as every
-//! crate uses it.
+//! crate uses it, and would wait for the schemas' dependencies. A test holds both in step.
 #![allow(dead_code)]
 
 use schemars::JsonSchema;
