@@ -1,7 +1,7 @@
 //! The section of `docs/accuracy.md` on guests of arm64, the run behind it, and its smoke test.
 
 use super::page;
-use super::rig::{Quick, build, cached, rig};
+use super::rig::{Quick, build, fetched, rig};
 use super::sections::{ARM64 as HEADING, PROGRAMS};
 use super::summary::Summary;
 use crate::cross::{self, CrossTarget, Profile};
@@ -11,7 +11,6 @@ use anyhow::{Context, Result, bail};
 use serde_json::Value;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 /// With RT throttling, with a fair server, with PREEMPT_RT, and the newest.
 const KERNELS: [&str; 4] = ["6.1", "6.12", "6.12-rt", "7.2-rt"];
@@ -30,7 +29,7 @@ pub(super) fn run(root: &Path, arguments: &[String]) -> Result<Value> {
         StepOutcome::Skipped(why) | StepOutcome::Failed(why) => bail!("no whylate for arm64: {why}"),
     };
     let whylate = build(root)?;
-    if !fetched(&whylate, &KERNELS)? {
+    if !has_kernels(&whylate, &KERNELS)? {
         bail!("kernels for arm64 cannot be fetched: see above");
     }
     in_guests(&whylate, &programs, &KERNELS, arguments)
@@ -47,7 +46,7 @@ pub(crate) fn smoke(root: &Path) -> Result<Quick> {
         ));
     }
     let whylate = build(root)?;
-    if !fetched(&whylate, &[SMOKE_KERNEL])? {
+    if !has_kernels(&whylate, &[SMOKE_KERNEL])? {
         return Ok(Quick::Skipped(format!("the kernel {SMOKE_KERNEL} for arm64 cannot be fetched")));
     }
     match programs(root, Profile::Guest)? {
@@ -78,18 +77,9 @@ fn programs(root: &Path, profile: Profile) -> Result<StepOutcome> {
 }
 
 /// Whether these kernels are cached, after those that are missing were asked for.
-fn fetched(whylate: &Path, kernels: &[&str]) -> Result<bool> {
-    let missing = || -> Result<Vec<&str>> {
-        let names = cached(whylate, Some("arm64"))?;
-        Ok(kernels.iter().copied().filter(|kernel| !names.iter().any(|name| name == kernel)).collect())
-    };
-    let wanted = missing()?;
-    if !wanted.is_empty() {
-        let mut fetch = Command::new(whylate);
-        fetch.args(["lab", "kernels", "--arch", "arm64", "--fetch"]).args(&wanted);
-        fetch.status().with_context(|| format!("cannot run {}", whylate.display()))?;
-    }
-    Ok(missing()?.is_empty())
+fn has_kernels(whylate: &Path, kernels: &[&str]) -> Result<bool> {
+    let names = fetched(whylate, Some("arm64"), kernels)?;
+    Ok(kernels.iter().all(|kernel| names.iter().any(|name| name == kernel)))
 }
 
 /// `whylate-lab run` with these programs on these kernels.

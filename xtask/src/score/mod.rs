@@ -11,7 +11,7 @@ mod summary;
 use crate::root;
 use anyhow::{Context, Result};
 use clap::Args;
-use rig::{build, cached, rig};
+use rig::{build, fetched, rig};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use summary::Summary;
@@ -131,15 +131,7 @@ pub(crate) fn quick(root: &Path) -> Result<Quick> {
         return Ok(Quick::Skipped("no qemu-system-x86_64".to_owned()));
     }
     let whylate = build(root)?;
-    let mut names = cached(&whylate, None)?;
-    let missing: Vec<&str> =
-        QUICK_KERNELS.into_iter().filter(|kernel| !names.iter().any(|name| name == kernel)).collect();
-    if !missing.is_empty() {
-        // Without a network, or apt, what is cached must do: the kernels that are run are named.
-        let fetch = Command::new(&whylate).args(["lab", "kernels", "--fetch"]).args(&missing).status();
-        fetch.with_context(|| format!("cannot run {}", whylate.display()))?;
-        names = cached(&whylate, None)?;
-    }
+    let names = fetched(&whylate, None, &QUICK_KERNELS)?;
     if !names.iter().any(|name| QUICK_KERNELS.contains(&name.as_str())) {
         return Ok(Quick::Skipped(format!(
             "none of the kernels {} is cached or can be fetched",

@@ -19,7 +19,7 @@ pub(crate) enum Quick {
 }
 
 /// The names of the kernels in the cache, for this machine's architecture or another.
-pub(super) fn cached(whylate: &Path, arch: Option<&str>) -> Result<Vec<String>> {
+fn cached(whylate: &Path, arch: Option<&str>) -> Result<Vec<String>> {
     let arch = arch.iter().flat_map(|arch| ["--arch", arch]);
     let output = Command::new(whylate).args(["lab", "kernels", "--json"]).args(arch).output();
     let output = output.with_context(|| format!("cannot run {}", whylate.display()))?;
@@ -27,6 +27,22 @@ pub(super) fn cached(whylate: &Path, arch: Option<&str>) -> Result<Vec<String>> 
     let kernels = list["kernels"].as_array().context("`lab kernels --json` has no `kernels`")?;
     let cached = kernels.iter().filter(|kernel| kernel["cached"] == true);
     Ok(cached.filter_map(|kernel| kernel["name"].as_str()).map(str::to_owned).collect())
+}
+
+/// The names of the kernels in the cache, after those of `wanted` that are missing were asked for. Without a network, or apt,
+/// what is cached must do.
+pub(super) fn fetched(whylate: &Path, arch: Option<&str>, wanted: &[&str]) -> Result<Vec<String>> {
+    let names = cached(whylate, arch)?;
+    let missing: Vec<&str> =
+        wanted.iter().copied().filter(|kernel| !names.iter().any(|name| name == kernel)).collect();
+    if missing.is_empty() {
+        return Ok(names);
+    }
+    let arguments = arch.iter().flat_map(|arch| ["--arch", arch]);
+    let fetch =
+        Command::new(whylate).args(["lab", "kernels"]).args(arguments).arg("--fetch").args(&missing).status();
+    fetch.with_context(|| format!("cannot run {}", whylate.display()))?;
+    cached(whylate, arch)
 }
 
 /// A verb of `whylate-lab`, beside `whylate`: its lines go to standard error, its results come back.
