@@ -13,6 +13,7 @@ use crate::signals;
 use anyhow::{Result, bail};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use whylate_base::shell_word;
 use whylate_host::{FsRoot, Snapshot};
 use whylate_investigate::measure::Loading;
 use whylate_probes::load::{Launcher, Load};
@@ -155,7 +156,7 @@ fn shell_words(words: &[OsString]) -> Result<String> {
         let Some(word) = word.to_str() else {
             bail!("the command has a word that is not UTF-8: {}", word.display());
         };
-        text += &format!(" '{}'", word.replace('\'', "'\\''"));
+        text += &format!(" {}", shell_word(word));
     }
     Ok(text)
 }

@@ -2,6 +2,7 @@
 
 use super::context::PlanContext;
 use super::parameters;
+use whylate_base::shell_word;
 use whylate_bootloader as bootloader;
 use whylate_host::FsRoot;
 use whylate_profiles::{DesiredSetting, Selector, Skipped};
@@ -59,27 +60,20 @@ fn has(tree: &FsRoot, path: &str) -> bool {
 /// `rpm-ostree kargs` replaces a value only where the old one is given (its manual page).
 fn kargs((name, value, now): &(&str, Option<&str>, Option<String>)) -> String {
     match (value, now.as_deref()) {
-        (Some(value), None) => format!("--append-if-missing={}", quoted(&assignment(name, value))),
+        (Some(value), None) => format!("--append-if-missing={}", shell_word(&assignment(name, value))),
         (Some(value), Some(now)) => format!(
             "--delete-if-present={} --append-if-missing={}",
-            quoted(&assignment(name, now)),
-            quoted(&assignment(name, value))
+            shell_word(&assignment(name, now)),
+            shell_word(&assignment(name, value))
         ),
-        (None, now) => format!("--delete-if-present={}", quoted(&assignment(name, now.unwrap_or_default()))),
+        (None, now) => {
+            format!("--delete-if-present={}", shell_word(&assignment(name, now.unwrap_or_default())))
+        }
     }
 }
 
 fn assignment(name: &str, value: &str) -> String {
     if value.is_empty() { name.to_owned() } else { format!("{name}={value}") }
-}
-
-/// As a shell takes it.
-fn quoted(word: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "=-_.,:/+@%".contains(c);
-    match word.chars().all(is_plain) {
-        true => word.to_owned(),
-        false => format!("'{}'", word.replace('\'', "'\\''")),
-    }
 }
 
 #[cfg(test)]
