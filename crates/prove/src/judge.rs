@@ -3,9 +3,9 @@
 //! hundred. They must not contradict, and for the usual latency they must agree.
 
 use crate::merge::merged;
-use crate::round::{BLOCK, Round, RoundState, worst_hundredth};
+use crate::round::{BLOCK, Round, RoundState, middle, worst_hundredth};
 use whylate_base::Ns;
-use whylate_investigate::compare::{Pair, Prepared, RunVerdict, TailVerdict, compare};
+use whylate_investigate::compare::{Pair, Prepared, RunVerdict, TailVerdict, compare, notable};
 use whylate_stats::{Histogram, RankSum};
 
 /// With fewer rounds of each state no order of them is unlikely enough.
@@ -15,9 +15,6 @@ pub(crate) const FEWEST: usize = 2 * BLOCK;
 /// side; at later looks, and of the usual latency. Together, looks at up to 16 rounds are wrong less often than 1 time in 20.
 const FIRST_LOOK: f64 = 0.03;
 const LATER_LOOK: f64 = 0.005;
-/// A difference counts from this share on, and from this latency on, as in a comparison.
-const SHARE: f64 = 0.05;
-const NOTHING: Ns = Ns(500);
 
 /// What a proof shows about the change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -214,21 +211,16 @@ impl Ranked {
         Ranked::of_numbers(side(RoundState::Before)?, side(RoundState::After)?)
     }
 
-    fn of_numbers(mut before: Vec<Ns>, mut after: Vec<Ns>) -> Option<Ranked> {
+    fn of_numbers(before: Vec<Ns>, after: Vec<Ns>) -> Option<Ranked> {
         let ranks = RankSum::of(&before, &after)?;
-        before.sort_unstable();
-        after.sort_unstable();
-        let middle = |side: &[Ns]| side.get(side.len() / 2).copied();
-        Some(Ranked { ranks, middles: (middle(&before)?, middle(&after)?) })
+        Some(Ranked { ranks, middles: (middle(before)?, middle(after)?) })
     }
 
     /// The side that is no chance, if the difference is as large as matters.
     fn side(&self, chance: f64) -> Option<Side> {
         let (before, after) = self.middles;
-        let moved = (after - before).0.abs();
-        let matters = moved >= NOTHING.0 && moved as f64 >= SHARE * before.0 as f64;
         let side = if self.ranks.share > 0.5 { Side::Larger } else { Side::Smaller };
-        (matters && self.ranks.p <= chance).then_some(side)
+        (notable(before, after) && self.ranks.p <= chance).then_some(side)
     }
 
     fn sentence(&self, what: &str) -> String {

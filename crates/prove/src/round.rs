@@ -70,6 +70,12 @@ pub(crate) fn worst_hundredth(histogram: &Histogram) -> Option<Ns> {
     i64::try_from(sum / i128::from(taken.max(1))).ok().map(Ns)
 }
 
+/// The middle of some numbers, the upper one of an even number of them.
+pub(crate) fn middle(mut numbers: Vec<Ns>) -> Option<Ns> {
+    numbers.sort_unstable();
+    numbers.get(numbers.len() / 2).copied()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -200,12 +200,9 @@ impl Proof<'_> {
         judgement
     }
 
-    /// A round of a state. The change is rolled back, whatever happens.
+    /// A round of a state. The change, where it is made, is rolled back, whatever happens.
     fn round(&mut self, state: RoundState) -> Result<Round, ProveError> {
-        if state == RoundState::Before {
-            return self.measured(state, &mut Applied::nothing());
-        }
-        let mut applied = Applied::nothing();
+        let mut applied = Applied::default();
         let round = self.measured(state, &mut applied);
         let undone = self.machine.undo(applied);
         match (round, undone) {

@@ -3,7 +3,7 @@
 use crate::judge::{ProveVerdict, differ};
 use crate::merge::of_other;
 use crate::report::{SideEffect, SideEffectKind};
-use crate::round::{Round, RoundState};
+use crate::round::{Round, RoundState, middle};
 use std::collections::BTreeSet;
 use whylate_base::{CpuSet, Ns};
 use whylate_checks::{CheckOptions, Profile, Selection};
@@ -68,11 +68,7 @@ fn thread(rounds: &[Round], name: &str) -> Option<SideEffect> {
 
 /// The medians of the run times of each round.
 fn throughput(rounds: &[Round]) -> Option<SideEffect> {
-    let median = |round: &Round| {
-        let mut took = round.throughput.clone();
-        took.sort_unstable();
-        took.get(took.len() / 2).copied()
-    };
+    let median = |round: &Round| middle(round.throughput.clone());
     let side = |state| {
         let own = rounds.iter().filter(|round| round.state == state);
         own.map(median).collect::<Option<Vec<Ns>>>()
@@ -85,12 +81,8 @@ fn throughput(rounds: &[Round]) -> Option<SideEffect> {
         let why = "in a round the command did not end once: choose a longer --round".to_owned();
         return effect(ProveVerdict::Refused, why);
     };
-    let middle = |side: &[Ns]| {
-        let mut side = side.to_vec();
-        side.sort_unstable();
-        side.get(side.len() / 2).copied().unwrap_or(Ns::ZERO)
-    };
-    let (was, is) = (middle(&before), middle(&after));
+    let of_all = |side: &[Ns]| middle(side.to_vec()).unwrap_or(Ns::ZERO);
+    let (was, is) = (of_all(&before), of_all(&after));
     let one = |took: &Ns| Histogram::from_iter([*took]);
     let as_histograms = |side: &[Ns]| side.iter().map(one).collect::<Vec<_>>();
     let shown = differ(&as_histograms(&before), &as_histograms(&after));

@@ -9,8 +9,7 @@ use whylate_host::Snapshot;
 use whylate_profiles::DesiredState;
 use whylate_tuning::{
     ClockReading, FailurePolicy, Journal, JournalEntry, JournalError, JournalStore, LiveSystem, Plan,
-    PlannedStep, RunContext, SessionKind, SessionOutcome, Setting, StepProgress, StoreLock, System,
-    Timestamp,
+    PlannedStep, RunContext, SessionKind, SessionOutcome, StepProgress, StoreLock, System, Timestamp,
 };
 
 /// What the journals of a proof are made of begins with this: by it a killed proof is known.
@@ -19,7 +18,8 @@ const MARK: &str = "prove: ";
 /// apply --boot` rolls it back.
 const UNCONFIRMED_AFTER: Duration = Duration::from_secs(600);
 
-/// A change that is in effect.
+/// What of a change is in effect; nothing by default.
+#[derive(Default)]
 pub(crate) struct Applied {
     journals: Vec<Journal>,
     /// Held open for as long as the change is in effect.
@@ -91,8 +91,7 @@ impl<'a> TunedMachine<'a> {
         }
         let mut journal = self.access.store.create(&self.lock, &marked(plan))?;
         whylate_tuning::arm(&mut journal, ClockReading::now(), UNCONFIRMED_AFTER)?;
-        let never = || false;
-        let context = context(self.access.system, &never);
+        let context = context(self.access.system);
         let made =
             whylate_tuning::apply(&mut journal, SessionKind::Apply, &steps, FailurePolicy::Stop, &context);
         let failed = match made {
@@ -117,8 +116,7 @@ impl<'a> TunedMachine<'a> {
     /// # Errors
     /// Something of it is still in effect: what, and what to do.
     pub(crate) fn undo(&self, applied: Applied) -> Result<(), ProveError> {
-        let never = || false;
-        let context = context(self.access.system, &never);
+        let context = context(self.access.system);
         let mut failed = Vec::new();
         for mut journal in applied.journals.into_iter().rev() {
             let undone = whylate_tuning::rollback(&mut journal, false, &context);
@@ -142,8 +140,7 @@ impl<'a> TunedMachine<'a> {
         let id = self.access.store.next_id()?;
         let steps = whylate_tuning::steps(&plan, id, self.access.system)?;
         let mut journal = self.access.store.create(&self.lock, &plan)?;
-        let never = || false;
-        let context = context(self.access.system, &never);
+        let context = context(self.access.system);
         let made =
             whylate_tuning::apply(&mut journal, SessionKind::Apply, &steps, FailurePolicy::Stop, &context);
         let why = match made {
@@ -161,20 +158,9 @@ impl<'a> TunedMachine<'a> {
 }
 
 impl Applied {
-    /// Nothing yet.
-    pub(crate) fn nothing() -> Applied {
-        Applied { journals: Vec::new(), _request: None }
-    }
-
     /// Whether something was made.
     pub(crate) fn is_something(&self) -> bool {
         !self.journals.is_empty() || self._request.is_some()
-    }
-}
-
-impl Default for Applied {
-    fn default() -> Applied {
-        Applied::nothing()
     }
 }
 
@@ -194,9 +180,8 @@ pub(crate) fn undo_left_over(
     lock: &StoreLock,
     id: u64,
 ) -> Result<(), ProveError> {
-    let never = || false;
     let mut journal = store.open(lock, id)?;
-    let undone = whylate_tuning::rollback(&mut journal, false, &context(system, &never));
+    let undone = whylate_tuning::rollback(&mut journal, false, &context(system));
     match undone.outcome {
         SessionOutcome::Complete => Ok(()),
         _ => Err(ProveError::Apply(not_restored(journal.entry()))),
@@ -208,12 +193,7 @@ pub(crate) fn refuse(plan: &Plan) -> Result<(), ProveError> {
     let of_boot: Vec<String> = plan
         .changes
         .iter()
-        .filter(|change| {
-            matches!(
-                change.setting,
-                Setting::Parameter { .. } | Setting::Variable { .. } | Setting::UnitEnabled { .. }
-            )
-        })
+        .filter(|change| change.setting.is_of_files())
         .map(|change| change.setting.to_string())
         .collect();
     if !of_boot.is_empty() {
@@ -243,8 +223,9 @@ fn marked(plan: &Plan) -> Plan {
     Plan { desired: DesiredState { profile, ..plan.desired.clone() }, ..plan.clone() }
 }
 
-fn context<'c>(system: &'c LiveSystem, stop: &'c dyn Fn() -> bool) -> RunContext<'c> {
-    RunContext { system, now: &Timestamp::now, stop, notify: &|_: &PlannedStep| {} }
+/// Nothing stops a change half way: it is made, or rolled back.
+fn context(system: &LiveSystem) -> RunContext<'_> {
+    RunContext { system, now: &Timestamp::now, stop: &|| false, notify: &|_: &PlannedStep| {} }
 }
 
 fn reasons(entry: &JournalEntry) -> String {

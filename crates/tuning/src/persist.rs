@@ -48,11 +48,6 @@ pub fn can_hold(tree: &FsRoot) -> bool {
         || (image && tree.link_name("/sbin/init").value.as_deref() == Ok("systemd"))
 }
 
-/// Whether a setting lasts on its own once it is made: it is a file, or the kernel's for the next boot.
-fn is_file(setting: &Setting) -> bool {
-    matches!(setting, Setting::Parameter { .. } | Setting::Variable { .. } | Setting::UnitEnabled { .. })
-}
-
 fn sysctl_of(change: &Change) -> Option<(&str, &str)> {
     let Setting::Tunable { path } = &change.setting else { return None };
     Some((path.strip_prefix("/proc/sys/")?, change.then.as_deref()?))
@@ -63,7 +58,10 @@ pub fn until_reboot<'a>(plan: &'a Plan, tree: &FsRoot) -> Vec<&'a Change> {
     if can_hold(tree) {
         return Vec::new();
     }
-    plan.changes.iter().filter(|change| !is_file(&change.setting) && sysctl_of(change).is_none()).collect()
+    plan.changes
+        .iter()
+        .filter(|change| !change.setting.is_of_files() && sysctl_of(change).is_none())
+        .collect()
 }
 
 /// The kernel parameters of a plan that could not be undone automatically: they count from the next boot on, and on a

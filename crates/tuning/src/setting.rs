@@ -94,6 +94,11 @@ impl Setting {
     pub fn needs_reboot(&self) -> bool {
         matches!(self, Setting::Parameter { .. })
     }
+
+    /// True where it lasts on its own once it is made: it is a file, or the kernel's for the next boot.
+    pub fn is_of_files(&self) -> bool {
+        matches!(self, Setting::Parameter { .. } | Setting::Variable { .. } | Setting::UnitEnabled { .. })
+    }
 }
 
 impl Setting {

@@ -53,7 +53,7 @@ pub(super) fn counts(shift: &Shift) -> bool {
 }
 
 /// True of latencies that differ by as much as matters.
-pub(super) fn notable(before: Ns, after: Ns) -> bool {
+pub fn notable(before: Ns, after: Ns) -> bool {
     let moved = (after - before).0.abs();
     moved >= NOTHING.0 && moved as f64 >= SHARE * before.0 as f64
 }

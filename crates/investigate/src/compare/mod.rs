@@ -20,7 +20,7 @@ mod settings;
 mod verdict;
 
 pub use causes::{CauseShift, Seen};
-pub use difference::Difference;
+pub use difference::{Difference, notable};
 pub use gate::{Gate, GateAnswer, GateError, Judged, Statistic};
 pub use pair::Pair;
 pub use prepared::{Prepared, Samples};
