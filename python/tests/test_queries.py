@@ -1,6 +1,7 @@
 """The twenty questions, over the made data set and over tables of real recordings."""
 
 import pathlib
+import shutil
 
 import made
 import pytest
@@ -129,3 +130,24 @@ def test_every_question_runs_on_real_tables(recordings, measurement, tmp_path):
         connection.execute(path.read_text()).fetchall()
     unnamed = connection.execute("SELECT count(*) FROM runs WHERE date IS NULL AND machine IS NULL").fetchone()
     assert unnamed[0] > 0
+
+
+def test_older_and_later_tables_are_read_together_with_new_ones(tmp_path, recording):
+    fixtures = pathlib.Path(__file__).resolve().parents[2] / "crates/tables/tests/fixtures"
+    shutil.copytree(fixtures / "older", tmp_path, dirs_exist_ok=True)
+    later = tmp_path / "segments/date=2031-01-01/machine=plc3"
+    later.mkdir(parents=True)
+    shutil.copy(fixtures / "segments-1-later.parquet", later)
+    assert whylate.import_tables(recording, tmp_path, machine="plc2", date="2026-11-24")["added"] == 1
+    connection = duckdb.connect()
+    connection.execute((tmp_path / "views.sql").read_text())
+    runs = connection.execute("SELECT machine, kind, future, unlisted_threads IS NULL FROM runs ORDER BY ALL").fetchall()
+    assert runs == [
+        ("plc1", "measurement", None, True),
+        ("plc1", "recording", None, True),
+        ("plc2", "recording", False, False),
+    ]
+    counts = connection.execute('SELECT machine, count(*), count("where"), count(weather) FROM segments GROUP BY ALL ORDER BY 1').fetchall()
+    assert [(machine, weather) for machine, _, _, weather in counts] == [("plc1", 0), ("plc2", 0), ("plc3", 5)]
+    for query in sorted(QUERIES.glob("*.sql")):
+        connection.execute(query.read_text())

@@ -24,7 +24,7 @@ pub fn systemd_service<'a>(
     description: &str,
     command: impl IntoIterator<Item = &'a str>,
     settings: impl IntoIterator<Item = (&'a str, &'a str)>,
-    written: Option<&Path>,
+    written: impl IntoIterator<Item = &'a Path>,
 ) -> String {
     let words: Vec<String> = command.into_iter().map(systemd_word).collect();
     let mut text = format!(
@@ -34,7 +34,7 @@ pub fn systemd_service<'a>(
     for (name, value) in settings {
         let _ = writeln!(text, "{name}={value}");
     }
-    if let Some(directory) = written {
+    for directory in written {
         let _ = writeln!(text, "ReadWritePaths={}", systemd_word(&directory.to_string_lossy()));
     }
     text.push_str("\n[Install]\nWantedBy=multi-user.target\n");

@@ -11,6 +11,7 @@ mod live;
 mod notify;
 mod output;
 mod output_errors;
+mod own_tables;
 #[cfg(feature = "png")]
 mod raster;
 mod report;

@@ -3,7 +3,7 @@
 use crate::run_id::RunId;
 use std::path::PathBuf;
 use whylate_host::FsRoot;
-use whylate_report::measure;
+use whylate_report::{measure, watch};
 use whylate_stats::Run;
 
 /// A measurement, and where it is one of ours its document.
@@ -24,6 +24,8 @@ pub(crate) enum Content {
     Doctor(Box<whylate_report::doctor::json::document::Document>),
     /// A document of `explain`.
     Explanation(Box<whylate_report::explain::json::document::Document>),
+    /// The lines of a watch.
+    Watch(Vec<watch::json::document::Line>),
     /// A machine's state.
     Snapshot(Box<FsRoot>),
 }

@@ -13,7 +13,7 @@
 use crate::batch::Batch;
 use crate::content::Input;
 use crate::error::TablesError;
-use crate::input::inputs;
+use crate::input::{document, inputs, machine};
 use crate::options::TableOptions;
 use crate::parquet_file::ParquetFile;
 use crate::rows::Sink;
@@ -25,6 +25,7 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
+use whylate_host::FsRoot;
 use whylate_report::tables::TopCause;
 
 /// What hive and Spark call a partition without a value.
@@ -45,7 +46,7 @@ pub struct SeenMachine {
 }
 
 /// What became of an input.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Imported {
     /// Its runs that were added.
     pub added: usize,
@@ -129,28 +130,63 @@ impl Dataset {
         replace: bool,
     ) -> Result<Imported, TablesError> {
         let run = RunId::of(path)?;
-        let mut imported =
-            Imported { added: 0, present: 0, rows: 0, machines: Vec::new(), future: 0, causes: Vec::new() };
+        let mut imported = Imported::default();
         // An input of one run that is there need not be opened.
         if !replace && self.partition_of(run).is_some() {
             imported.present = 1;
             return Ok(imported);
         }
-        for input in inputs(path, options)? {
-            let before = self.partition_of(input.run);
-            if before.is_some() && !replace {
-                imported.present += 1;
-                continue;
-            }
-            let mut staged = Staged::new(&self.staging())?;
-            let summary = input.rows(options, &mut staged)?;
-            imported.rows += self.commit(staged, &input, before)?;
-            imported.added += 1;
-            imported.causes.extend(summary.causes);
-            imported.future += usize::from(input.future() == Some(true));
-            imported.machines.push(SeenMachine { name: input.machine, hardware: summary.hardware });
-        }
+        inputs(path, options)?
+            .into_iter()
+            .try_for_each(|input| self.add(input, options, replace, &mut imported))?;
         Ok(imported)
+    }
+
+    /// Imports a document in memory, as if it were a file of this name.
+    ///
+    /// # Errors
+    /// If it has no tables, or they cannot be written. Nothing of it is added then.
+    pub fn import_document(
+        &self,
+        name: &str,
+        bytes: &[u8],
+        options: &TableOptions,
+    ) -> Result<Imported, TablesError> {
+        let mut imported = Imported::default();
+        self.add(document(name, bytes, options)?, options, false, &mut imported)?;
+        Ok(imported)
+    }
+
+    /// Imports the state of a machine, unless it is there already for that day and has not changed.
+    ///
+    /// # Errors
+    /// If its tables cannot be written.
+    pub fn import_machine(&self, root: FsRoot, options: &TableOptions) -> Result<Imported, TablesError> {
+        let mut imported = Imported::default();
+        self.add(machine(root, options), options, false, &mut imported)?;
+        Ok(imported)
+    }
+
+    fn add(
+        &self,
+        input: Input,
+        options: &TableOptions,
+        replace: bool,
+        imported: &mut Imported,
+    ) -> Result<(), TablesError> {
+        let before = self.partition_of(input.run);
+        if before.is_some() && !replace {
+            imported.present += 1;
+            return Ok(());
+        }
+        let mut staged = Staged::new(&self.staging())?;
+        let summary = input.rows(options, &mut staged)?;
+        imported.rows += self.commit(staged, &input, before)?;
+        imported.added += 1;
+        imported.causes.extend(summary.causes);
+        imported.future += usize::from(input.future() == Some(true));
+        imported.machines.push(SeenMachine { name: input.machine, hardware: summary.hardware });
+        Ok(())
     }
 
     /// Removes the unfinished imports of this process, which is about to end.

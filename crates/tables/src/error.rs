@@ -40,7 +40,7 @@ pub enum TablesError {
     },
     /// A document of a schema that has no tables.
     #[error(
-        "{path}: documents of {schema} have no tables; give recordings, measurements, or documents of check, doctor or explain",
+        "{path}: documents of {schema} have no tables; give recordings, measurements, or documents of check, doctor, explain or watch",
         path = path.display()
     )]
     Schema {

@@ -16,6 +16,7 @@ use std::io::Read;
 use std::path::Path;
 use whylate_host::FsRoot;
 use whylate_intake::{OpenError, bundle, latencies};
+use whylate_investigate::watch::WATCH_FILE;
 use whylate_ledger::WANTED;
 
 /// The inputs in a file or a directory: one, or the parts of a bundle.
@@ -49,6 +50,11 @@ pub(crate) fn inputs(path: &Path, options: &TableOptions) -> Result<Vec<Input>, 
 
 fn content(path: &Path) -> Result<Content, TablesError> {
     let cannot = |error| TablesError::Read { path: path.to_owned(), error };
+    let journal = path.join(WATCH_FILE);
+    if path.is_dir() && journal.is_file() {
+        let bytes = latencies::contents(&journal)?;
+        return documents::read(&journal, &bytes);
+    }
     if path.is_dir() && ["proc", "sys", "etc"].iter().any(|name| path.join(name).is_dir()) {
         match FsRoot::open(path) {
             Ok(root) => return Ok(Content::Snapshot(Box::new(root))),
@@ -84,6 +90,20 @@ fn is_json(path: &Path) -> std::io::Result<bool> {
     let mut start = Vec::new();
     File::open(path)?.take(4096).read_to_end(&mut start)?;
     Ok(start.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'{'))
+}
+
+/// A document or a measurement in memory as an input.
+pub(crate) fn document(name: &str, bytes: &[u8], options: &TableOptions) -> Result<Input, TablesError> {
+    let path = Path::new(name);
+    Ok(facts::named(path, RunId::of_bytes(bytes), documents::read(path, bytes)?, options))
+}
+
+/// A machine's state as an input of its day: it is the same for as long as nothing changed.
+pub(crate) fn machine(root: FsRoot, options: &TableOptions) -> Input {
+    let state = facts::state(&root);
+    let mut input = facts::named(Path::new("machine"), state, Content::Snapshot(Box::new(root)), options);
+    input.run = state.part(&format!("{:?} {:?}", input.machine, input.date));
+    input
 }
 
 /// The rows of an input in memory: a batch for each table, in the order of [`TABLES`](crate::schema::TABLES).
@@ -180,6 +200,10 @@ impl Input {
                 run.tool = Some("whylate doctor".to_owned());
                 run.duration_ns = Some(document.duration_ns);
                 rows.doctor(document);
+            }
+            Content::Watch(lines) => {
+                documents::watch_facts(lines, &mut run);
+                rows.watch(lines).map_err(failed)?;
             }
             Content::Snapshot(root) => facts::snapshot(root, &mut run, &mut rows),
         }

@@ -1,6 +1,8 @@
 //! What an import takes over, and as what.
 
 use std::str::FromStr;
+use std::time::{SystemTime, UNIX_EPOCH};
+use whylate_base::gregorian_date;
 use whylate_ledger::Options;
 
 /// Where a run's partition date is from, where its content has none.
@@ -13,6 +15,23 @@ pub enum DateSource {
     Day(String),
     /// The day on which the file was last changed.
     FileTime,
+}
+
+impl DateSource {
+    /// Today, by UTC.
+    pub fn today() -> DateSource {
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        DateSource::Day(day(i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)))
+    }
+}
+
+/// A day.
+pub(crate) const DAY_NS: i64 = 86_400_000_000_000;
+
+/// The day (UTC) of an instant since 1970, as YYYY-MM-DD.
+pub(crate) fn day(unix_ns: i64) -> String {
+    let (year, month, day) = gregorian_date(unix_ns.div_euclid(DAY_NS));
+    format!("{year:04}-{month:02}-{day:02}")
 }
 
 /// Where a machine's name is from.
@@ -70,6 +89,20 @@ impl FromStr for DateSource {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn days_are_those_of_the_calendar() {
+        for (seconds, expected) in [
+            (0, "1970-01-01"),
+            (-1, "1969-12-31"),
+            (951_782_400, "2000-02-29"),
+            (1_709_164_799, "2024-02-28"),
+            (1_709_164_800, "2024-02-29"),
+            (4_102_444_800, "2100-01-01"),
+        ] {
+            assert_eq!(day(seconds * 1_000_000_000), expected);
+        }
+    }
 
     #[test]
     fn a_day_is_one_of_the_calendar_or_the_files() {

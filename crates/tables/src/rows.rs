@@ -5,6 +5,7 @@ mod doctor;
 mod explain;
 mod facts;
 mod measure;
+mod watch;
 
 pub(crate) use facts::{MachineFacts, RunFacts};
 

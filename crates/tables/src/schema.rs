@@ -80,20 +80,20 @@ macro_rules! table {
 }
 
 /// All tables.
-pub static TABLES: [Table; 11] = [
+pub static TABLES: [Table; 12] = [
     table!("runs", "an input", [
-        "kind" Text "recording, measurement, check, doctor, snapshot or simulation",
+        "kind" Text "recording, measurement, check, doctor, watch, snapshot or simulation",
         "source" Text "the name of the file",
         "tool" Text "the program that made it; of a recording the format",
         "probe" Text "of a measurement: what a sample is",
         "duration_ns" Int "how long it took",
         "kernel" Text "the kernel's release",
-        "events" Int "of a recording: events read",
-        "lost_events" Int "of a recording: events that the kernel lost",
+        "events" Int "of a recording or a watch: events read",
+        "lost_events" Int "of a recording or a watch: events that the kernel lost",
         "quality" Text "of a recording: whole, damaged or poor",
         "damage" Int "of a recording: places that could not be read",
         "samples" Int "of a measurement: samples of all threads",
-        "max_ns" Int "of a measurement: the largest latency; of a recording: the longest response",
+        "max_ns" Int "of a measurement: the largest latency; of a recording or a watch: the longest response",
         "unlisted_threads" Int "of a recording: explained threads that are not in the tables, because those have worse responses",
         "future" Bool "true: at its import the date was still to come, so a clock was wrong",
     ]),
@@ -143,8 +143,8 @@ pub static TABLES: [Table; 11] = [
         "upto_ns" Int "the largest",
         "count" Int "how many samples",
     ]),
-    table!("threads", "an explained thread of a recording, all its activations summed up", [
-        "tid" Int "the thread",
+    table!("threads", "an explained thread of a recording, or the threads of a name of a watch, all activations summed up", [
+        "tid" Int "the thread; null of a watch",
         "comm" Text "its name",
         "policy" Text "its scheduling policy",
         "priority" Int "the user's priority, 1 to 99; 0 outside of the real-time class",
@@ -162,7 +162,7 @@ pub static TABLES: [Table; 11] = [
         "cause" Text "the cause's code",
         "ns" Int "the time charged to it",
     ]),
-    table!("activations", "an activation: the worst of each thread, or all with --all", [
+    table!("activations", "an activation: the worst of each thread, or all with --all; of a watch the late ones", [
         "tid" Int "the thread",
         "comm" Text "its name",
         "class" Text "deadline, realtime or fair",
@@ -222,6 +222,17 @@ pub static TABLES: [Table; 11] = [
         "why" Text "why it matters, or why it cannot be told",
         "fix" Text "commands, a line each",
         "profile" Text "the sort of work that was asked for",
+    ]),
+    table!("late_groups", "a group of late activations of a watch, with those of earlier watches of the same directory", [
+        "comm" Text "the late threads' name",
+        "cause" Text "the cause's code",
+        "culprit" Text "the culprit, by a name that is the same each time",
+        "count" Int "how many",
+        "worst_ns" Int "the longest response",
+        "first_unix_ns" Int "when the first one was due, since 1970",
+        "last_unix_ns" Int "when the last one was",
+        "period_ns" Int "the period that they keep; null: none",
+        "strength" Float "how closely they keep it, 0 to 1",
     ]),
 ];
 

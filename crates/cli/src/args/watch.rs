@@ -27,6 +27,10 @@ pub(crate) struct WatchArgs {
     /// Keep a window of each late activation in this directory, as trace.dat; a new watch goes on where an earlier one ended
     #[arg(long, value_name = "DIR")]
     pub(crate) keep: Option<PathBuf>,
+    /// Add the late activations and the summary to the tables in this directory, as `whylate tables` does: under this machine's
+    /// name, every 10 min and at the end
+    #[arg(long, value_name = "DIR")]
+    pub(crate) tables: Option<PathBuf>,
     /// Bytes of all windows together; the oldest of the commonest group goes first
     #[arg(long, value_name = "SIZE", default_value = "1GiB", value_parser = bytes)]
     pub(crate) max_disk: u64,

@@ -7,6 +7,7 @@ use crate::exit_status::ExitStatus;
 use crate::live::Audience;
 use crate::output::message;
 use crate::output_errors::OutputErrors;
+use crate::own_tables::OwnTables;
 use crate::report::Destination;
 use crate::{atomic_file, exports, output, signals};
 use anyhow::{Context, Error, Result, bail};
@@ -16,7 +17,7 @@ use whylate_investigate::measure::{
 };
 use whylate_probes::load::{self, Launcher, Load};
 use whylate_probes::{Probe, ProbeKind};
-use whylate_report::{Format, measure};
+use whylate_report::{Format, Render, Style, measure};
 
 pub(crate) fn run(args: &MeasureArgs) -> Result<ExitStatus> {
     let stop = signals::stop_flags()?;
@@ -38,6 +39,7 @@ pub(crate) fn run(args: &MeasureArgs) -> Result<ExitStatus> {
     exports::check(&args.exports.files)?;
     args.probe.histfile.as_deref().map_or(Ok(()), atomic_file::check)?;
     let destination = Destination::of::<MeasureReport>(&args.output, &[])?;
+    let tables = args.exports.tables.as_deref().map(OwnTables::open).transpose()?;
     let mut audience = Audience::gather(args)?;
     let mut progress = |progress: Progress<'_>| audience.show(&progress, reported.news(&progress));
     let report = match &args.load.phases {
@@ -49,7 +51,7 @@ pub(crate) fn run(args: &MeasureArgs) -> Result<ExitStatus> {
         }
     };
     drop(audience);
-    write(args, &report, &destination)?;
+    write(args, &report, &destination, tables.as_ref())?;
     if let Some(noise) = noise(&report) {
         message!("whylate: {noise}");
     }
@@ -76,7 +78,12 @@ pub(crate) fn run(args: &MeasureArgs) -> Result<ExitStatus> {
 }
 
 /// Writes the measurement to each output: what was measured cannot be measured again.
-fn write(args: &MeasureArgs, report: &MeasureReport, destination: &Destination<'_>) -> Result<()> {
+fn write(
+    args: &MeasureArgs,
+    report: &MeasureReport,
+    destination: &Destination<'_>,
+    tables: Option<&OwnTables>,
+) -> Result<()> {
     let mut errors = OutputErrors::default();
     errors.collect(destination.write(report));
     let is_text = destination.format() == Format::Text;
@@ -88,7 +95,19 @@ fn write(args: &MeasureArgs, report: &MeasureReport, destination: &Destination<'
     for export in &args.exports.files {
         errors.collect(exports::write(export, report));
     }
+    if let Some(tables) = tables {
+        errors.collect(add(tables, report));
+    }
     errors.into_result()
+}
+
+/// The bytes of --json: a file with them is the same input.
+fn add(tables: &OwnTables, report: &MeasureReport) -> Result<()> {
+    let mut document = Vec::new();
+    if let Some(rendered) = report.render(Format::Json, &Style::default()) {
+        rendered.write(&mut document)?;
+    }
+    tables.add("measure", &document)
 }
 
 /// To the file of --histfile, or to standard output.

@@ -5,16 +5,18 @@ mod log;
 use crate::args::WatchArgs;
 use crate::exit_status::ExitStatus;
 use crate::output::{self, message};
+use crate::own_tables::{OwnTables, TableLines};
 use crate::report::Destination;
 use crate::serve::Server;
 use crate::{notify, signals};
 use anyhow::{Context, Result, bail};
 use log::LineLog;
-use std::path::Path;
+use std::path::PathBuf;
 use whylate_investigate::watch::{
     self, OnLate, WatchConfig, WatchEvent, WatchKeeping, WatchOptions, WatchReport, WatchRule,
 };
 use whylate_report::{Format, watch as report};
+use whylate_sys::{Clock, now};
 
 pub(crate) fn run(args: &WatchArgs) -> Result<ExitStatus> {
     if args.print_unit {
@@ -43,6 +45,8 @@ pub(crate) fn run(args: &WatchArgs) -> Result<ExitStatus> {
         server.publish_text(report::metrics::render(&WatchReport::default()).into_bytes().into());
         message!("metrics: http://{}/metrics", server.address());
     }
+    let tables = args.tables.as_deref().map(OwnTables::open).transpose()?;
+    let mut tables = tables.map(TableLines::start).transpose()?;
     let mut log = LineLog::start(destination.format())?;
     let outcome = watch::watch(&options, &signals, &mut || configuration(args), &mut |event| {
         if let WatchEvent::Started(_) = event
@@ -53,8 +57,17 @@ pub(crate) fn run(args: &WatchArgs) -> Result<ExitStatus> {
         if let (WatchEvent::Progress(watched), Some(server)) = (event, &server) {
             server.publish_text(report::metrics::render(watched).into_bytes().into());
         }
+        if let (WatchEvent::Late(_), Some(tables)) = (event, &mut tables)
+            && let Some(line) = report::json::line(event, now(Clock::Realtime))
+        {
+            tables.send(format!("{line}\n"));
+        }
         log.send(event);
     });
+    if let Some(tables) = tables {
+        let last = outcome.as_ref().ok().map(|watched| format!("{}\n", report::json::summary(watched)));
+        tables.finish(last);
+    }
     let watched = match outcome {
         Ok(watched) => watched,
         Err(error) => {
@@ -99,7 +112,7 @@ fn configuration(args: &WatchArgs) -> Result<(Vec<WatchRule>, Option<OnLate>), S
 }
 
 fn print_unit(args: &WatchArgs) -> Result<ExitStatus> {
-    let paths = [&args.keep, &args.config];
+    let paths = [&args.keep, &args.config, &args.tables];
     if let Some(path) = paths.into_iter().flatten().find(|path| !path.is_absolute()) {
         bail!("{}: a unit has no current directory; give the whole path", path.display());
     }
@@ -108,7 +121,7 @@ fn print_unit(args: &WatchArgs) -> Result<ExitStatus> {
     let text = watch::unit(
         &own.to_string_lossy(),
         &words,
-        args.keep.as_deref().map(Path::new),
+        [&args.keep, &args.tables].into_iter().flatten().map(PathBuf::as_path),
         args.serve.is_some(),
     );
     output::print(&text)?;

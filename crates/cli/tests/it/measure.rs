@@ -60,6 +60,23 @@ fn every_cpu_is_measured_and_the_worst_is_explained_or_has_a_reason() {
 }
 
 #[test]
+fn a_measurement_goes_into_tables_once() {
+    let _one = one_at_a_time();
+    let directory = tempfile::tempdir().expect("a directory");
+    let path = |name: &str| directory.path().join(name).to_str().expect("text").to_owned();
+    let (tables, file) = (path("tables"), path("run.json"));
+    let run = measure(&["--duration", "300ms", "--no-trace", "--tables", &tables, "-o", &file]);
+    assert!(matches!(run.code, Some(0 | 1 | 3)) && run.stderr.contains("tables: "), "{run:#?}");
+    let again = whylate(["tables", &file, "-o", &tables]);
+    assert!(again.code == Some(0) && again.stderr.contains("1 already there"), "{again:#?}");
+    let compared = whylate(["compare", "--tables", &tables, "--by", "kernel"]);
+    assert!(compared.stderr.contains("all measurements have the same kernel"), "{compared:#?}");
+    // A directory that cannot be made is refused before anything is measured.
+    let run = measure(&["--duration", "1h", "--tables", &format!("{file}/tables")]);
+    assert!(run.code == Some(2) && run.stderr.contains("cannot write"), "{run:#?}");
+}
+
+#[test]
 fn the_cpus_the_interval_and_the_priority_are_the_users_choice() {
     let _one = one_at_a_time();
     let cpu = whylate_sys::getaffinity(whylate_base::Tid(0)).expect("affinity").iter().last().expect("a CPU");

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 use whylate_tables::{Batch, Data, RunId};
+use whylate_testing::{Need, skip};
 
 /// A row by its columns' names; null is left out.
 type Row = BTreeMap<&'static str, Value>;
@@ -30,6 +31,41 @@ fn rows(batch: &Batch) -> Vec<Row> {
         }
     }
     rows
+}
+
+/// A file system in memory.
+struct SmallDisk(PathBuf);
+
+impl SmallDisk {
+    fn mount(directory: &Path, size: &str) -> Option<SmallDisk> {
+        let place = directory.join("disk");
+        fs::create_dir_all(&place).expect("a directory");
+        let options = format!("size={size}");
+        let mount = std::process::Command::new("mount")
+            .args(["-t", "tmpfs", "-o", &options, "tmpfs"])
+            .arg(&place)
+            .output();
+        match mount {
+            Ok(output) if output.status.success() => Some(SmallDisk(place)),
+            Ok(output) => {
+                skip(
+                    Need::Machine,
+                    format_args!("a tmpfs: {}", String::from_utf8_lossy(&output.stderr).trim()),
+                );
+                None
+            }
+            Err(error) => {
+                skip(Need::Machine, format_args!("mount(8): {error}"));
+                None
+            }
+        }
+    }
+}
+
+impl Drop for SmallDisk {
+    fn drop(&mut self) {
+        let _ = std::process::Command::new("umount").arg(&self.0).status();
+    }
 }
 
 /// All tables' files below a directory.
@@ -305,6 +341,7 @@ fn measurements_checks_doctors_reports_and_snapshots_have_tables() {
         shared("report/tests/fixtures/measure-1-first.json"),
         shared("report/tests/fixtures/check-1-first.json"),
         shared("report/tests/fixtures/doctor-1-first.json"),
+        shared("report/tests/fixtures/watch-1-first.json"),
         shared("checks/tests/fixtures/6.12-rt.snapshot"),
         histogram,
     ];
@@ -312,12 +349,18 @@ fn measurements_checks_doctors_reports_and_snapshots_have_tables() {
     let run = import(&tables, &inputs, &["--machine", "plc1"]);
     assert_eq!(run.code, Some(0), "{run:#?}");
     let kinds: BTreeSet<String> = table(&tables, "runs").iter().map(|row| row["kind"].to_string()).collect();
-    assert_eq!(kinds.len(), 4, "{kinds:?}");
+    assert_eq!(kinds.len(), 5, "{kinds:?}");
     let snapshot = table(&tables, "machines").into_iter().find(|row| row.contains_key("cmdline"));
     let snapshot = snapshot.expect("the snapshot's machine");
     assert!(snapshot["rt"] == true && snapshot["kernel"].to_string().contains("6.12"), "{snapshot:?}");
     let (latencies, histograms) = (table(&tables, "latencies"), table(&tables, "histograms"));
     assert_eq!(ints(&histograms, "count") + ints(&latencies, "overflow"), ints(&latencies, "samples"));
+    let [group] = &table(&tables, "late_groups")[..] else { panic!("the watch has a group") };
+    assert_eq!((&group["culprit"], &group["count"]), (&"rarehog (priority 80)".into(), &2.into()));
+    let watched = table(&tables, "threads").into_iter().find(|row| row["comm"] == "ctlx");
+    assert!(watched.is_some_and(|row| row["activations"] == 1223), "its responses are there");
+    // It has a date of its own.
+    assert!(tables.join("runs/date=2026-11-24/machine=plc1").is_dir());
     assert!(latencies.iter().any(|row| row["samples"] == 100 && row["max_ns"] == 12_000), "{latencies:?}");
     assert!(!table(&tables, "checks").is_empty() && !table(&tables, "findings").is_empty());
 }
@@ -355,4 +398,91 @@ fn wrong_clocks_and_two_machines_of_one_name_are_reported() {
         table(&hidden, "runs").iter().map(|row| row["machine"].to_string()).collect();
     assert!(names.len() == 1 && names.iter().all(|name| name.contains("m-")), "{names:?}");
     assert!(table(&hidden, "runs").iter().all(|row| row["source"] == "(hidden)"));
+}
+
+#[test]
+fn a_disk_that_fills_up_keeps_what_was_complete() {
+    let directory = tempfile::tempdir().expect("directory");
+    let Some(disk) = SmallDisk::mount(directory.path(), "512k") else { return };
+    let tables = disk.0.join("tables");
+    let inputs = recordings();
+    let run = import(&tables, &inputs, &["--all"]);
+    assert_eq!(run.code, Some(2), "{run:#?}");
+    assert!(run.stderr.contains("No space left on device"), "{run:#?}");
+    // Every run that is there is whole, and nothing else is: the tables of each run add up.
+    let (runs, activations) = (table(&tables, "runs"), table(&tables, "activations"));
+    assert!(!runs.is_empty() && runs.len() < inputs.len(), "{} of {}", runs.len(), inputs.len());
+    let there: BTreeSet<String> = runs.iter().map(|row| row["run"].to_string()).collect();
+    assert!(activations.iter().all(|row| there.contains(&row["run"].to_string())));
+    let staging = fs::read_dir(tables.join(".whylate/staging")).expect("staging").count();
+    assert_eq!(staging, 0);
+    // Elsewhere what was skipped is imported.
+    let run = import(&directory.path().join("larger"), &inputs, &["--all"]);
+    assert_eq!(run.code, Some(0), "{run:#?}");
+    assert_eq!(table(&directory.path().join("larger"), "runs").len(), inputs.len());
+}
+
+#[test]
+fn the_lines_of_a_watch_that_was_killed_have_tables() {
+    let directory = tempfile::tempdir().expect("directory");
+    let shared = Path::new(env!("CARGO_MANIFEST_DIR")).join("../report/tests/fixtures/watch-1-first.json");
+    let whole = fs::read_to_string(&shared).expect("the fixture");
+    let lines = format!("{}\n{}", whole.trim(), &whole[..whole.len() / 2]);
+    let input = directory.path().join("watch.jsonl");
+    fs::write(&input, lines).expect("written");
+    let tables = directory.path().join("tables");
+    let run = import(&tables, &[input], &[]);
+    assert_eq!(run.code, Some(0), "{run:#?}");
+    assert_eq!(table(&tables, "runs")[0]["kind"], "watch");
+    assert_eq!(table(&tables, "late_groups").len(), 1);
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).expect("a directory");
+    for entry in fs::read_dir(from).expect("a directory").flatten() {
+        let (path, to) = (entry.path(), to.join(entry.file_name()));
+        if path.is_dir() { copy(&path, &to) } else { fs::copy(&path, &to).map(drop).expect("copied") }
+    }
+}
+
+#[test]
+fn tables_of_older_versions_are_read_together_with_new_ones() {
+    let directory = tempfile::tempdir().expect("directory");
+    let tables = directory.path().join("tables");
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    copy(&crates.join("tables/tests/fixtures/older"), &tables);
+    let mut histogram = String::from("# Histogram\n000003 009000\n000004 000900\n000012 000100\n");
+    histogram.push_str("# Total: 000010000\n# Min Latencies: 00003\n# Avg Latencies: 00003\n");
+    histogram.push_str("# Max Latencies: 00012\n# Histogram Overflows: 00000\n");
+    let file = directory.path().join("cyclictest.txt");
+    fs::write(&file, histogram).expect("a file");
+    assert_eq!(import(&tables, &[file], &["--machine", "plc2"]).code, Some(0));
+    assert_eq!(table(&tables, "runs").len(), 3);
+    let compare = || {
+        whylate([
+            OsStr::new("compare"),
+            OsStr::new("--tables"),
+            tables.as_os_str(),
+            OsStr::new("--by"),
+            OsStr::new("machine"),
+            OsStr::new("--json"),
+        ])
+    };
+    let run = compare();
+    assert!(run.stdout.contains("plc1") && run.stdout.contains("plc2"), "{run:#?}");
+    // A table of a version to come stops the comparison: it would be wrong without it.
+    let new = files(&tables.join("runs")).into_iter().find(|path| path.to_string_lossy().contains("plc2"));
+    let new = new.expect("the new run");
+    let mut bytes = fs::read(&new).expect("read");
+    let name = b"whylate.tables/1";
+    let places: Vec<usize> = (0..bytes.len()).filter(|&at| bytes[at..].starts_with(name)).collect();
+    places.iter().for_each(|&at| bytes[at + name.len() - 1] = b'7');
+    fs::write(&new, bytes).expect("written");
+    let run = compare();
+    assert!(
+        run.code == Some(2)
+            && run.stderr.contains("whylate.tables/7")
+            && run.stderr.contains("use a later one"),
+        "{run:#?}"
+    );
 }

@@ -111,6 +111,16 @@ fn windows(directory: &Path) -> Vec<String> {
     names.filter(|name| name.ends_with(".dat")).collect()
 }
 
+/// The rows of a table.
+fn tables_rows(directory: &Path) -> usize {
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten().map(|entry| entry.path());
+    let of = |path: std::path::PathBuf| match path.is_dir() {
+        true => tables_rows(&path),
+        false => whylate_tables::read(&path).expect("a table").rows(),
+    };
+    entries.map(of).sum()
+}
+
 #[test]
 fn late_activations_are_explained_kept_and_grouped_and_a_killed_watch_is_continued() {
     let Some(tracefs) = Tracefs::open() else { return };
@@ -119,7 +129,10 @@ fn late_activations_are_explained_kept_and_grouped_and_a_killed_watch_is_continu
     let keep = place.path().join("kept");
     let path = keep.to_str().expect("text");
     let _thread = LateThread::start();
-    let arguments = ["--task", "watched-by-*", "--deadline", DEADLINE, "--keep", path];
+    let tables = place.path().join("tables");
+    let tables_path = tables.to_str().expect("text");
+    let arguments =
+        ["--task", "watched-by-*", "--deadline", DEADLINE, "--keep", path, "--tables", tables_path];
 
     let mut killed = Watch::start(&arguments);
     killed.until("started");
@@ -159,6 +172,15 @@ fn late_activations_are_explained_kept_and_grouped_and_a_killed_watch_is_continu
     assert!(summary["groups"][0]["count"].as_u64() >= Some(1), "{summary:#}");
     assert!(tracefs.instances(own).is_empty());
     assert_eq!(tracefs.settings(), settings);
+
+    // The tables have the late activations of the watch that ended, and what the machine is.
+    let rows = |table: &str| tables_rows(&tables.join(table));
+    assert!(rows("late_groups") >= 1 && rows("segments") > rows("activations"), "{}", rows("late_groups"));
+    assert!(rows("activations") as u64 <= summary["late"].as_u64().expect("a number"), "{summary:#}");
+    assert_eq!((rows("runs"), rows("machines")), (2, 1));
+    // What the killed one kept is there as well, on request.
+    let run = whylate(["tables", "-o", tables_path, path, file.to_str().expect("text")]);
+    assert!(run.code == Some(0) && run.stderr.contains("2 added"), "{run:#?}");
 
     // The directory is a report, and a measurement.
     let report = whylate(["explain", path]);

@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 use std::io;
 use std::path::Path;
 use whylate_intake::latencies;
-use whylate_report::{check, doctor, explain, measure};
+use whylate_report::{check, doctor, explain, measure, watch};
 use whylate_stats::Run;
 
 /// What a document is, read without the rest of it.
@@ -18,10 +18,14 @@ struct Head {
     schema: Option<String>,
 }
 
+/// The schema that the first object in some bytes names.
+fn schema_of(bytes: &[u8]) -> Option<String> {
+    serde_json::Deserializer::from_slice(bytes).into_iter::<Head>().next()?.ok()?.schema
+}
+
 /// The document in the bytes of a file, or another program's measurement.
 pub(super) fn read(path: &Path, bytes: &[u8]) -> Result<Content, TablesError> {
-    let schema = serde_json::from_slice::<Head>(bytes).ok().and_then(|head| head.schema);
-    match schema.as_deref() {
+    match schema_of(bytes).as_deref() {
         Some(name @ check::json::document::SCHEMA) => {
             parsed(path, bytes, name).map(|document| Content::Check(Box::new(document)))
         }
@@ -31,11 +35,31 @@ pub(super) fn read(path: &Path, bytes: &[u8]) -> Result<Content, TablesError> {
         Some(name @ explain::json::document::SCHEMA) => {
             parsed(path, bytes, name).map(|document| Content::Explanation(Box::new(document)))
         }
+        Some(name @ watch::json::document::SCHEMA) => watch_lines(path, bytes, name),
         Some(name) if name.starts_with("whylate.") && name != measure::json::document::SCHEMA => {
             Err(TablesError::Schema { path: path.to_owned(), schema: name.to_owned() })
         }
         _ => measurement(path, bytes),
     }
+}
+
+/// The lines of a watch. One that was killed may have left the last one unfinished.
+fn watch_lines(path: &Path, bytes: &[u8], schema: &str) -> Result<Content, TablesError> {
+    let mut lines = Vec::new();
+    for line in serde_json::Deserializer::from_slice(bytes).into_iter() {
+        match line {
+            Ok(line) => lines.push(line),
+            Err(error) if error.is_eof() && !lines.is_empty() => break,
+            Err(error) => {
+                return Err(TablesError::Document {
+                    path: path.to_owned(),
+                    schema: schema.to_owned(),
+                    error,
+                });
+            }
+        }
+    }
+    Ok(Content::Watch(lines))
 }
 
 fn parsed<D: DeserializeOwned>(path: &Path, bytes: &[u8], schema: &str) -> Result<D, TablesError> {
@@ -49,8 +73,7 @@ fn parsed<D: DeserializeOwned>(path: &Path, bytes: &[u8], schema: &str) -> Resul
 /// The measurement in the bytes of a file.
 pub(super) fn measurement(path: &Path, bytes: &[u8]) -> Result<Content, TablesError> {
     let schema = measure::json::document::SCHEMA;
-    let ours = serde_json::from_slice::<Head>(bytes).ok().and_then(|head| head.schema);
-    let measurement = if ours.as_deref() == Some(schema) {
+    let measurement = if schema_of(bytes).as_deref() == Some(schema) {
         let document: measure::json::document::Document = parsed(path, bytes, schema)?;
         Measurement { run: Run::from(document.clone()), document: Some(document) }
     } else {
@@ -119,6 +142,18 @@ pub(super) fn recording_facts(
         cpus: Some(trace.cpus).filter(|&cpus| cpus > 0),
         ..MachineFacts::default()
     });
+}
+
+/// What a watch was.
+pub(super) fn watch_facts(lines: &[watch::json::document::Line], run: &mut RunFacts) {
+    run.kind = "watch";
+    run.tool = Some("whylate watch".to_owned());
+    run.max_ns = lines.iter().filter_map(|line| line.response_ns).max();
+    let Some(summary) = lines.iter().filter_map(|line| line.summary.as_ref()).next_back() else { return };
+    run.duration_ns = Some(summary.elapsed_ns);
+    run.events = Some(summary.cost.events);
+    run.lost_events = Some(summary.cost.lost);
+    run.max_ns = summary.threads.iter().filter_map(|thread| thread.response.max_ns).max();
 }
 
 /// A document of `check`.

@@ -1,19 +1,16 @@
 //! What an input is called and when it was made, and the facts of a snapshot.
 
 use crate::content::{Content, Input};
-use crate::options::{DateSource, MachineSource, TableOptions};
+use crate::options::{DAY_NS, DateSource, MachineSource, TableOptions, day};
 use crate::rows::{MachineFacts, Rows, RunFacts};
 use crate::run_id::RunId;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
-use whylate_base::gregorian_date;
 use whylate_host::{FsRoot, Reading, Snapshot};
 use whylate_investigate::measure::machine_settings;
 use whylate_ledger::WANTED;
 use whylate_report::explain::json::recording::Quality;
-
-/// A date this far ahead is no difference of time zones.
-const DAY_NS: i64 = 86_400_000_000_000;
+use whylate_report::watch::json::document::Line;
 
 pub(super) fn file_name(path: &Path) -> String {
     path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
@@ -30,12 +27,11 @@ pub(super) fn named(path: &Path, run: RunId, content: Content, options: &TableOp
         Some(key) => hidden(key, &name),
         None => name,
     });
-    // No content of today has a date.
-    let date = match &options.date {
+    let date = written(&content).map(day).or_else(|| match &options.date {
         DateSource::Day(day) => Some(day.clone()),
         DateSource::FileTime => changed(path).map(day),
         DateSource::Content => None,
-    };
+    });
     Input { path: path.to_owned(), run, content, machine, date }
 }
 
@@ -55,6 +51,19 @@ fn host(path: &Path, content: &Content) -> Option<String> {
     }
 }
 
+/// When a content was made, since 1970, where it has that.
+fn written(content: &Content) -> Option<i64> {
+    match content {
+        Content::Watch(lines) => {
+            let end = |line: &Line| {
+                line.at_ns.saturating_add(line.summary.as_ref().map_or(0, |all| all.elapsed_ns))
+            };
+            lines.iter().map(end).max()
+        }
+        _ => None,
+    }
+}
+
 /// The same for the same name and key.
 fn hidden(key: &[u8], name: &str) -> String {
     let id = RunId::of_bytes(&[key, name.as_bytes()].concat()).to_string();
@@ -66,15 +75,10 @@ fn changed(path: &Path) -> Option<i64> {
     i64::try_from(since.as_nanos()).ok()
 }
 
-/// The day (UTC) of an instant since 1970, as YYYY-MM-DD.
-pub(super) fn day(unix_ns: i64) -> String {
-    let (year, month, day) = gregorian_date(unix_ns.div_euclid(DAY_NS));
-    format!("{year:04}-{month:02}-{day:02}")
-}
-
 impl Input {
     /// Whether its date is still to come; `None`: it has none.
     pub(crate) fn future(&self) -> Option<bool> {
+        // A day ahead is no more than a difference of time zones.
         let now = SystemTime::now().duration_since(UNIX_EPOCH).ok()?;
         let tomorrow = day(i64::try_from(now.as_nanos()).unwrap_or(i64::MAX).saturating_add(DAY_NS));
         self.date.as_ref().map(|date| *date > tomorrow)
@@ -96,6 +100,21 @@ pub(super) fn is_rt(version: &str) -> bool {
 
 /// The facts of a captured machine.
 pub(super) fn snapshot(root: &FsRoot, run: &mut RunFacts, rows: &mut Rows<'_>) {
+    let (facts, settings) = machine(root);
+    run.kind = "snapshot";
+    run.tool = Some("whylate snapshot".to_owned());
+    run.kernel = facts.kernel.clone();
+    rows.machine(&facts);
+    rows.settings(&settings);
+}
+
+/// What a machine's state is told apart by: one that did not change is the same.
+pub(super) fn state(root: &FsRoot) -> RunId {
+    RunId::of_bytes(format!("{:?}", machine(root)).as_bytes())
+}
+
+/// What is known of a machine, and its settings.
+fn machine(root: &FsRoot) -> (MachineFacts, Vec<(String, String)>) {
     fn text<T: ToString>(reading: &Reading<T>) -> Option<String> {
         reading.known().map(ToString::to_string).filter(|text| !text.is_empty())
     }
@@ -109,10 +128,7 @@ pub(super) fn snapshot(root: &FsRoot, run: &mut RunFacts, rows: &mut Rows<'_>) {
         let line = info.lines().find(|line| line.starts_with("model name"))?;
         Some(line.split_once(':')?.1.trim().to_owned())
     };
-    run.kind = "snapshot";
-    run.tool = Some("whylate snapshot".to_owned());
-    run.kernel = text(&kernel.release);
-    rows.machine(&MachineFacts {
+    let facts = MachineFacts {
         kernel: text(&kernel.release),
         rt: kernel.version.known().map(|version| is_rt(version)),
         version: text(&kernel.version),
@@ -127,27 +143,13 @@ pub(super) fn snapshot(root: &FsRoot, run: &mut RunFacts, rows: &mut Rows<'_>) {
         clocksource: text(&host.clocks.source.current),
         profile: text(&host.systemd.tuned_profile),
         is_virtual: platform.hypervisor.flag.known().copied(),
-    });
-    rows.settings(&machine_settings(&host));
+    };
+    (facts, machine_settings(&host))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn days_are_those_of_the_calendar() {
-        for (seconds, expected) in [
-            (0, "1970-01-01"),
-            (-1, "1969-12-31"),
-            (951_782_400, "2000-02-29"),
-            (1_709_164_799, "2024-02-28"),
-            (1_709_164_800, "2024-02-29"),
-            (4_102_444_800, "2100-01-01"),
-        ] {
-            assert_eq!(day(seconds * 1_000_000_000), expected);
-        }
-    }
 
     #[test]
     fn a_hidden_name_is_stable_by_its_key() {

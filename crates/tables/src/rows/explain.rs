@@ -5,7 +5,7 @@ use crate::batch::Cell;
 use std::io;
 use whylate_base::SourceLocation;
 use whylate_report::explain::json::document::{
-    Activation, By, Class, Confidence, Document, Entry, Finding, Severity, Task, TriggerKind,
+    Activation, By, Class, Confidence, Document, Entry, Finding, Severity, Task, TriggerKind, Verdict,
 };
 use whylate_report::explain::json::location::Where;
 
@@ -84,12 +84,9 @@ impl Rows<'_> {
     /// An activation with its ledger; one that `is_judged` with its verdict.
     pub(crate) fn activation(&mut self, activation: &Activation, is_judged: bool) -> io::Result<()> {
         let verdict = Some(&activation.verdict).filter(|_| is_judged);
-        let culprit = Columns::of(verdict.and_then(|verdict| verdict.by.as_ref()));
-        if let Some(verdict) = verdict {
-            self.count_cause(&verdict.cause, culprit.name, verdict.charged_ns, activation.response_ns);
-        }
-        self.push(
-            "activations",
+        self.count(verdict, activation.response_ns);
+        let judged = verdict_cells(verdict);
+        self.push_activation(
             [
                 activation.tid.into(),
                 Cell::from(&activation.comm),
@@ -104,28 +101,40 @@ impl Rows<'_> {
                 activation.latency_ns.into(),
                 activation.response_ns.into(),
                 activation.starts_program.into(),
-                verdict.map(|verdict| &verdict.cause).into(),
-                culprit.name.into(),
-                culprit.kind.into(),
-                culprit.id.into(),
-                verdict.map(|verdict| verdict.charged_ns).into(),
-                verdict.map(|verdict| verdict.share).into(),
-                verdict.map(|verdict| confidence(verdict.confidence)).into(),
-                verdict.map(|verdict| &verdict.why).into(),
             ],
+            judged,
         );
-        activation.ledger.iter().for_each(|entry| self.segment(activation, entry));
+        let (tid, comm, due) = (activation.tid, &activation.comm, activation.due_ns);
+        activation.ledger.iter().for_each(|entry| self.segment(tid, comm, due, entry));
         self.relieve()
     }
 
-    fn segment(&mut self, activation: &Activation, entry: &Entry) {
+    /// Sums a verdict up.
+    pub(super) fn count(&mut self, verdict: Option<&Verdict>, response_ns: i64) {
+        if let Some(verdict) = verdict {
+            let culprit = Columns::of(verdict.by.as_ref());
+            self.count_cause(&verdict.cause, culprit.name, verdict.charged_ns, response_ns);
+        }
+    }
+
+    /// A row of `activations`: what happened, and the verdict.
+    pub(super) fn push_activation(&mut self, what: [Cell<'_>; 13], judged: [Cell<'_>; 8]) {
+        let mut judged = judged.into_iter();
+        let mut what = what.into_iter();
+        self.push::<21>(
+            "activations",
+            std::array::from_fn(|_| what.next().or_else(|| judged.next()).unwrap_or(Cell::Null)),
+        );
+    }
+
+    pub(super) fn segment(&mut self, tid: i32, comm: &str, due_ns: i64, entry: &Entry) {
         let culprit = Columns::of(entry.by.as_ref());
         self.push(
             "segments",
             [
-                activation.tid.into(),
-                Cell::from(&activation.comm),
-                activation.due_ns.into(),
+                tid.into(),
+                Cell::from(comm),
+                due_ns.into(),
                 entry.start_ns.into(),
                 entry.ns.into(),
                 Cell::from(&entry.cause),
@@ -160,7 +169,22 @@ impl Rows<'_> {
     }
 }
 
-fn class(class: Class) -> &'static str {
+/// The columns of a verdict; without one all are null.
+pub(super) fn verdict_cells(verdict: Option<&Verdict>) -> [Cell<'_>; 8] {
+    let culprit = Columns::of(verdict.and_then(|verdict| verdict.by.as_ref()));
+    [
+        verdict.map(|verdict| &verdict.cause).into(),
+        culprit.name.into(),
+        culprit.kind.into(),
+        culprit.id.into(),
+        verdict.map(|verdict| verdict.charged_ns).into(),
+        verdict.map(|verdict| verdict.share).into(),
+        verdict.map(|verdict| confidence(verdict.confidence)).into(),
+        verdict.map(|verdict| &verdict.why).into(),
+    ]
+}
+
+pub(super) fn class(class: Class) -> &'static str {
     match class {
         Class::Deadline => "deadline",
         Class::Realtime => "realtime",

@@ -14,6 +14,10 @@ pub(crate) struct Exports {
     /// prints), .cyclictest.json (its --json), .csv, .prom (for node_exporter), .json (whylate.measure/1)
     #[arg(long = "export", value_name = "FILE", value_parser = file_to_write().try_map(export))]
     pub(crate) files: Vec<Export>,
+    /// Also add the measurement to the tables in this directory, as `whylate tables` does: under this machine's name and today,
+    /// with the state of the machine
+    #[arg(long, value_name = "DIR")]
+    pub(crate) tables: Option<PathBuf>,
     /// Serve the current measurement as OpenMetrics at /metrics; without an address only to this machine
     #[arg(long, value_name = "[ADDR:]PORT", value_parser = address)]
     pub(crate) serve: Option<SocketAddr>,

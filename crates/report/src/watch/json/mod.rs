@@ -5,7 +5,7 @@ mod from_watch;
 mod to_watch;
 
 pub use from_watch::{line, summary};
-pub use to_watch::{previous, report, run};
+pub use to_watch::{of_summary, previous, report, run};
 
 use document::Line;
 use serde_json::Value;

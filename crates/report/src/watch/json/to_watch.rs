@@ -20,6 +20,11 @@ pub fn report(text: &[u8]) -> Result<WatchReport, String> {
     Ok(whole(line.at_ns, summary))
 }
 
+/// The watch in a line; `None`: it has no summary.
+pub fn of_summary(line: &Line) -> Option<WatchReport> {
+    line.summary.clone().map(|summary| whole(line.at_ns, summary))
+}
+
 /// What a new watch of the same directory takes over.
 ///
 /// # Errors
