@@ -596,3 +596,31 @@ fn a_page_draws_chains_with_arrows() {
         assert!(page.contains(expected), "{expected}");
     }
 }
+
+/// What another machine recorded: 32-bit words, the other byte order, its own numbers of system calls. The same recording, encoded
+/// for each (`crates/ftrace/tests/foreign.rs`), has the same explanation.
+#[test]
+fn recordings_of_32_bit_and_big_endian_machines_are_explained() {
+    let explained = |name: &str| {
+        let (code, mut answer) = explain(&fixture(name), &[]);
+        assert_eq!(code, Some(1), "{name}");
+        // The file, its sizes, and the machine.
+        answer.as_object_mut().expect("a document").remove("trace");
+        answer
+    };
+    let own = explained("made-aarch64-lock-chain.dat.gz");
+    let [verdict] = &list(&own["activations"])
+        .iter()
+        .filter(|one| one["comm"] == "victim")
+        .take(1)
+        .map(|one| &one["verdict"])
+        .collect::<Vec<_>>()[..]
+    else {
+        panic!("the victim is late")
+    };
+    assert_eq!(verdict["cause"], "lock-inversion");
+    for machine in ["armv7l", "armv7b", "aarch64_be"] {
+        let other = explained(&format!("made-{machine}-lock-chain.dat.gz"));
+        assert!(other == own, "{machine}: {:#}", other["findings"]);
+    }
+}

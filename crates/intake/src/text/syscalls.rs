@@ -40,7 +40,7 @@ impl Numbers {
     pub(crate) fn of(machine: &str) -> Numbers {
         match machine {
             "x86_64" => Numbers::X86_64,
-            "aarch64" | "riscv64" | "loongarch64" => Numbers::Generic,
+            "aarch64" | "aarch64_be" | "riscv64" | "loongarch64" => Numbers::Generic,
             _ => Numbers::Unknown,
         }
     }

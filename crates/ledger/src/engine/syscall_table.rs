@@ -142,7 +142,7 @@ impl SyscallTable {
     pub(crate) fn of(machine: Option<&str>) -> Option<&'static SyscallTable> {
         match machine {
             Some("x86_64") | None => Some(&X86_64),
-            Some("aarch64") => Some(&ARM64),
+            Some("aarch64" | "aarch64_be") => Some(&ARM64),
             Some("riscv64" | "loongarch64") => Some(&GENERIC),
             Some("i686" | "i586" | "i486" | "i386") => Some(&I386),
             Some(machine) if machine.starts_with("armv") => Some(&ARM),

@@ -43,8 +43,11 @@ impl CallNumbers {
             "x86_64" => {
                 Some(CallNumbers { futex: 202, nanosleep: 35, clock_nanosleep: 230, sched_setaffinity: 203 })
             }
-            "aarch64" | "riscv64" => {
+            "aarch64" | "aarch64_be" | "riscv64" => {
                 Some(CallNumbers { futex: 98, nanosleep: 101, clock_nanosleep: 115, sched_setaffinity: 122 })
+            }
+            machine if machine.starts_with("armv") => {
+                Some(CallNumbers { futex: 240, nanosleep: 162, clock_nanosleep: 265, sched_setaffinity: 241 })
             }
             _ => None,
         }
