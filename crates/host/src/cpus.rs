@@ -68,6 +68,9 @@ pub struct CpuState {
     pub cpufreq: Cpufreq,
     /// Its idle states, shallowest first; `Missing` without an idle driver.
     pub idle_states: Reading<Vec<IdleState>>,
+    /// How much it can do beside the largest of the machine, which has 1024 (drivers/base/arch_topology.c); `Missing` where
+    /// neither the device tree nor the firmware shows it.
+    pub capacity: Reading<u64>,
     /// Its caches.
     pub caches: Reading<Vec<Cache>>,
     /// Microseconds until it must be out of an idle state: `n/a`, or 0 for no constraint.
@@ -107,6 +110,8 @@ readings! {
         pub energy_preference: String = "energy_performance_preference",
         /// Nanoseconds a change of frequency takes.
         pub transition_latency_ns: u64 = "cpuinfo_transition_latency",
+        /// The CPUs whose frequency is one, itself among them, as numbers; also those that are offline.
+        pub related_cpus: Words = "related_cpus",
     }
 }
 
@@ -249,6 +254,7 @@ impl CpuState {
             topology: Topology::read(tree, &format!("{dir}/topology")),
             cpufreq: Cpufreq::read(tree, &format!("{dir}/cpufreq")),
             idle_states: numbered(tree, &format!("{dir}/cpuidle"), "state", IdleState::read),
+            capacity: tree.value(&format!("{dir}/cpu_capacity")),
             caches: numbered(tree, &format!("{dir}/cache"), "index", Cache::read),
             resume_latency_us: tree.value(&format!("{dir}/power/pm_qos_resume_latency_us")),
             throttling: Throttling::read(tree, &format!("{dir}/thermal_throttle")),

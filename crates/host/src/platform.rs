@@ -24,6 +24,14 @@ pub struct Platform {
     pub efi_cpus: Reading<Mask>,
     /// Why the firmware of a Raspberry Pi slowed it down, as hexadecimal bits; only the vendor's kernel has it.
     pub pi_throttled: Reading<String>,
+    /// Whether the supply of a Raspberry Pi was too low in the last two seconds (the kernel's sensor `rpi_volt`).
+    pub pi_undervoltage: Reading<bool>,
+    /// The power mode of a Jetson that nvpmodel set last: `pmode:0002`.
+    pub jetson_mode: Reading<String>,
+    /// The power modes of a Jetson, their names alone.
+    pub jetson_modes: Reading<String>,
+    /// Whether the vendor's kernel of an i.MX changes the frequencies of its buses and its memory.
+    pub imx_bus: Reading<String>,
     /// Devices whose frequency the kernel changes (devfreq): memory controllers, graphics.
     pub frequency_devices: Reading<Vec<FrequencyDevice>>,
     /// Where `fwupd.service` in /etc leads; `null`: it is masked.
@@ -136,12 +144,50 @@ impl Platform {
             efi: tree.list("/sys/firmware/efi"),
             efi_cpus: tree.value("/sys/devices/virtual/workqueue/efi_runtime/cpumask"),
             pi_throttled: tree.value("/sys/devices/platform/soc/soc:firmware/get_throttled"),
+            pi_undervoltage: pi_undervoltage(tree),
+            jetson_mode: tree.value("/var/lib/nvpmodel/status"),
+            jetson_modes: tree.filtered("/etc/nvpmodel.conf", |text| {
+                let heads = text
+                    .lines()
+                    .filter(|line| line.starts_with("< POWER_MODEL ") || line.starts_with("< PM_CONFIG "));
+                heads.map(|line| format!("{line}\n")).collect()
+            }),
+            imx_bus: imx_bus(tree),
             frequency_devices: tree
                 .list("/sys/class/devfreq")
                 .and_then(|names| Ok(names.iter().map(|name| FrequencyDevice::read(tree, name)).collect())),
             fwupd_unit: tree.link_name("/etc/systemd/system/fwupd.service"),
         }
     }
+}
+
+/// The alarm of the sensor that the kernel calls `rpi_volt` (drivers/hwmon/raspberrypi-hwmon.c).
+fn pi_undervoltage(tree: &FsRoot) -> Reading<bool> {
+    const SENSORS: &str = "/sys/class/hwmon";
+    let sensors = tree.list(SENSORS);
+    for sensor in sensors.known().into_iter().flatten() {
+        if tree
+            .value::<String>(&format!("{SENSORS}/{sensor}/name"))
+            .known()
+            .is_some_and(|name| name == "rpi_volt")
+        {
+            return tree.value(&format!("{SENSORS}/{sensor}/in0_lcrit_alarm"));
+        }
+    }
+    sensors.and_then(|_| Err(crate::Why::Missing))
+}
+
+/// The bus frequency driver of NXP's kernels: imx_busfreq, imx6_busfreq.
+fn imx_bus(tree: &FsRoot) -> Reading<String> {
+    const DRIVERS: &str = "/sys/bus/platform/drivers";
+    let drivers = tree.list(DRIVERS);
+    for driver in drivers.known().into_iter().flatten().filter(|name| name.contains("busfreq")) {
+        let devices = tree.list(&format!("{DRIVERS}/{driver}"));
+        if let Some(device) = devices.known().into_iter().flatten().find(|name| name.contains("busfreq")) {
+            return tree.value(&format!("{DRIVERS}/{driver}/{device}/enable"));
+        }
+    }
+    drivers.and_then(|_| Err(crate::Why::Missing))
 }
 
 impl Hypervisor {

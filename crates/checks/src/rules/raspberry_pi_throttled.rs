@@ -44,7 +44,12 @@ fn check(host: &Snapshot, _options: &CheckOptions) -> RuleResult {
     }
     let message =
         ["ndervoltage detected", "nder-voltage detected"].into_iter().find_map(|part| host.dmesg.find(part));
+    let sensor = &host.platform.pi_undervoltage;
+    let is_low_now = bits.is_none() && sensor.known() == Some(&true);
     let (what, path, value) = match (bits, message) {
+        _ if is_low_now => {
+            ("The supply voltage is too low now".to_owned(), sensor.path.clone(), "1".to_owned())
+        }
         (Some(bits), _) => {
             let set = |shift: usize| {
                 let on = BITS.iter().enumerate().filter(move |(bit, _)| bits >> (bit + shift) & 1 == 1);
@@ -60,7 +65,10 @@ fn check(host: &Snapshot, _options: &CheckOptions) -> RuleResult {
             ("The supply voltage was too low".to_owned(), host.dmesg.lines.path.clone(), line.to_owned())
         }
         (None, None) => {
-            let why = "only the vendor's kernel shows it in a file: run `vcgencmd get_throttled`";
+            let why = match sensor.known() {
+                Some(_) => "the sensor rpi_volt shows the last two seconds only: run `vcgencmd get_throttled`",
+                None => "only the vendor's kernel shows it in a file: run `vcgencmd get_throttled`",
+            };
             return Err(CannotTell::because(&reading.path, why));
         }
     };
@@ -85,6 +93,9 @@ mod tests {
     const PI: (&str, &str) = ("/proc/device-tree/model", "Raspberry Pi 4 Model B Rev 1.4\0");
     const TOLD: &str = "/sys/devices/platform/soc/soc:firmware/get_throttled";
 
+    const SENSOR: (&str, &str) = ("/sys/class/hwmon/hwmon1/name", "rpi_volt\n");
+    const ALARM: &str = "/sys/class/hwmon/hwmon1/in0_lcrit_alarm";
+
     #[test]
     fn cases() {
         let message = ("/dev/kmsg", "4,9,1,-;hwmon hwmon1: Undervoltage detected!\n");
@@ -96,6 +107,10 @@ mod tests {
                 case("now", &[&[PI, (TOLD, "0x50005\n")]]).fails("now: under-voltage, throttled"),
                 case("by a message", &[&[PI, message]]).fails("too low"),
                 case("silence", &[&[PI]]).cannot_tell("vcgencmd"),
+                case("the sensor, low", &[&[PI, SENSOR, (ALARM, "1\n")]]).fails("too low now"),
+                case("the sensor, not low now", &[&[PI, SENSOR, (ALARM, "0\n")]]).cannot_tell("last two seconds"),
+                case("the firmware knows more", &[&[PI, SENSOR, (ALARM, "1\n"), (TOLD, "50000\n")]])
+                    .fails("since boot"),
                 case("malformed", &[&[PI, (TOLD, "x\n")]]).cannot_tell("hexadecimal"),
                 case("another machine", &[&[("/proc/device-tree/model", "Toradex\0")]])
                     .does_not_apply("not a Raspberry"),

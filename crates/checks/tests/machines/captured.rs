@@ -40,6 +40,7 @@ fn of_arm64() {
         "c-states: n/a",
         "raspberry-pi-throttled: n/a",
         "memory-frequency: n/a",
+        "jetson-power-mode: n/a",
     ];
     captured("6.12-rt-arm64", &known);
 }

@@ -4,6 +4,7 @@
 //! `fixtures/NAME.txt`. `WHYLATE_BLESS=1 cargo test -p whylate-checks --test machines` writes the tables anew; what
 //! a person knows to be true of a machine stands in its file here, and no blessing changes it.
 
+mod boards;
 mod captured;
 mod cgroups;
 mod container;

@@ -156,6 +156,11 @@ fn every_fix_that_can_be_a_setting_is_in_the_profile() {
         "timer-device",
         // The memory controller's governor is a device of each board.
         "memory-frequency",
+        // Power modes and buses are the board's, CPUs the user's choice; `governor` is linked as such.
+        "jetson-power-mode",
+        "imx-bus-frequency",
+        "frequency-domain",
+        "cpu-capacity",
         // A board's clock; throttling, linked as rt-throttling, is what it makes harmful.
         "scheduler-clock",
         // Which driver a machine needs.
