@@ -36,7 +36,7 @@ const fn target(
 }
 
 /// Static programs come first: they run on any target.
-pub(crate) const TARGETS: [CrossTarget; 4] = [
+pub(crate) const TARGETS: [CrossTarget; 5] = [
     target(
         "aarch64-unknown-linux-musl",
         "arm64",
@@ -59,12 +59,19 @@ pub(crate) const TARGETS: [CrossTarget; 4] = [
         "gcc-riscv64-linux-gnu libc6-dev-riscv64-cross",
         None,
     ),
+    target(
+        "armv7-unknown-linux-gnueabihf",
+        "armv7",
+        "arm-linux-gnueabihf-gcc",
+        "gcc-arm-linux-gnueabihf libc6-dev-armhf-cross",
+        None,
+    ),
 ];
 
 /// `cargo xtask cross`
 #[derive(Args)]
 pub(crate) struct Cross {
-    /// Targets: arm64 (static), arm64-gnu, x86_64 (static), riscv64, or as rustc names them
+    /// Targets: arm64 (static), arm64-gnu, x86_64 (static), riscv64, armv7, or as rustc names them
     /// [default: all]
     targets: Vec<String>,
     /// Only check that everything compiles

@@ -14,6 +14,10 @@
 //!
 //! The kernel copies a thread's registers and the top of its stack; this process unwinds them with the call frame
 //! information of `.eh_frame`, which every x86_64 and arm64 program has, or by frame pointers where there is none.
+#![cfg_attr(
+    not(any(target_arch = "x86_64", target_arch = "aarch64")),
+    expect(dead_code, reason = "without an unwinder no frame table is read")
+)]
 
 mod cfi;
 mod collector;
@@ -31,6 +35,7 @@ mod mini_debug_info;
 mod missing;
 mod mutex;
 mod names;
+#[cfg_attr(not(any(target_arch = "x86_64", target_arch = "aarch64")), path = "native_none.rs")]
 mod native;
 mod plain_file;
 mod ranges;

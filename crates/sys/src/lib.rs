@@ -38,6 +38,7 @@ mod timerfd;
 mod trace;
 mod usage;
 mod user;
+mod wide;
 
 pub use affinity::{getaffinity, setaffinity};
 pub use child::{SleepingChild, die_with_parent, fork_and_wait, fork_exec_and_wait, new_session};

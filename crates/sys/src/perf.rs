@@ -3,14 +3,15 @@
 //! Only what samples need: each event writes records to a ring of its CPU, with the registers and the top of the stack of
 //! the thread at that instant. The records are given out as bytes; they are decoded elsewhere, without `unsafe`.
 
+mod abi;
 mod ring;
 
 pub use ring::PerfRing;
 
 use crate::SysError;
-use perf_event_open_sys::{bindings, ioctls};
+use abi::{Attributes, Flag};
 use std::ffi::CString;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use whylate_base::{Cpu, Tid};
 
 /// What is counted; a sample is taken each time the count has grown by the period.
@@ -102,20 +103,22 @@ impl PerfEvent {
     /// As [`open`](Self::open). It needs root, CAP_PERFMON, or `kernel.perf_event_paranoid` 0.
     pub fn open_on_cpu(options: &PerfOptions, cpu: Cpu) -> Result<PerfEvent, SysError> {
         let mut attr = attributes(options);
-        attr.set_exclude_idle(1);
+        attr.set(Flag::ExcludeIdle);
         PerfEvent::open_at(attr, ALL_THREADS, cpu, || format!("{:?} of CPU {cpu}", options.counter))
     }
 
     fn open_at(
-        mut attr: bindings::perf_event_attr,
+        attr: Attributes,
         pid: libc::pid_t,
         cpu: Cpu,
         what: impl FnOnce() -> String,
     ) -> Result<PerfEvent, SysError> {
         let number = libc::c_int::try_from(cpu.0).unwrap_or(libc::c_int::MAX);
-        let flags = libc::c_ulong::from(bindings::PERF_FLAG_FD_CLOEXEC);
         // SAFETY: `attr` is a valid attribute block of the size that it states; the call keeps no pointer to it.
-        let file = unsafe { perf_event_open_sys::perf_event_open(&mut attr, pid, number, -1, flags) };
+        let file = unsafe {
+            libc::syscall(libc::SYS_perf_event_open, &raw const attr, pid, number, -1, abi::FD_CLOEXEC)
+        };
+        let file = RawFd::try_from(file).unwrap_or(-1);
         if file < 0 {
             return Err(SysError::last("perf_event_open", what()));
         }
@@ -125,25 +128,25 @@ impl PerfEvent {
 
     /// The members of a sample, in this order: id, pid and tid, time, address, CPU, counts since the sample before, the
     /// kernel's call chain, raw data, user registers, user stack.
-    pub const SAMPLE: u64 = (bindings::PERF_SAMPLE_IDENTIFIER
-        | bindings::PERF_SAMPLE_TID
-        | bindings::PERF_SAMPLE_TIME
-        | bindings::PERF_SAMPLE_ADDR
-        | bindings::PERF_SAMPLE_CPU
-        | bindings::PERF_SAMPLE_PERIOD
-        | bindings::PERF_SAMPLE_CALLCHAIN
-        | bindings::PERF_SAMPLE_RAW
-        | bindings::PERF_SAMPLE_REGS_USER
-        | bindings::PERF_SAMPLE_STACK_USER) as u64;
+    pub const SAMPLE: u64 = abi::SAMPLE_IDENTIFIER
+        | abi::SAMPLE_TID
+        | abi::SAMPLE_TIME
+        | abi::SAMPLE_ADDR
+        | abi::SAMPLE_CPU
+        | abi::SAMPLE_PERIOD
+        | abi::SAMPLE_CALLCHAIN
+        | abi::SAMPLE_RAW
+        | abi::SAMPLE_REGS_USER
+        | abi::SAMPLE_STACK_USER;
 
     /// The number by which its samples, and those of the events inherited from it, name it.
     ///
     /// # Errors
     /// None that `perf_event_open(2)` documents.
     pub fn id(&self) -> Result<u64, SysError> {
-        let mut id = 0;
+        let mut id = 0u64;
         // SAFETY: PERF_EVENT_IOC_ID writes one u64 to the pointer.
-        let result = unsafe { ioctls::ID(self.file.as_raw_fd(), &mut id) };
+        let result = unsafe { libc::ioctl(self.file.as_raw_fd(), abi::ID as _, &raw mut id) };
         self.check(result, "PERF_EVENT_IOC_ID").map(|()| id)
     }
 
@@ -158,7 +161,7 @@ impl PerfEvent {
     /// None that `perf_event_open(2)` documents.
     pub fn enable(&self) -> Result<(), SysError> {
         // SAFETY: no pointer is given.
-        let result = unsafe { ioctls::ENABLE(self.file.as_raw_fd(), 0) };
+        let result = unsafe { libc::ioctl(self.file.as_raw_fd(), abi::ENABLE as _, 0) };
         self.check(result, "PERF_EVENT_IOC_ENABLE")
     }
 
@@ -168,7 +171,7 @@ impl PerfEvent {
     /// None that `perf_event_open(2)` documents.
     pub fn disable(&self) -> Result<(), SysError> {
         // SAFETY: no pointer is given.
-        let result = unsafe { ioctls::DISABLE(self.file.as_raw_fd(), 0) };
+        let result = unsafe { libc::ioctl(self.file.as_raw_fd(), abi::DISABLE as _, 0) };
         self.check(result, "PERF_EVENT_IOC_DISABLE")
     }
 
@@ -179,7 +182,9 @@ impl PerfEvent {
     /// `EINVAL` when the CPUs or the clocks differ.
     pub fn write_to(&self, ring_owner: impl AsFd) -> Result<(), SysError> {
         // SAFETY: the number is a descriptor, which the kernel checks.
-        let result = unsafe { ioctls::SET_OUTPUT(self.file.as_raw_fd(), ring_owner.as_fd().as_raw_fd()) };
+        let result = unsafe {
+            libc::ioctl(self.file.as_raw_fd(), abi::SET_OUTPUT as _, ring_owner.as_fd().as_raw_fd())
+        };
         self.check(result, "PERF_EVENT_IOC_SET_OUTPUT")
     }
 
@@ -192,7 +197,7 @@ impl PerfEvent {
             SysError::new("ioctl", "PERF_EVENT_IOC_SET_FILTER: NUL in the filter", libc::EINVAL)
         })?;
         // SAFETY: the kernel reads the string up to its NUL and keeps no pointer to it.
-        let result = unsafe { ioctls::SET_FILTER(self.file.as_raw_fd(), text.as_ptr().cast_mut()) };
+        let result = unsafe { libc::ioctl(self.file.as_raw_fd(), abi::SET_FILTER as _, text.as_ptr()) };
         self.check(result, "PERF_EVENT_IOC_SET_FILTER")
     }
 
@@ -210,46 +215,45 @@ impl AsFd for PerfEvent {
     }
 }
 
-fn attributes(options: &PerfOptions) -> bindings::perf_event_attr {
-    let size = size_of::<bindings::perf_event_attr>() as u32;
-    let mut attr = bindings::perf_event_attr { size, ..Default::default() };
-    let software = |config| (bindings::PERF_TYPE_SOFTWARE, u64::from(config));
-    (attr.type_, attr.config) = match options.counter {
-        PerfCounter::ContextSwitches => software(bindings::PERF_COUNT_SW_CONTEXT_SWITCHES),
-        PerfCounter::MinorFaults => software(bindings::PERF_COUNT_SW_PAGE_FAULTS_MIN),
-        PerfCounter::MajorFaults => software(bindings::PERF_COUNT_SW_PAGE_FAULTS_MAJ),
-        PerfCounter::CpuClock => software(bindings::PERF_COUNT_SW_CPU_CLOCK),
-        PerfCounter::Nothing => software(bindings::PERF_COUNT_SW_DUMMY),
-        PerfCounter::Tracepoint(id) => (bindings::PERF_TYPE_TRACEPOINT, id),
+fn attributes(options: &PerfOptions) -> Attributes {
+    let mut attr = Attributes { size: size_of::<Attributes>() as u32, ..Default::default() };
+    (attr.kind, attr.config) = match options.counter {
+        PerfCounter::ContextSwitches => (abi::TYPE_SOFTWARE, abi::CONTEXT_SWITCHES),
+        PerfCounter::MinorFaults => (abi::TYPE_SOFTWARE, abi::PAGE_FAULTS_MIN),
+        PerfCounter::MajorFaults => (abi::TYPE_SOFTWARE, abi::PAGE_FAULTS_MAJ),
+        PerfCounter::CpuClock => (abi::TYPE_SOFTWARE, abi::CPU_CLOCK),
+        PerfCounter::Nothing => (abi::TYPE_SOFTWARE, abi::DUMMY),
+        PerfCounter::Tracepoint(id) => (abi::TYPE_TRACEPOINT, id),
     };
-    attr.__bindgen_anon_1.sample_period = options.period;
+    attr.sample_period = options.period;
     attr.sample_type = PerfEvent::SAMPLE;
     attr.sample_regs_user = match options.user_stack {
         0 => 0,
         _ => PERF_REGISTERS.iter().fold(0, |mask, &(_, number)| mask | 1 << number),
     };
     if attr.sample_regs_user == 0 {
-        attr.sample_type &= !u64::from(bindings::PERF_SAMPLE_REGS_USER | bindings::PERF_SAMPLE_STACK_USER);
+        attr.sample_type &= !(abi::SAMPLE_REGS_USER | abi::SAMPLE_STACK_USER);
     }
     attr.sample_stack_user = options.user_stack;
-    attr.set_disabled(1);
-    attr.set_inherit(options.inherit.into());
-    attr.set_exclude_kernel((!options.kernel).into());
-    attr.set_exclude_hv(1);
-    attr.set_exclude_callchain_user(1);
-    attr.set_exclude_callchain_kernel((!options.kernel_stack).into());
-    attr.set_sample_id_all(1);
-    if options.mappings {
-        attr.set_mmap(1);
-        attr.set_mmap2(1);
-        attr.set_comm(1);
-        attr.set_comm_exec(1);
-        attr.set_task(1);
-    }
-    attr.set_use_clockid(1);
     attr.clockid = libc::CLOCK_MONOTONIC;
-    attr.set_watermark(1);
-    attr.__bindgen_anon_2.wakeup_watermark = WAKE_BYTES;
+    attr.wakeup_watermark = WAKE_BYTES;
+    let wanted = [
+        (Flag::Disabled, true),
+        (Flag::Inherit, options.inherit),
+        (Flag::ExcludeKernel, !options.kernel),
+        (Flag::ExcludeHypervisor, true),
+        (Flag::ExcludeUserChain, true),
+        (Flag::ExcludeKernelChain, !options.kernel_stack),
+        (Flag::SampleIdAll, true),
+        (Flag::Mmap, options.mappings),
+        (Flag::Mmap2, options.mappings),
+        (Flag::Comm, options.mappings),
+        (Flag::CommExec, options.mappings),
+        (Flag::Task, options.mappings),
+        (Flag::UseClockId, true),
+        (Flag::Watermark, true),
+    ];
+    wanted.into_iter().filter(|(_, is_set)| *is_set).for_each(|(flag, _)| attr.set(flag));
     attr
 }
 

@@ -2,6 +2,7 @@
 //! enters the kernel.
 
 use crate::SysError;
+use crate::wide::wide;
 use whylate_base::Ns;
 
 /// A clock of `clock_gettime(2)`, read through the C library as programs do.
@@ -140,7 +141,7 @@ fn refuse_clock_gettime() -> Result<(), SysError> {
 }
 
 fn of_timespec(time: libc::timespec) -> Ns {
-    Ns(time.tv_sec.saturating_mul(1_000_000_000).saturating_add(time.tv_nsec))
+    Ns(wide(time.tv_sec).saturating_mul(1_000_000_000).saturating_add(wide(time.tv_nsec)))
 }
 
 #[cfg(test)]

@@ -65,7 +65,8 @@ impl BlockedSignals {
     pub fn wait(&self, timeout: Option<Duration>) -> Result<Option<ReceivedSignal>, SysError> {
         let timeout = timeout.map(|timeout| libc::timespec {
             tv_sec: timeout.as_secs().try_into().unwrap_or(libc::time_t::MAX),
-            tv_nsec: timeout.subsec_nanos().into(),
+            // Less than 10^9, which a long of 32 bits holds.
+            tv_nsec: timeout.subsec_nanos() as libc::c_long,
         });
         let mut info = MaybeUninit::<libc::siginfo_t>::zeroed();
         let limit = timeout.as_ref().map_or(ptr::null(), ptr::from_ref);

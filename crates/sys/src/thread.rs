@@ -1,6 +1,7 @@
 //! The calling thread: its id and its timer slack.
 
 use crate::SysError;
+use crate::wide::wide;
 use whylate_base::{Cpu, Ns, Tid};
 
 /// The calling thread's id, as traces show it.
@@ -46,7 +47,7 @@ pub fn timer_slack() -> Result<Ns, SysError> {
     if result < 0 {
         return Err(SysError::last("prctl", "PR_GET_TIMERSLACK"));
     }
-    Ok(Ns(result))
+    Ok(Ns(wide(result)))
 }
 
 /// The name of a thread in an error message.

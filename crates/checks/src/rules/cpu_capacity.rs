@@ -34,7 +34,10 @@ fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
         return Ok(RuleOutcome::not_applicable("All CPUs have the same capacity"));
     };
     let of = |is: &dyn Fn(u64) -> bool| -> CpuSet {
-        all.iter().filter(|(state, capacity)| cpus.contains(state.cpu) && is(*capacity)).map(|(state, _)| state.cpu).collect()
+        all.iter()
+            .filter(|(state, capacity)| cpus.contains(state.cpu) && is(*capacity))
+            .map(|(state, _)| state.cpu)
+            .collect()
     };
     let small = of(&|capacity| capacity < largest);
     let Some((slowest, capacity)) =
@@ -47,9 +50,13 @@ fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
     let large = of(&|capacity| capacity == largest);
     let times = largest as f64 / (*capacity).max(1) as f64;
     let what = if large.is_empty() {
-        format!("The real-time CPUs {cpus} are not the large ones: the smallest has a capacity of {capacity} of {largest}")
+        format!(
+            "The real-time CPUs {cpus} are not the large ones: the smallest has a capacity of {capacity} of {largest}"
+        )
     } else {
-        format!("CPUs {small} have a smaller capacity than CPUs {large}: the smallest has {capacity} of {largest}")
+        format!(
+            "CPUs {small} have a smaller capacity than CPUs {large}: the smallest has {capacity} of {largest}"
+        )
     };
     Ok(RuleOutcome::fail(
         what,

@@ -37,7 +37,8 @@ fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
             fixed = fixed.or(Some(own));
             continue;
         }
-        let others: CpuSet = members(&own.related_cpus, state.cpu)?.iter().filter(|cpu| !cpus.contains(*cpu)).collect();
+        let others: CpuSet =
+            members(&own.related_cpus, state.cpu)?.iter().filter(|cpu| !cpus.contains(*cpu)).collect();
         if others.is_empty() {
             own_domain = own_domain.or(Some(own));
             continue;
@@ -59,8 +60,11 @@ fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
     }
     match (fixed, own_domain) {
         (None, None) => Ok(RuleOutcome::not_applicable("No driver lets the kernel select frequencies")),
-        (_, Some(own)) => Ok(RuleOutcome::pass("The real-time CPUs have frequency domains of their own").shows(&own.related_cpus)),
-        (Some(own), None) => Ok(RuleOutcome::pass("The frequency of real-time CPUs is fixed").shows(&own.governor)),
+        (_, Some(own)) => Ok(RuleOutcome::pass("The real-time CPUs have frequency domains of their own")
+            .shows(&own.related_cpus)),
+        (Some(own), None) => {
+            Ok(RuleOutcome::pass("The frequency of real-time CPUs is fixed").shows(&own.governor))
+        }
     }
 }
 
@@ -68,10 +72,9 @@ fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
 fn members(reading: &Reading<Words>, own: Cpu) -> Result<CpuSet, CannotTell> {
     let words = reading.need()?;
     let domain = words.0.iter().map(|word| word.parse().map(Cpu)).collect::<Result<CpuSet, _>>();
-    domain
-        .ok()
-        .filter(|domain| domain.contains(own))
-        .ok_or_else(|| CannotTell::because(&reading.path, format!("`{words}` is no list of CPUs with CPU {own}")))
+    domain.ok().filter(|domain| domain.contains(own)).ok_or_else(|| {
+        CannotTell::because(&reading.path, format!("`{words}` is no list of CPUs with CPU {own}"))
+    })
 }
 
 #[cfg(test)]
@@ -109,7 +112,9 @@ mod tests {
                     .passes("of their own"),
                 case("all CPUs", &[TWO_CPUS, shared]).does_not_apply("All CPUs"),
                 case("no driver", &[TWO_CPUS]).cpus("1").does_not_apply("No driver"),
-                case("no list", &[TWO_CPUS, cpu1!("x\n", "schedutil\n", "600000\n")]).cpus("1").cannot_tell("no list"),
+                case("no list", &[TWO_CPUS, cpu1!("x\n", "schedutil\n", "600000\n")])
+                    .cpus("1")
+                    .cannot_tell("no list"),
                 case("hidden", &[&[]]).cpus("1").cannot_tell("online"),
             ],
         );

@@ -25,7 +25,9 @@ fn check(host: &Snapshot, _options: &CheckOptions) -> RuleResult {
     }
     let reading = &host.platform.imx_bus;
     let Some(state) = reading.if_present()? else {
-        return Ok(RuleOutcome::not_applicable("No driver of NXP's kernel changes the frequency of the buses"));
+        return Ok(RuleOutcome::not_applicable(
+            "No driver of NXP's kernel changes the frequency of the buses",
+        ));
     };
     // `Bus frequency scaling is enabled`
     if state.ends_with("disabled") {
@@ -54,21 +56,26 @@ mod tests {
 
     const AT: &str = "/sys/bus/platform/drivers/imx_busfreq/busfreq/enable";
 
-    const MODEL: (&str, &str) = ("/proc/device-tree/model", "Freescale i.MX6 Quad SABRE Smart Device Board\0");
+    const MODEL: (&str, &str) =
+        ("/proc/device-tree/model", "Freescale i.MX6 Quad SABRE Smart Device Board\0");
 
     #[test]
     fn cases() {
         table(
             &RULE,
             &[
-                case("on", &[&[MODEL, (AT, "Bus frequency scaling is enabled\n")]]).fails("lowers the frequency"),
+                case("on", &[&[MODEL, (AT, "Bus frequency scaling is enabled\n")]])
+                    .fails("lowers the frequency"),
                 case("off", &[&[MODEL, (AT, "Bus frequency scaling is disabled\n")]]).passes("highest"),
                 case(
                     "i.MX 6",
-                    &[&[MODEL, (
-                        "/sys/bus/platform/drivers/imx6_busfreq/busfreq.16/enable",
-                        "Bus frequency scaling is enabled\n",
-                    )]],
+                    &[&[
+                        MODEL,
+                        (
+                            "/sys/bus/platform/drivers/imx6_busfreq/busfreq.16/enable",
+                            "Bus frequency scaling is enabled\n",
+                        ),
+                    ]],
                 )
                 .fails("lowers the frequency"),
                 case("another word", &[&[MODEL, (AT, "perhaps\n")]]).cannot_tell("neither"),

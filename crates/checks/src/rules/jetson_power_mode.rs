@@ -60,7 +60,8 @@ fn check(host: &Snapshot, _options: &CheckOptions) -> RuleResult {
         Some(_) => answer.shows(&host.platform.jetson_mode),
         None => answer,
     };
-    let answer = capped.map_or(answer.clone(), |own| answer.shows(&own.scaling_max_khz).shows(&own.hardware_max_khz));
+    let answer =
+        capped.map_or(answer.clone(), |own| answer.shows(&own.scaling_max_khz).shows(&own.hardware_max_khz));
     Ok(answer.fix(
         Fix::runtime("nvpmodel -m ID with the mode MAXN of /etc/nvpmodel.conf, then jetson_clocks")
             .by_hand("the numbers of the modes differ from board to board, and some modes take effect after a reboot")
@@ -77,7 +78,9 @@ fn mode_name(host: &Snapshot) -> Option<String> {
         digits.parse::<u32>().ok()
     };
     let set = host.platform.jetson_mode.known().and_then(|text| number(text.split_once("pmode:")?.1));
-    let default = || modes.lines().find_map(|line| number(line.strip_prefix("< PM_CONFIG ")?.split_once("DEFAULT=")?.1));
+    let default = || {
+        modes.lines().find_map(|line| number(line.strip_prefix("< PM_CONFIG ")?.split_once("DEFAULT=")?.1))
+    };
     let wanted = set.or_else(default)?;
     modes.lines().find_map(|line| {
         let rest = line.strip_prefix("< POWER_MODEL ")?;
@@ -110,7 +113,8 @@ mod tests {
             &RULE,
             &[
                 case("all of it", &[TWO_CPUS, &[JETSON, CONF, SET]]).passes("`MAXN_SUPER`"),
-                case("a mode of the boot", &[TWO_CPUS, &[JETSON, CONF, MAX, HARDWARE]]).fails("`15W` CPUs may reach only 1510 of 1728 MHz"),
+                case("a mode of the boot", &[TWO_CPUS, &[JETSON, CONF, MAX, HARDWARE]])
+                    .fails("`15W` CPUs may reach only 1510 of 1728 MHz"),
                 case("a CPU off", &[ONE_OFF, &[JETSON, CONF, SET]]).fails("CPUs 1 are off"),
                 case("no configuration", &[ONE_OFF, &[JETSON]]).fails("mode of nvpmodel CPUs 1 are off"),
                 case("another board", &[TWO_CPUS, &[("/proc/device-tree/model", "Toradex\0"), CONF]])

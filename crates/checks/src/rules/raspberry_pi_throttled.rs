@@ -66,7 +66,9 @@ fn check(host: &Snapshot, _options: &CheckOptions) -> RuleResult {
         }
         (None, None) => {
             let why = match sensor.known() {
-                Some(_) => "the sensor rpi_volt shows the last two seconds only: run `vcgencmd get_throttled`",
+                Some(_) => {
+                    "the sensor rpi_volt shows the last two seconds only: run `vcgencmd get_throttled`"
+                }
                 None => "only the vendor's kernel shows it in a file: run `vcgencmd get_throttled`",
             };
             return Err(CannotTell::because(&reading.path, why));
@@ -108,7 +110,8 @@ mod tests {
                 case("by a message", &[&[PI, message]]).fails("too low"),
                 case("silence", &[&[PI]]).cannot_tell("vcgencmd"),
                 case("the sensor, low", &[&[PI, SENSOR, (ALARM, "1\n")]]).fails("too low now"),
-                case("the sensor, not low now", &[&[PI, SENSOR, (ALARM, "0\n")]]).cannot_tell("last two seconds"),
+                case("the sensor, not low now", &[&[PI, SENSOR, (ALARM, "0\n")]])
+                    .cannot_tell("last two seconds"),
                 case("the firmware knows more", &[&[PI, SENSOR, (ALARM, "1\n"), (TOLD, "50000\n")]])
                     .fails("since boot"),
                 case("malformed", &[&[PI, (TOLD, "x\n")]]).cannot_tell("hexadecimal"),

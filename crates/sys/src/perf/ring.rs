@@ -1,8 +1,8 @@
 //! The ring buffer that events of one CPU write their records to.
 
 use super::PerfEvent;
+use super::abi::{DATA_HEAD, DATA_TAIL};
 use crate::SysError;
-use perf_event_open_sys::bindings::perf_event_mmap_page;
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 use std::ffi::c_void;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -61,13 +61,13 @@ impl PerfRing {
 
     /// Gives every record that is complete now to `take`, header included, and frees its space.
     pub fn read(&mut self, mut take: impl FnMut(&[u8])) {
-        let control = self.start.cast::<perf_event_mmap_page>();
+        let control = self.start.cast::<u8>();
         // SAFETY: the first page of the mapping is the control page, which lives as long as self; both members are
         // aligned u64s that the kernel reads and writes as single values.
         let (head, tail) = unsafe {
             (
-                AtomicU64::from_ptr(&raw mut (*control).data_head),
-                AtomicU64::from_ptr(&raw mut (*control).data_tail),
+                AtomicU64::from_ptr(control.add(DATA_HEAD).cast()),
+                AtomicU64::from_ptr(control.add(DATA_TAIL).cast()),
             )
         };
         let end = head.load(Ordering::Acquire);
