@@ -6,6 +6,7 @@
 //!  read      the files of `mistakes`
 //!  build     compilers; a stripped program keeps a twin with symbols, for the judge
 //!  execute   runs a program alone, which checks its own mistake, and under doctor
+//!  guest     runs many of them in guests of the lab
 //!  answer    doctor's document, as far as the judge needs it
 //!  places    the line of an address in a stripped program, by addr2line
 //!  judge     compares the answer with the marked lines
@@ -20,6 +21,7 @@ mod build;
 mod case;
 mod codes;
 mod execute;
+mod guest;
 mod judge;
 mod places;
 mod read;
@@ -30,6 +32,7 @@ pub use build::{BuildError, Built, build};
 pub use case::{Case, Language, Mark};
 pub use codes::{GROUPS, group_of};
 pub use execute::{Execution, Paths, run};
+pub use guest::run_in_guests;
 pub use judge::{MistakeEnd, MistakeJudgement, judge};
 pub use places::{Lookup, SourceLine};
 pub use read::{MistakeCaseError, built_in, find};

@@ -11,19 +11,30 @@ const LEAST_RIGHT: f64 = 0.95;
 
 const LAST: (&str, &str) =
     ("<!-- last run: begin, written by cargo xtask score --mistakes -->", "<!-- last run: end -->");
+const GUESTS: (&str, &str) =
+    ("<!-- guests: begin, written by cargo xtask score --mistakes --kernel -->", "<!-- guests: end -->");
 const FIRST: (&str, &str) = ("<!-- first run: begin -->", "<!-- first run: end -->");
 
-/// The page with the tables of this run. A page without a first run gets this one as such too.
+/// The page with the tables of these runs: of this machine, or of guests of the lab. A page without a first run gets this
+/// machine's as such too.
 ///
 /// # Errors
-/// When `old` lacks the markers, or `document` is not of `whylate-lab mistakes --json`.
-pub(super) fn page(old: &str, document: &Value, day: &str) -> Result<String> {
-    let body = body(document, day)?;
-    let page = replaced(old, LAST, &body)?;
-    match between(&page, FIRST)?.trim().is_empty() {
-        true => replaced(&page, FIRST, &body),
-        false => Ok(page),
+/// When `old` lacks the markers, or a document is not of `whylate-lab mistakes --json`.
+pub(super) fn page(old: &str, documents: &[Value], day: &str) -> Result<String> {
+    let (guests, here): (Vec<&Value>, Vec<&Value>) =
+        documents.iter().partition(|document| document["kernel"].is_string());
+    let mut page = old.to_owned();
+    if !guests.is_empty() {
+        page = replaced(&page, GUESTS, &in_guests(&guests, day)?)?;
     }
+    for document in here {
+        let body = body(document, day)?;
+        page = replaced(&page, LAST, &body)?;
+        if between(&page, FIRST)?.trim().is_empty() {
+            page = replaced(&page, FIRST, &body)?;
+        }
+    }
+    Ok(page)
 }
 
 /// True when mistakes are found with their lines often enough, and no clean program is accused.
@@ -43,10 +54,7 @@ fn body(document: &Value, day: &str) -> Result<String> {
     let release = document["release"].as_str().context("no `release` in the lab's results")?;
     let mut text = format!("\n{day}, kernel {release}.\n");
     for (what, rows) in [("group", "by_group"), ("language", "by_language")] {
-        text.push_str(&format!(
-            "\n| {what} | programs | found | with a line | line right | others accused | clean twins | of these accused | not judged |\n\
-             | --- | --: | --: | --: | --: | --: | --: | --: | --: |\n"
-        ));
+        text.push_str(&head(what));
         let rows = document[rows].as_array().with_context(|| format!("no `{rows}` in the lab's results"))?;
         for row in rows.iter().chain([&document["total"]]) {
             text.push_str(&totals(row)?);
@@ -59,15 +67,55 @@ fn body(document: &Value, day: &str) -> Result<String> {
         text.push_str(&line(run, twin)?);
     }
     text.push_str("\nFalse findings, and runs that were not judged:\n\n");
-    let before = text.len();
-    for run in runs {
-        text.push_str(&remarks(run)?);
-    }
-    if text.len() == before {
-        text.push_str("None.\n");
-    }
+    let all: String = runs.iter().map(remarks).collect::<Result<_>>()?;
+    text.push_str(if all.is_empty() { "None.\n" } else { &all });
     text.push('\n');
     Ok(text)
+}
+
+/// One row for each kernel, and what is not right.
+fn in_guests(documents: &[&Value], day: &str) -> Result<String> {
+    let mut text = format!("\n{day}.\n{}", head("kernel"));
+    let mut misses = String::new();
+    for document in documents {
+        let kernel = word(document, "kernel")?;
+        let mut row = document["total"].clone();
+        row["name"] = format!("{kernel} ({})", word(document, "release")?).into();
+        text.push_str(&totals(&row)?);
+        for run in document["runs"].as_array().context("no `runs` in the lab's results")? {
+            let line = remarks(run)? + &missed(run)?;
+            misses
+                .extend(line.lines().map(|line| format!("- {kernel}: {}\n", line.trim_start_matches("- "))));
+        }
+    }
+    text.push_str("\nNot right, or not judged:\n\n");
+    text.push_str(if misses.is_empty() { "None.\n" } else { &misses });
+    text.push('\n');
+    Ok(text)
+}
+
+/// A mistake that was not found, or not on its line.
+fn missed(run: &Value) -> Result<String> {
+    let judgement = &run["judgement"];
+    if !is_judged(run) || run["clean"] == true {
+        return Ok(String::new());
+    }
+    let what = match (judgement["found"].as_bool(), judgement["line_right"].as_bool()) {
+        (Some(false), _) => "not found".to_owned(),
+        (_, Some(false)) => {
+            let places = judgement["places"].as_array().into_iter().flatten().filter_map(Value::as_str);
+            format!("not on its line, but at {}", places.collect::<Vec<_>>().join(", "))
+        }
+        _ => return Ok(String::new()),
+    };
+    Ok(format!("- {} (`{}`): {what}\n", word(run, "case")?, word(run, "code")?))
+}
+
+fn head(what: &str) -> String {
+    format!(
+        "\n| {what} | programs | found | with a line | line right | others accused | clean twins | of these accused | not judged |\n\
+         | --- | --: | --: | --: | --: | --: | --: | --: | --: |\n"
+    )
 }
 
 fn totals(row: &Value) -> Result<String> {
@@ -174,12 +222,13 @@ mod tests {
     }
 
     fn empty() -> String {
-        format!("# Title\n\n{}\n{}\n\nWords.\n\n{}\n{}\n", LAST.0, LAST.1, FIRST.0, FIRST.1)
+        let sections = [LAST, GUESTS, FIRST].map(|(begin, end)| format!("{begin}\n{end}\n"));
+        format!("# Title\n\n{}\nWords.\n\n{}\n{}", sections[0], sections[1], sections[2])
     }
 
     #[test]
     fn the_first_run_stays() {
-        let first = page(&empty(), &document(2, 0), "2026-01-01").expect("a page");
+        let first = page(&empty(), &[document(2, 0)], "2026-01-01").expect("a page");
         assert_eq!(first.matches("2026-01-01").count(), 2);
         for part in [
             "| a.c | `file-write` | -O2 -g | yes | right | 0 | 1 |",
@@ -191,10 +240,28 @@ mod tests {
         ] {
             assert!(first.contains(part), "{part} in {first}");
         }
-        let second = page(&first, &document(2, 0), "2026-02-02").expect("a page");
+        let second = page(&first, &[document(2, 0)], "2026-02-02").expect("a page");
         assert_eq!((second.matches("2026-01-01").count(), second.matches("2026-02-02").count()), (1, 1));
-        assert!(page("# Title\n", &document(2, 0), "2026-01-01").is_err());
-        assert!(page(&empty(), &json!({}), "2026-01-01").is_err());
+        assert!(page("# Title\n", &[document(2, 0)], "2026-01-01").is_err());
+        assert!(page(&empty(), &[json!({})], "2026-01-01").is_err());
+    }
+
+    #[test]
+    fn a_run_in_guests_has_a_section_of_its_own() {
+        let mut guest = document(2, 1);
+        guest["kernel"] = json!("6.12-rt");
+        guest["runs"][0]["judgement"]["line_right"] = json!(false);
+        guest["runs"][0]["judgement"]["places"] = json!(["libc.so.6+0x10"]);
+        let text = page(&empty(), &[guest], "2026-01-01").expect("a page");
+        for part in [
+            "| 6.12-rt (6.1.0) | 2 | 2 | 1 | 1 | 0 | 1 | 1 | 1 |",
+            "- 6.12-rt: a.c (`file-write`): not on its line, but at libc.so.6+0x10\n",
+            "- 6.12-rt: a.c, clean twin: fifo-99 (error) of \\*x\\*\n",
+            "- 6.12-rt: b.c: not judged: lines: 3\n",
+        ] {
+            assert!(text.contains(part), "{part} in {text}");
+        }
+        assert!(between(&text, LAST).expect("a section").trim().is_empty(), "{text}");
     }
 
     #[test]

@@ -9,9 +9,10 @@ mod sections;
 mod summary;
 
 use crate::root;
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use clap::Args;
 use rig::{build, fetched, rig};
+use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use summary::Summary;
@@ -45,6 +46,9 @@ pub(crate) struct Score {
     /// The programs with one mistake each under `whylate doctor`, on this machine, into docs/doctor-accuracy.md
     #[arg(long, conflicts_with_all = ["quick", "jobs", "programs"])]
     mistakes: bool,
+    /// With --mistakes: in guests of this kernel instead (repeatable: one table of all)
+    #[arg(long = "kernel", value_name = "NAME", requires = "mistakes")]
+    kernels: Vec<String>,
     /// Guests of this architecture (arm64): the scenarios on its kernels, into a section of docs/accuracy.md of its own
     #[arg(long, value_name = "ARCH", value_parser = ["arm64"], conflicts_with_all = ["programs", "mistakes"])]
     arch: Option<String>,
@@ -54,33 +58,25 @@ pub(crate) struct Score {
     /// Guests side by side
     #[arg(long, value_name = "N")]
     jobs: Option<u32>,
-    /// Take the results from this file (of `whylate-lab run --all --json`, `programs` or `mistakes`) instead of running anything
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["quick", "keep", "jobs"])]
-    from: Option<PathBuf>,
+    /// Take the results from this file (of `whylate-lab run --all --json`, `programs` or `mistakes`) instead of running anything;
+    /// with --mistakes one for each kernel
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["quick", "keep", "jobs", "kernels"])]
+    from: Vec<PathBuf>,
 }
 
 impl Score {
     /// Runs the matrix; `false` if the answers are not right often enough.
     pub(crate) fn run(&self, root: &Path) -> Result<bool> {
-        let document = match &self.from {
-            Some(file) => {
-                let text = std::fs::read(file).with_context(|| format!("cannot read {}", file.display()))?;
-                serde_json::from_slice(&text).with_context(|| format!("{} is not JSON", file.display()))?
-            }
-            None if self.arch.is_some() => arm64::run(root, &self.arguments())?,
-            None if self.mistakes => rig(&build(root)?, "mistakes", &self.arguments())?,
-            None if self.programs => rig(&build(root)?, "programs", &self.arguments())?,
-            None => rig(&build(root)?, "run", &self.arguments())?,
-        };
         if self.mistakes {
-            let page = root.join(mistakes::PAGE);
-            let old =
-                std::fs::read_to_string(&page).with_context(|| format!("cannot read {}", page.display()))?;
-            let text = mistakes::page(&old, &document, &today()?)?;
-            std::fs::write(&page, text).with_context(|| format!("cannot write {}", page.display()))?;
-            println!("written: {}", mistakes::PAGE);
-            return mistakes::good(&document);
+            return self.run_mistakes(root);
         }
+        let document = match self.from.as_slice() {
+            [file] => results(file)?,
+            [] if self.arch.is_some() => arm64::run(root, &self.arguments())?,
+            [] if self.programs => rig(&build(root)?, "programs", &self.arguments())?,
+            [] => rig(&build(root)?, "run", &self.arguments())?,
+            _ => bail!("--from takes one file, except with --mistakes"),
+        };
         let summary = Summary::of(&document)?;
         print!("{}", summary.tables());
         for miss in summary.misses() {
@@ -100,6 +96,30 @@ impl Score {
         Ok(good(&summary))
     }
 
+    /// Runs the programs with mistakes, and writes their page; `false` if the answers are not right often enough.
+    fn run_mistakes(&self, root: &Path) -> Result<bool> {
+        let run = |kernel: &[&str]| {
+            let mut arguments = self.arguments();
+            arguments.extend(kernel.iter().map(|&word| word.to_owned()));
+            rig(&build(root)?, "mistakes", &arguments)
+        };
+        let documents: Vec<Value> = match (self.from.as_slice(), self.kernels.as_slice()) {
+            ([], []) => vec![run(&[])?],
+            ([], kernels) => {
+                kernels.iter().map(|kernel| run(&["--kernel", kernel])).collect::<Result<_>>()?
+            }
+            (files, _) => files.iter().map(|file| results(file)).collect::<Result<_>>()?,
+        };
+        let page = root.join(mistakes::PAGE);
+        let old =
+            std::fs::read_to_string(&page).with_context(|| format!("cannot read {}", page.display()))?;
+        let text = mistakes::page(&old, &documents, &today()?)?;
+        std::fs::write(&page, text).with_context(|| format!("cannot write {}", page.display()))?;
+        println!("written: {}", mistakes::PAGE);
+        let good: Vec<bool> = documents.iter().map(mistakes::good).collect::<Result<_>>()?;
+        Ok(good.into_iter().all(|good| good))
+    }
+
     fn arguments(&self) -> Vec<String> {
         let mut arguments = vec!["--all".to_owned()];
         match self.quick {
@@ -115,6 +135,12 @@ impl Score {
         }
         arguments
     }
+}
+
+/// The results of an earlier run.
+fn results(file: &Path) -> Result<Value> {
+    let text = std::fs::read(file).with_context(|| format!("cannot read {}", file.display()))?;
+    serde_json::from_slice(&text).with_context(|| format!("{} is not JSON", file.display()))
 }
 
 /// What gives these results, whoever ran it.

@@ -9,6 +9,9 @@ use std::path::PathBuf;
 pub(crate) struct MistakesArgs {
     #[command(flatten)]
     pub(crate) common: CaseArgs,
+    /// Run in guests of this kernel: a name of `whylate lab kernels`, fetched if need be [default: on this machine]
+    #[arg(short, long, value_name = "NAME")]
+    pub(crate) kernel: Option<String>,
     /// Keep programs and answers in this directory [default: a temporary one]
     #[arg(long, value_name = "DIR")]
     pub(crate) keep: Option<PathBuf>,

@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail};
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -17,6 +17,8 @@ const PROGRAM_LIMIT: Duration = Duration::from_secs(30);
 const DOCTOR_LIMIT: Duration = Duration::from_secs(120);
 /// The time that a program has to end after SIGTERM.
 const GRACE: Duration = Duration::from_secs(5);
+/// The arguments of whylate before the program's.
+pub(super) const DOCTOR: [&str; 3] = ["doctor", "--json", "--"];
 
 /// Where the runs take place.
 #[derive(Clone, Debug)]
@@ -45,10 +47,19 @@ pub fn run(
     stop: &AtomicBool,
 ) -> MistakeResult {
     let started = Instant::now();
-    let (judgement, note) = match outcome(case, clean, execution, paths, stop) {
-        Ok(outcome) => outcome,
-        Err(error) => (unjudged(MistakeEnd::NoRun), format!("{error:#}")),
-    };
+    let outcome = outcome(case, clean, execution, paths, stop);
+    result(case, clean, outcome, started.elapsed())
+}
+
+/// The result of a run, or of one that failed.
+pub(super) fn result(
+    case: &Case,
+    clean: bool,
+    outcome: Result<(MistakeJudgement, String)>,
+    took: Duration,
+) -> MistakeResult {
+    let (judgement, note) =
+        outcome.unwrap_or_else(|error| (unjudged(MistakeEnd::NoRun), format!("{error:#}")));
     MistakeResult {
         case: case.name.clone(),
         language: case.language.name().to_owned(),
@@ -57,7 +68,7 @@ pub fn run(
         clean,
         judgement,
         note,
-        seconds: started.elapsed().as_secs_f64(),
+        seconds: took.as_secs_f64(),
     }
 }
 
@@ -79,23 +90,42 @@ fn outcome(
 ) -> Result<(MistakeJudgement, String)> {
     let built = build(case, clean, &paths.directory)?;
     let alone = ended(&mut own_command(&built, &paths.directory)?, &paths.directory, PROGRAM_LIMIT, stop)?;
-    let figure = last_line(&alone.errors);
-    if alone.status.code() != Some(0) {
-        return Ok((
-            unjudged(MistakeEnd::NotProvoked),
-            format!("{} ended with {}: {figure}", case.name, alone.status),
-        ));
-    }
-    if execution == Execution::TruthOnly {
-        return Ok((unjudged(MistakeEnd::Right), figure));
+    if let Some(unjudged) = before_doctor(case, execution, &alone) {
+        return Ok(unjudged);
     }
     let mut doctor = Command::new(&paths.whylate);
-    doctor.args(["doctor", "--json", "--"]).args(&built.command).current_dir(&paths.directory);
+    doctor.args(DOCTOR).args(&built.command).current_dir(&paths.directory);
     let under = ended(&mut doctor, &paths.directory, DOCTOR_LIMIT, stop)?;
+    judged(case, clean, &built, &under, &paths.directory)
+        .map(|judgement| (judgement, last_line(&alone.errors)))
+}
+
+/// The end of a run that is not judged: the mistake did not take place, or only that was asked.
+pub(super) fn before_doctor(
+    case: &Case,
+    execution: Execution,
+    alone: &Ended,
+) -> Option<(MistakeJudgement, String)> {
+    let figure = last_line(&alone.errors);
+    if alone.code != Some(0) {
+        let note = format!("{} ended with {}: {figure}", case.name, alone.in_words());
+        return Some((unjudged(MistakeEnd::NotProvoked), note));
+    }
+    (execution == Execution::TruthOnly).then(|| (unjudged(MistakeEnd::Right), figure))
+}
+
+/// Judges the document of doctor, which is kept in `directory`.
+pub(super) fn judged(
+    case: &Case,
+    clean: bool,
+    built: &Built,
+    under: &Ended,
+    directory: &Path,
+) -> Result<MistakeJudgement> {
     let answer: Answer = serde_json::from_str(&under.output).with_context(|| {
-        format!("doctor ended with {}, and no document: {}", under.status, last_line(&under.errors))
+        format!("doctor ended with {}, and no document: {}", under.in_words(), last_line(&under.errors))
     })?;
-    let kept = paths.directory.join(format!("{}{}.json", case.name, if clean { "-clean" } else { "" }));
+    let kept = directory.join(format!("{}{}.json", case.name, if clean { "-clean" } else { "" }));
     std::fs::write(&kept, &under.output).with_context(|| format!("cannot write {}", kept.display()))?;
     let lookup = match (&built.program, &built.with_symbols) {
         (Some(program), Some(symbols)) => Lookup::of(program, symbols),
@@ -104,7 +134,7 @@ fn outcome(
     let lines = |module: &str, offset| -> Vec<SourceLine> {
         lookup.as_ref().map(|lookup| lookup.lines(module, offset)).unwrap_or_default()
     };
-    Ok((judge(case, clean, &answer, lines), figure))
+    Ok(judge(case, clean, &answer, lines))
 }
 
 fn own_command(built: &Built, directory: &Path) -> Result<Command> {
@@ -115,10 +145,19 @@ fn own_command(built: &Built, directory: &Path) -> Result<Command> {
 }
 
 /// A program that has ended.
-struct Ended {
-    status: ExitStatus,
-    output: String,
-    errors: String,
+pub(super) struct Ended {
+    /// Its exit code; `None` where a signal ended it, or it did not run.
+    pub(super) code: Option<i32>,
+    /// What it wrote to standard output.
+    pub(super) output: String,
+    /// What it wrote to standard error.
+    pub(super) errors: String,
+}
+
+impl Ended {
+    fn in_words(&self) -> String {
+        self.code.map_or("a signal".to_owned(), |code| format!("exit code {code}"))
+    }
 }
 
 /// Runs a program to its end, or ends it after `limit`, or when `stop` is set.
@@ -145,7 +184,7 @@ fn ended(command: &mut Command, directory: &Path, limit: Duration, stop: &Atomic
     };
     let read = |path: &Path| std::fs::read(path).with_context(|| format!("cannot read {}", path.display()));
     let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
-    Ok(Ended { status, output: text(read(&output)?), errors: text(read(&errors)?) })
+    Ok(Ended { code: status.code(), output: text(read(&output)?), errors: text(read(&errors)?) })
 }
 
 /// Asks the program to end, then forces it to.
@@ -166,7 +205,8 @@ fn end(child: &mut Child) -> Result<()> {
     Ok(())
 }
 
-fn last_line(text: &str) -> String {
+/// The last line that is not empty.
+pub(super) fn last_line(text: &str) -> String {
     text.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("no output").trim().to_owned()
 }
 
@@ -184,7 +224,7 @@ mod tests {
         };
         let done =
             run("echo out; echo one >&2; echo two >&2; exit 3", PROGRAM_LIMIT, false).expect("it ends");
-        assert_eq!((done.status.code(), done.output.as_str()), (Some(3), "out\n"));
+        assert_eq!((done.code, done.output.as_str()), (Some(3), "out\n"));
         assert_eq!(last_line(&done.errors), "two");
         let error = run("exec sleep 1000", Duration::ZERO, false).map(|_| ()).expect_err("too long");
         assert!(error.to_string().contains("did not end"), "{error}");

@@ -64,6 +64,8 @@ pub struct MistakesDocument {
     pub schema: String,
     /// `uname -r` of the machine.
     pub release: String,
+    /// The kernel's name in the lab; `null` where the programs ran on this machine.
+    pub kernel: Option<String>,
     /// The runs, in the order in which they ended.
     pub runs: Vec<MistakeResult>,
     /// By group of codes.
@@ -76,12 +78,13 @@ pub struct MistakesDocument {
 
 impl MistakesDocument {
     /// Of these runs.
-    pub fn of(runs: Vec<MistakeResult>, release: String) -> MistakesDocument {
+    pub fn of(runs: Vec<MistakeResult>, release: String, kernel: Option<String>) -> MistakesDocument {
         let mut total = MistakeRow { name: "all".to_owned(), ..MistakeRow::default() };
         runs.iter().for_each(|run| total.add(run));
         MistakesDocument {
             schema: MISTAKES_SCHEMA.to_owned(),
             release,
+            kernel,
             by_group: rows(&runs, |run| group_of(&run.code).unwrap_or("other")),
             by_language: rows(&runs, |run| &run.language),
             total,
@@ -175,7 +178,7 @@ mod tests {
             result("fault-heap", true, MistakeEnd::NotProvoked, None),
             result("fault-file", false, MistakeEnd::FalseFinding, Some(false)),
         ];
-        let document = MistakesDocument::of(runs, "6.1".to_owned());
+        let document = MistakesDocument::of(runs, "6.1".to_owned(), None);
         let total = MistakeRow {
             name: "all".to_owned(),
             faulty: 5,

@@ -2,6 +2,7 @@
 
 mod words;
 
+use super::run::kernels;
 use crate::args::MistakesArgs;
 use crate::beside::program_here;
 use crate::exit_status::ExitStatus;
@@ -10,7 +11,8 @@ use crate::{output, signals};
 use anyhow::{Context, Result};
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
-use whylate_lab_cli::mistakes::{self, Execution, MistakeEnd, MistakesDocument, Paths};
+use whylate_lab::Arch;
+use whylate_lab_cli::mistakes::{self, Execution, MistakeEnd, MistakeResult, MistakesDocument, Paths};
 
 pub(crate) fn run(args: &MistakesArgs) -> Result<ExitStatus> {
     let cases = match args.common.cases.as_slice() {
@@ -36,18 +38,27 @@ pub(crate) fn run(args: &MistakesArgs) -> Result<ExitStatus> {
     let stop = signals::stop_flag()?;
     let count = cases.len() * 2;
     let mut runs = Vec::with_capacity(count);
-    for (case, clean) in cases.iter().flat_map(|case| [(case, false), (case, true)]) {
-        if stop.load(Ordering::Relaxed) {
-            break;
-        }
-        let result = mistakes::run(case, clean, execution, &paths, &stop);
+    let mut ended = |result: MistakeResult| {
+        message!("{}", words::line(&result, runs.len() + 1, count));
         runs.push(result);
-        if let Some(result) = runs.last() {
-            message!("{}", words::line(result, runs.len(), count));
+    };
+    let release = match &args.kernel {
+        Some(name) => {
+            let kernels = kernels(std::slice::from_ref(name), Some(Arch::native()), None)?;
+            let kernel = kernels.first().with_context(|| format!("no kernel {name}"))?;
+            mistakes::run_in_guests(&cases, execution, kernel, &paths, &stop, ended)?
         }
-    }
-    let release = rustix::system::uname().release().to_string_lossy().into_owned();
-    let document = MistakesDocument::of(runs, release);
+        None => {
+            for (case, clean) in cases.iter().flat_map(|case| [(case, false), (case, true)]) {
+                if stop.load(Ordering::Relaxed) {
+                    break;
+                }
+                ended(mistakes::run(case, clean, execution, &paths, &stop));
+            }
+            rustix::system::uname().release().to_string_lossy().into_owned()
+        }
+    };
+    let document = MistakesDocument::of(runs, release, args.kernel.clone());
     match args.common.json {
         true => output::print_json(&document.json())?,
         false if args.truth_only => {}

@@ -53,5 +53,5 @@ fn keys_are_in_snake_case() {
     let is_plain = |key: &String| key.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
     assert!(found.iter().all(is_plain), "{found:?}");
     assert_eq!(of(Vec::new(), Score::default())["schema"], SCHEMA);
-    assert_eq!(MistakesDocument::of(Vec::new(), String::new()).json()["schema"], MISTAKES_SCHEMA);
+    assert_eq!(MistakesDocument::of(Vec::new(), String::new(), None).json()["schema"], MISTAKES_SCHEMA);
 }
