@@ -105,16 +105,20 @@ impl Charger<'_> {
 }
 
 /// What a `victim` is charged for a wait of its lock's owner: a thread that is not ahead of the victim has no right
-/// to delay it. That is the inversion.
+/// to delay it. That is the inversion. Among three threads of one priority there is none: with inheritance the owner would wait
+/// as long.
 fn owner_waits(
     cause: Cause,
     by: Option<Culprit>,
     owner: Culprit,
     victim: &Contender,
 ) -> (Cause, Option<Culprit>) {
-    let ahead =
-        |by: &Culprit| Contender::of(by).is_none_or(|runner| Relation::of(victim, &runner).preempts());
+    let relation = |by: &Culprit| Contender::of(by).map(|runner| Relation::of(victim, &runner));
+    let ahead = |by: &Culprit| relation(by).is_none_or(Relation::preempts);
     match (cause, by) {
+        (Cause::EqualPriorityTask, Some(by)) if relation(&by) == Some(Relation::EqualPriority) => {
+            (cause, Some(by))
+        }
         (
             Cause::HigherPriorityTask
             | Cause::EqualPriorityTask

@@ -234,6 +234,40 @@ fn a_thread_in_the_middle_that_keeps_the_owner_off_the_cpu_is_the_inversion() {
     assert!(explained.finding("lock-inversion").is_some(), "{:?}", explained.codes());
 }
 
+/// With inheritance the owner would wait as long.
+#[test]
+fn among_threads_of_one_priority_there_is_no_inversion() {
+    let (owner, middle) = (rt("owner", 20, 50), rt("middle", 30, 50));
+    let explained = Scene::new()
+        .cpu(1)
+        .at(0)
+        .run(owner)
+        .at(100)
+        .timer_wakes(middle)
+        .at(101)
+        .timer_wakes(VICTIM)
+        .at(103)
+        .run(VICTIM)
+        .at(150)
+        .call(sys::FUTEX, sys::LOCK)
+        .at(152)
+        .sleep(middle)
+        .at(1_152)
+        .sleep(owner)
+        .at(1_252)
+        .wake(VICTIM, 1)
+        .at(1_254)
+        .sleep(VICTIM)
+        .ret(sys::FUTEX)
+        .at(1_304)
+        .call(sys::CLOCK_NANOSLEEP, sys::UNTIL)
+        .sleep(IDLE)
+        .explain("victim");
+    let causes: Vec<Cause> = explained.only().ledger.iter().map(|segment| segment.cause).collect();
+    assert!(causes.contains(&Cause::EqualPriorityTask), "{causes:?}");
+    assert!(!causes.contains(&Cause::LockInversion), "{causes:?}");
+}
+
 #[test]
 fn an_owner_behind_a_thread_above_the_victim_is_no_inversion() {
     let (low, higher) = (rt("low", 20, 10), rt("higher", 30, 70));
