@@ -12,6 +12,9 @@ use whylate_base::{Ns, Policy};
 /// A wait that comes back this often at the same thing is periodic.
 const ENOUGH: usize = 3;
 
+/// A wait that comes back for a time that is so many times shorter than the loop's is no loop of its own.
+const SHORT: i64 = 10;
+
 /// What a thread waits at: the call with the descriptor or address.
 type WaitPoint = (SystemCall, u64);
 
@@ -29,8 +32,7 @@ pub(super) fn of<'a>(
             waits.entry(point).or_default().push(call);
         }
     }
-    let mut periodic: Vec<&Call> =
-        waits.into_values().filter(|calls| calls.len() >= ENOUGH).flatten().collect();
+    let mut periodic: Vec<&Call> = without_start_and_end(waits.into_values()).into_iter().flatten().collect();
     periodic.sort_by_key(|call| call.start);
     let (first, last) = (periodic.first()?, periodic.last()?);
     Some(RealTimePath {
@@ -39,6 +41,23 @@ pub(super) fn of<'a>(
         end: last.end.unwrap_or(last.start),
         waits: periodic.len() as u64,
     })
+}
+
+/// The points at which the thread waits periodically. What comes back for a short time only, before the loop or behind it, is part
+/// of start-up or shutdown: a client that waits for its server, a resolver that asks again.
+fn without_start_and_end<'a>(points: impl Iterator<Item = Vec<&'a Call>>) -> Vec<Vec<&'a Call>> {
+    let mut points: Vec<Vec<&Call>> = points.filter(|calls| calls.len() >= ENOUGH).collect();
+    let span = |calls: &[&Call]| Some((calls.first()?.start, calls.last()?.start));
+    let longest = points.iter().filter_map(|calls| span(calls)).max_by_key(|(from, to)| *to - *from);
+    if let Some((from, to)) = longest {
+        points.retain(|calls| {
+            span(calls).is_some_and(|(first, last)| {
+                let overlaps = first <= to && last >= from;
+                overlaps || (last - first).0.saturating_mul(SHORT) >= (to - from).0
+            })
+        });
+    }
+    points
 }
 
 /// What a call waits at, if it is a wait for the next period or input; `None` for locks, files and all other calls.
@@ -149,6 +168,36 @@ mod tests {
                 );
                 assert_eq!(path.waits, count as u64);
             }
+        }
+    }
+
+    #[test]
+    fn a_short_loop_before_or_behind_the_long_one_is_start_or_end() {
+        let polls = |from: i64, apart: i64| {
+            (0..5).map(move |n| Call { start: Ns(from + n * apart), ..call(11, SystemCall::Poll, &[], 1) })
+        };
+        let sleeps = || {
+            let sleep = |n: i64| Call {
+                start: Ns(1_000_000 + n * 1_000),
+                ..call(11, SystemCall::ClockNanosleep, &[1, 1], 1)
+            };
+            (0..100).map(sleep)
+        };
+        for (what, polls, waits) in [
+            ("before", polls(500_000, 100), 100),
+            ("behind", polls(2_000_000, 100), 100),
+            ("within", polls(1_050_000, 100), 105),
+            ("for long", polls(500_000, 10_000), 105),
+        ] {
+            let mut calls: Vec<Call> = polls.chain(sleeps()).collect();
+            calls.sort_by_key(|call| call.start);
+            let found = path(Policy::Fifo, &calls).expect("a path");
+            assert_eq!(found.waits, waits, "{what}");
+            assert_eq!(
+                found.start == Ns(1_000_000),
+                matches!(what, "before" | "behind" | "within"),
+                "{what}"
+            );
         }
     }
 
