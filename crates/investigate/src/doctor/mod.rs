@@ -34,6 +34,7 @@ mod resident;
 mod rules;
 mod run;
 mod scratch;
+mod sockets;
 mod untraced;
 mod watch;
 

@@ -56,6 +56,7 @@ rules! {
     file_sync,
     file_open,
     tcp_small_writes,
+    socket_without_timestamp,
 }
 
 mod effects;

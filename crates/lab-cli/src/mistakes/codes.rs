@@ -65,6 +65,7 @@ pub const GROUPS: [(&str, &[&str]); 5] = [
             "name-resolution",
             "file-open",
             "tcp-small-writes",
+            "socket-without-timestamp",
             "numa-remote",
         ],
     ),

@@ -64,6 +64,7 @@ const FILES: &[(&str, &str)] = files![
     "thread-sleep.rs"
     "touch-new-page.c"
     "unlock-shared-page.c"
+    "untimed-messages.c"
     "vector-growth.cpp"
     "write-file.rs"
     "yield.c"

@@ -5,7 +5,8 @@ use super::rule::{DoctorRule, Needs, page};
 use crate::doctor::calls::SystemCall;
 use crate::doctor::facts::{Call, Observation, ThreadFacts};
 use crate::doctor::finding::DoctorFinding;
-use std::collections::{BTreeMap, BTreeSet};
+use crate::doctor::sockets::Sockets;
+use std::collections::BTreeMap;
 use whylate_base::{Ns, Severity, Tid};
 
 pub(super) const RULE: DoctorRule =
@@ -24,7 +25,6 @@ const TCP_CORK: u64 = 3;
 const AF_INET: u64 = 2;
 const AF_INET6: u64 = 10;
 const SOCK_STREAM: u64 = 1;
-const SOCK_TYPE_MASK: u64 = 0xf;
 const MSG_MORE: u64 = 0x8000;
 
 const MISTAKE: Mistake = Mistake {
@@ -40,7 +40,7 @@ fn find(observation: &Observation) -> Vec<DoctorFinding> {
     let mut last: BTreeMap<(Tid, i32), &Call> = BTreeMap::new();
     let mut seconds: Vec<(&ThreadFacts, &Call)> = Vec::new();
     for (thread, call) in observation.path_calls().filter(|(_, call)| is_small_write(call)) {
-        if !sockets.has_nagle(thread.pid, call) {
+        if !has_nagle(&sockets, thread.pid, call) {
             continue;
         }
         let before = last.insert((thread.tid, call.fd()), call);
@@ -64,65 +64,14 @@ fn is_small_write(call: &Call) -> bool {
     !has_more && call.ret.is_some_and(|sent| sent > 0 && sent < SMALL)
 }
 
-/// The TCP sockets whose whole life was observed: of others it is not known what was set before.
-struct Sockets {
-    /// Process, descriptor, and from when on it was which: a TCP socket, or something else.
-    made: Vec<(Tid, i32, Ns, bool)>,
-    /// Where Nagle's algorithm was switched off, or the writes are gathered.
-    set: BTreeSet<(Tid, i32)>,
-}
-
-impl Sockets {
-    fn new(observation: &Observation) -> Sockets {
-        let mut sockets = Sockets { made: Vec::new(), set: BTreeSet::new() };
-        for call in &observation.calls {
-            let Some(pid) = observation.threads.get(&call.tid).map(|thread| thread.pid) else { continue };
-            sockets.take(pid, call);
-        }
-        sockets
-    }
-
-    fn take(&mut self, pid: Tid, call: &Call) {
-        use SystemCall as C;
-        match call.call {
-            C::SetSockOpt => {
-                let [_, level, name, ..] = call.args;
-                if level == IPPROTO_TCP && matches!(name, TCP_NODELAY | TCP_CORK) {
-                    self.set.insert((pid, call.fd()));
-                }
-            }
-            C::Socket
-            | C::Accept
-            | C::Accept4
-            | C::Open
-            | C::Openat
-            | C::Openat2
-            | C::Creat
-            | C::TimerfdCreate => {
-                let (Some(fd), Some(at)) = (call.ret.and_then(|fd| i32::try_from(fd).ok()), call.end) else {
-                    return;
-                };
-                if fd >= 0 {
-                    self.made.push((pid, fd, at, is_tcp(call)));
-                }
-            }
-            _ => {}
-        }
-    }
-
-    fn has_nagle(&self, pid: Tid, call: &Call) -> bool {
-        let of_it = |one: &&(Tid, i32, Ns, bool)| one.0 == pid && one.1 == call.fd() && one.2 <= call.start;
-        let is_tcp = self.made.iter().rev().find(of_it).is_some_and(|one| one.3);
-        is_tcp && !self.set.contains(&(pid, call.fd()))
-    }
-}
-
-fn is_tcp(call: &Call) -> bool {
-    let [family, kind, protocol, ..] = call.args;
-    call.call == SystemCall::Socket
-        && matches!(family, AF_INET | AF_INET6)
-        && kind & SOCK_TYPE_MASK == SOCK_STREAM
-        && matches!(protocol, 0 | IPPROTO_TCP)
+/// True where Nagle's algorithm holds small writes back, and nothing gathers them.
+fn has_nagle(sockets: &Sockets, pid: Tid, call: &Call) -> bool {
+    let is_tcp = sockets.of(pid, call).is_some_and(|socket| {
+        matches!(socket.family, AF_INET | AF_INET6)
+            && socket.kind == SOCK_STREAM
+            && matches!(socket.protocol, 0 | IPPROTO_TCP)
+    });
+    is_tcp && !sockets.has_option(pid, call, IPPROTO_TCP, &[TCP_NODELAY, TCP_CORK])
 }
 
 const WHY: &str = "the second small write waits in the kernel until the other side has acknowledged the first one, which it may \
