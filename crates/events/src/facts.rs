@@ -54,6 +54,13 @@ pub enum Fact {
     Isolated(CpuSet),
     /// CPUs whose events were recorded; the union of all such lines is all of them. Without a line all CPUs were recorded.
     RecordedCpus(CpuSet),
+    /// A loaded module that is not from the kernel's tree, or taints it otherwise (`/proc/modules`).
+    TaintedModule {
+        /// Its name.
+        name: String,
+        /// The letters of its taint, such as `POE` (`Documentation/admin-guide/tainted-kernels.rst`).
+        taints: String,
+    },
 }
 
 impl Fact {
@@ -83,6 +90,9 @@ impl Fact {
             }
             "isolated" => Fact::Isolated(words.next()?.parse().ok()?),
             "recorded_cpus" => Fact::RecordedCpus(words.next()?.parse().ok()?),
+            "tainted_module" => {
+                Fact::TaintedModule { name: words.next()?.to_owned(), taints: words.next()?.to_owned() }
+            }
             _ => return None,
         })
     }
@@ -130,6 +140,7 @@ impl fmt::Display for Fact {
             Fact::Affinity { tid, cpus } => write!(f, "affinity {tid} {cpus}"),
             Fact::Isolated(cpus) => write!(f, "isolated {cpus}"),
             Fact::RecordedCpus(cpus) => write!(f, "recorded_cpus {cpus}"),
+            Fact::TaintedModule { name, taints } => write!(f, "tainted_module {name} {taints}"),
         }
     }
 }
@@ -158,6 +169,7 @@ mod tests {
             Fact::Affinity { tid: Tid(4194304), cpus: "1,3-63".parse().expect("a list") },
             Fact::Isolated("2-3".parse().expect("a list")),
             Fact::RecordedCpus("0,2-3".parse().expect("a list")),
+            Fact::TaintedModule { name: "nvidia_modeset".to_owned(), taints: "POE".to_owned() },
         ] {
             assert!(fact.fits(), "{fact}");
             let line = Marker::from(fact.to_string().as_str());

@@ -32,13 +32,25 @@ impl Symbols {
 
     /// The function that `address` is in; empty when no symbol lies at or below it.
     pub fn name(&self, address: u64) -> &[u8] {
+        self.name_and_rest(address).0
+    }
+
+    /// The same as the kernel prints it (`%ps`): with its module in brackets, where it is in one and there is room.
+    fn with_module(&self, address: u64) -> Symbol {
+        let (name, rest) = self.name_and_rest(address);
+        let line = rest.split(|&byte| byte == b'\n').next().unwrap_or_default().trim_ascii();
+        let both = [name, b" ", line].concat();
+        let fits = line.starts_with(b"[") && Symbol::from_bytes(&both).as_bytes() == both;
+        Symbol::from_bytes(if fits { &both } else { name })
+    }
+
+    fn name_and_rest(&self, address: u64) -> (&[u8], &[u8]) {
         let after = self.by_address.partition_point(|entry| entry.0 <= address);
         let Some(&(_, at)) = after.checked_sub(1).and_then(|index| self.by_address.get(index)) else {
-            return &[];
+            return (&[], &[]);
         };
         let rest = self.text.get(at as usize..).unwrap_or_default();
-        let end = rest.iter().position(|&byte| byte.is_ascii_whitespace()).unwrap_or(rest.len());
-        &rest[..end]
+        rest.split_at(rest.iter().position(|&byte| byte.is_ascii_whitespace()).unwrap_or(rest.len()))
     }
 
     /// The function that `address` is in: where it begins and its name; `None` below the first
@@ -114,13 +126,13 @@ impl SymbolCache {
         }
     }
 
-    /// The function that `address` is in.
+    /// The function that `address` is in, with its module in brackets.
     #[inline]
     pub fn name(&mut self, address: u64) -> Symbol {
         // Functions are aligned to 16 bytes.
         let slot = &mut self.slots[(address >> 4) as usize % SLOTS];
         if slot.0 != address {
-            *slot = (address, Symbol::from_bytes(self.symbols.name(address)));
+            *slot = (address, self.symbols.with_module(address));
         }
         slot.1
     }
@@ -147,6 +159,14 @@ mod tests {
     }
 
     #[test]
+    fn a_module_for_which_there_is_no_room_stays_out() {
+        let long = format!("ffff0010 t {}\t[module]\nffff0020 t f\t[{}]\n", "g".repeat(33), "m".repeat(34));
+        let symbols = Symbols::parse(long.into_bytes());
+        assert_eq!(symbols.with_module(0xffff_0010).as_str(), "g".repeat(33));
+        assert_eq!(symbols.with_module(0xffff_0020).as_str(), format!("f [{}]", "m".repeat(34)));
+    }
+
+    #[test]
     fn hidden_addresses_give_no_names() {
         assert!(Symbols::parse(b"0000000000000000 T _text\n0000000000000000 T start\n".to_vec()).is_empty());
     }
@@ -156,8 +176,12 @@ mod tests {
         let symbols = std::sync::Arc::new(Symbols::parse(TABLE.to_vec()));
         let mut cache = SymbolCache::new(symbols.clone());
         for address in (0xffff_0000..0xffff_0100).chain(0xffff_0000..0xffff_0100) {
-            assert_eq!(cache.name(address).as_bytes(), symbols.name(address));
+            let name = cache.name(address);
+            let plain = name.as_str().split(' ').next().unwrap_or_default().to_owned();
+            assert_eq!(plain.as_bytes(), symbols.name(address));
         }
+        assert_eq!(cache.name(0xffff_0044).as_str(), "second [module]");
+        assert_eq!(cache.name(0xffff_0010).as_str(), "first");
         assert!(cache.name(0).is_empty());
     }
 }

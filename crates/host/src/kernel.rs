@@ -137,14 +137,17 @@ fn names(tree: &FsRoot) -> (Reading<String>, Reading<String>) {
 
 /// The last word of a line, `(OE)`; `+` and `-` in it are a module's coming and going.
 fn module_taints(tree: &FsRoot) -> Reading<Vec<(String, String)>> {
-    tree.text("/proc/modules").and_then(|text| {
-        let taint = |line: &str| {
-            let (name, last) = (line.split_ascii_whitespace().next()?, line.split_ascii_whitespace().last()?);
-            let letters = last.strip_prefix('(')?.strip_suffix(')')?.chars().filter(char::is_ascii_uppercase);
-            Some((name.to_owned(), letters.collect::<String>())).filter(|(_, letters)| !letters.is_empty())
-        };
-        Ok(text.lines().filter_map(taint).collect())
-    })
+    tree.text("/proc/modules").and_then(|text| Ok(parse_module_taints(text)))
+}
+
+/// Names and taints of the modules in `/proc/modules` that have a taint.
+pub fn parse_module_taints(text: &str) -> Vec<(String, String)> {
+    let taint = |line: &str| {
+        let (name, last) = (line.split_ascii_whitespace().next()?, line.split_ascii_whitespace().last()?);
+        let letters = last.strip_prefix('(')?.strip_suffix(')')?.chars().filter(char::is_ascii_uppercase);
+        Some((name.to_owned(), letters.collect::<String>())).filter(|(_, letters)| !letters.is_empty())
+    };
+    text.lines().filter_map(taint).collect()
 }
 
 fn modules(tree: &FsRoot) -> Reading<Words> {

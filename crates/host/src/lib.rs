@@ -47,7 +47,9 @@ pub use dmesg::Dmesg;
 pub use error::HostError;
 pub use fs_root::{Capture, FsRoot};
 pub use irqs::{Balancer, Irq, IrqRow, Irqs};
-pub use kernel::{Cmdline, Config, Installed, Kernel, KernelVersion, Preempt, rt_group_sched};
+pub use kernel::{
+    Cmdline, Config, Installed, Kernel, KernelVersion, Preempt, parse_module_taints, rt_group_sched,
+};
 pub use limits::{LimitLine, Limits, LimitsFile, OwnLimits, ProcessLimit, User};
 pub use memory::{HugePages, Memory, Swap, Vm};
 pub use path::normal_path;

@@ -78,6 +78,9 @@ const FINDERS: [fn(&Subject<'_>) -> Vec<Finding>; 19] = [
 /// All findings, gravest first.
 pub(crate) fn all(subject: &Subject<'_>) -> Vec<Finding> {
     let mut findings: Vec<Finding> = FINDERS.iter().flat_map(|find| find(subject)).collect();
+    for finding in &mut findings {
+        finding.evidence.extend(subject.timeline.foreign_modules.named_in(&finding.evidence));
+    }
     findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
     findings
 }

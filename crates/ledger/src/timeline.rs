@@ -16,6 +16,7 @@ pub(crate) mod affinity;
 pub(crate) mod bandwidth;
 pub(crate) mod clocks;
 pub(crate) mod cpus;
+pub(crate) mod foreign_modules;
 pub(crate) mod history;
 pub(crate) mod housekeeping;
 pub(crate) mod irqs;
@@ -43,6 +44,7 @@ use crate::model::Culprit;
 use bandwidth::BandwidthSettings;
 use clocks::TimerClocks;
 use cpus::{CpuTimeline, Cpus};
+use foreign_modules::ForeignModules;
 use irqs::Irqs;
 use lengths::Lengths;
 use links::Link;
@@ -77,6 +79,7 @@ pub(crate) struct Timeline {
     pub(crate) links: Option<Vec<Link>>,
     pub(crate) rt_overruns: Vec<RtOverrun>,
     pub(crate) hypervisor: Option<bool>,
+    pub(crate) foreign_modules: ForeignModules,
     pub(crate) losses: Losses,
     /// The CPUs that were recorded; `None` where all were.
     pub(crate) recorded_cpus: Option<CpuSet>,
@@ -109,6 +112,7 @@ impl Timeline {
             links: None,
             rt_overruns: Vec::new(),
             hypervisor: None,
+            foreign_modules: ForeignModules::default(),
             losses: Losses::default(),
             recorded_cpus: None,
             unseen_wakeups: 0,

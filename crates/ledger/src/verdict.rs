@@ -105,6 +105,7 @@ pub(crate) fn of(
         VerdictNote::Note(seen) => Some(seen.clone()),
         _ => None,
     }));
+    evidence.extend(timeline.foreign_modules.named_in(&evidence));
     let underlying = cause;
     if cause.info().details.starves.is_some() && starved(activation) {
         cause = Cause::Starved;

@@ -24,13 +24,14 @@ impl NamedRanges {
         NamedRanges::new(text.lines().filter_map(line))
     }
 
-    /// `/proc/kallsyms`: `ADDRESS TYPE NAME`, then the module in brackets. Functions only. Empty where the kernel hides
+    /// `/proc/kallsyms`: `ADDRESS TYPE NAME`, then the module in brackets, which stays with the name. Functions only. Empty where the kernel hides
     /// addresses: it shows zeros (`kptr_restrict`, `Documentation/admin-guide/sysctl/kernel.rst`).
     pub(crate) fn of_kallsyms(text: &str) -> NamedRanges {
         let line = |line: &str| {
             let mut words = line.split_whitespace();
             let (start, kind, name) = (hexadecimal(words.next()?)?, words.next()?, words.next()?);
-            (start != 0 && matches!(kind, "t" | "T" | "w" | "W")).then(|| (start, None, name.to_owned()))
+            let name = words.next().map_or_else(|| name.to_owned(), |module| format!("{name} {module}"));
+            (start != 0 && matches!(kind, "t" | "T" | "w" | "W")).then_some((start, None, name))
         };
         NamedRanges::new(text.lines().filter_map(line))
     }
@@ -88,7 +89,7 @@ mod tests {
         for (address, expected) in [
             (0xffff_ffff_8100_0150, Some("_text")),
             (0xffff_ffff_8100_0200, Some("helper")),
-            (0xffff_ffff_c000_ffff, Some("step")),
+            (0xffff_ffff_c000_ffff, Some("step [mod]")),
             (0xffff_ffff_c001_0000, None),
             (0xffff_ffff_80ff_ffff, None),
         ] {

@@ -212,14 +212,26 @@ pub(crate) fn comm_pid(text: &str) -> Option<(&str, Tid)> {
     Some((comm, Tid(i32::try_from(decimal(pid)?).ok()?)))
 }
 
-/// A function's name without offset, size (`name+0x5/0x10`, `name/0x0`), arguments or module;
-/// empty where only an address is given.
+/// A function's name without offset, size (`name+0x5/0x10`, `name/0x0`) or arguments, and with the module that is given
+/// behind it; empty where only an address is given.
 pub(crate) fn symbol(value: &str) -> Symbol {
+    let name = function(value);
+    let behind = value.trim_start().split_once([' ', '\t']).map_or("", |(_, behind)| first_word(behind));
+    let is_module = !name.is_empty() && behind.starts_with('[') && behind.ends_with(']');
+    let both = if is_module { format!("{name} {behind}") } else { String::new() };
+    match Symbol::from(both.as_str()) {
+        // Without room for the module, the function is what matters.
+        whole if is_module && whole.as_str() == both => whole,
+        _ => Symbol::from(name),
+    }
+}
+
+fn function(value: &str) -> &str {
     let word = first_word(value);
     let end = word.bytes().position(|byte| matches!(byte, b'+' | b'/' | b'(' | b'<')).unwrap_or(word.len());
     let name = word.get(..end).unwrap_or("");
     let is_address = name.starts_with("0x") || name.starts_with(|first: char| first.is_ascii_digit());
-    Symbol::from(if is_address { "" } else { name })
+    if is_address { "" } else { name }
 }
 
 /// No machine the kernel supports has a higher CPU number (`CONFIG_NR_CPUS` ends at 8192);

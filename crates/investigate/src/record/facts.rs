@@ -24,6 +24,8 @@ pub(super) fn gather(threads: &[RtThread]) -> Vec<Fact> {
     });
     let programs = threads.iter().filter(|thread| !thread.is_kernel);
     let affinities = programs.filter_map(|thread| affinity::fact(thread.tid));
-    let settings = settings.into_iter().flatten().filter(Fact::fits);
+    let modules =
+        kernel::tainted_modules().into_iter().map(|(name, taints)| Fact::TaintedModule { name, taints });
+    let settings = settings.into_iter().flatten().chain(modules).filter(Fact::fits);
     settings.chain(policies).chain(affinities).collect()
 }

@@ -56,6 +56,12 @@ fn config() -> Option<String> {
         .find_map(|path| fs::read_to_string(path).ok())
 }
 
+/// Names and taints of the loaded modules that taint the kernel; none where the list cannot be read.
+pub(super) fn tainted_modules() -> Vec<(String, String)> {
+    let list = fs::read_to_string("/proc/modules").unwrap_or_default();
+    whylate_host::parse_module_taints(&list)
+}
+
 /// Whether it is a PREEMPT_RT kernel: its version shows it (`uname -v`).
 pub(super) fn preempt_rt() -> Option<bool> {
     let version = fs::read_to_string("/proc/sys/kernel/version").ok()?;

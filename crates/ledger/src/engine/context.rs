@@ -244,6 +244,7 @@ impl Engine<'_> {
                 let recorded = self.timeline.recorded_cpus.get_or_insert_default();
                 cpus.iter().for_each(|cpu| recorded.insert(cpu));
             }
+            Some(Fact::TaintedModule { name, taints }) => self.timeline.foreign_modules.add(name, taints),
             Some(Fact::Isolated(_) | Fact::RtPeriodUs(_) | Fact::PreemptRt(_)) | None => {}
         }
     }

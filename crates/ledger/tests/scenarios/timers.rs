@@ -74,8 +74,11 @@ fn silence_in_the_timer_interrupt_is_stolen_time_and_a_long_callback_is_not() {
 
 /// The timer's callback, of this name, does nothing for `silence` us before it wakes the victim.
 fn silent_callback(guest: bool, function: &str, silence: i64) -> Activation {
-    let scene =
-        sleeping(Scene::new().cpu(1).fact(Fact::Hypervisor(guest)), IDLE).at(101).vector("local_timer");
+    silent_callback_in(Scene::new().cpu(1).fact(Fact::Hypervisor(guest)), function, silence)
+}
+
+fn silent_callback_in(scene: Scene, function: &str, silence: i64) -> Activation {
+    let scene = sleeping(scene, IDLE).at(101).vector("local_timer");
     let scene = scene.at(102).fire_named(TIMER, function).at(102 + silence).wake(VICTIM, 1);
     let scene = scene.event(EventKind::HrtimerExpireExit { hrtimer: TIMER }).vector_exit("local_timer");
     let explained = scene.at(105 + silence).run(VICTIM).at(150 + silence).sleep(IDLE).explain("victim");
@@ -94,6 +97,22 @@ fn a_callback_that_only_wakes_a_thread_takes_no_milliseconds() {
         // To the microsecond in which the interrupt began.
         let silent = verdict.charged >= Ns::from_us(silence) && verdict.charged <= Ns::from_us(silence + 1);
         assert!(verdict.cause == cause && silent, "{function}: {verdict:?}");
+    }
+}
+
+#[test]
+fn a_module_from_outside_the_kernels_tree_is_noted_where_its_function_is_named() {
+    let tainted = Fact::TaintedModule { name: "vboxdrv".to_owned(), taints: "OE".to_owned() };
+    for (function, noted) in [("tick [vboxdrv]", true), ("tick [ext4]", false), ("vboxdrv", false)] {
+        let scene = Scene::new().cpu(1).fact(Fact::Hypervisor(false)).fact(tainted.clone());
+        let evidence = silent_callback_in(scene, function, 2_000).verdict.evidence;
+        let has = |words: &str| evidence.iter().any(|seen| seen.what.contains(words));
+        assert!(has(function), "{function}: {evidence:?}");
+        assert_eq!(
+            has("vboxdrv is not from the kernel's tree (taint OE)"),
+            noted,
+            "{function}: {evidence:?}"
+        );
     }
 }
 

@@ -237,7 +237,7 @@ fn every_event_in_every_spelling() {
         ("print:  tracing_mark_write: whylate: workload 7", Marker("whylate: workload 7".into())),
         ("print: ip=0xffffffff buf=hello there", Marker("hello there".into())),
         ("finish_task_switch.isra.0 <-__schedule", Function { name: "finish_task_switch.isra.0".into() }),
-        ("ext4_map [ext4] <-x", Function { name: "ext4_map".into() }),
+        ("ext4_map [ext4] <-x", Function { name: "ext4_map [ext4]".into() }),
         ("function:             schedule <-- do_nanosleep", Function { name: "schedule".into() }),
         ("function: ip=0xff parent_ip=0xfe", Function { name: "".into() }),
         ("rcu_dyntick: Start 1 0 0xacc", EventKind::Other),

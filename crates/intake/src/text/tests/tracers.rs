@@ -180,7 +180,9 @@ fn call_chains_are_frames_of_their_event() {
     let reported = "a-1 [001] 2.5: sched_switch: a:1 [120] S ==> b:2 [98]\n\
         a-1 [001] 2.5: kernel_stack:         <stack trace >\n=> __schedule (ffffffff8194)\n=> ext4_sync (ffffffffc0a1)\n\
         a-1 [001] 2.6: x: y\n";
-    for (text, count) in [(chain, 2), (stack, 4), (reported, 3)] {
+    for (text, count, inner) in
+        [(chain, 2, "ext4_sync"), (stack, 4, "ext4_sync [ext4]"), (reported, 3, "ext4_sync")]
+    {
         let (events, info) = all(text);
         assert_eq!((info.events, info.damage), (count, vec![]), "{text}");
         let names = events.iter().filter_map(|event| match event.kind {
@@ -188,7 +190,7 @@ fn call_chains_are_frames_of_their_event() {
             _ => None,
         });
         let at = |name: &str| (Cpu(1), Ns(2_500_000_000), name.to_owned());
-        assert_eq!(names.collect::<Vec<_>>(), [at("__schedule"), at("ext4_sync")], "{text}");
+        assert_eq!(names.collect::<Vec<_>>(), [at("__schedule"), at(inner)], "{text}");
         assert!(matches!(events[0].kind, Switch(_)), "{text}");
         assert_eq!(events.len(), 4, "{text}");
     }
