@@ -7,6 +7,7 @@
 //!                                                                            ├> rpm.rs      .rpm, by rpmbuild
 //!                                                                            └> image.rs    OCI image
 //! archive.rs   tar and gzip whose bytes depend on the content alone
+//! notices.rs    the licences of the crates in the program
 //! sbom.rs, notes.rs, recipes.rs, checksums.rs   beside them
 //! twice.rs, trial.rs                            whether it is reproducible, and installs in a clean Debian
 //! ```
@@ -18,6 +19,7 @@ mod facts;
 mod image;
 mod instant;
 mod notes;
+mod notices;
 mod plain;
 mod program;
 mod recipes;

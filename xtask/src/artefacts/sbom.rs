@@ -8,7 +8,8 @@ use super::work::{output_of, write};
 use crate::cross;
 use crate::root;
 use anyhow::{Context, Result};
-use locked::{Package, checksums};
+pub(in crate::artefacts) use locked::Package;
+use locked::checksums;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -23,16 +24,7 @@ pub(super) fn name(facts: &ReleaseFacts) -> String {
 pub(super) fn make(root: &Path, facts: &ReleaseFacts, machines: &[&Machine]) -> Result<()> {
     let mut used = BTreeSet::new();
     for machine in machines {
-        let target = cross::find(machine.name).context("the target is missing in xtask/src/cross.rs")?;
-        let arguments = ["tree", "--locked", "--package", "whylate", "--edges", "normal,build", "--prefix"];
-        let tree = output_of(root::cargo(root).args(arguments).args([
-            "none",
-            "--format",
-            "{p}",
-            "--target",
-            target.triple,
-        ]))?;
-        used.extend(String::from_utf8_lossy(&tree).lines().filter_map(package));
+        used.extend(used_by(root, machine)?);
     }
     let metadata = output_of(root::cargo(root).args(["metadata", "--format-version", "1", "--locked"]))?;
     let metadata: Value = serde_json::from_slice(&metadata).context("cargo metadata is not JSON")?;
@@ -41,6 +33,20 @@ pub(super) fn make(root: &Path, facts: &ReleaseFacts, machines: &[&Machine]) -> 
     let mut text = serde_json::to_vec_pretty(&bill)?;
     text.push(b'\n');
     write(&facts.output.join(name(facts)), &text)
+}
+
+/// What cargo compiles for the program of a machine.
+pub(super) fn used_by(root: &Path, machine: &Machine) -> Result<BTreeSet<Package>> {
+    let target = cross::find(machine.name).context("the target is missing in xtask/src/cross.rs")?;
+    let arguments = ["tree", "--locked", "--package", "whylate", "--edges", "normal,build", "--prefix"];
+    let tree = output_of(root::cargo(root).args(arguments).args([
+        "none",
+        "--format",
+        "{p}",
+        "--target",
+        target.triple,
+    ]))?;
+    Ok(String::from_utf8_lossy(&tree).lines().filter_map(package).collect())
 }
 
 /// `serde v1.0.2 (proc-macro)`

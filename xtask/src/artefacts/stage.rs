@@ -2,6 +2,7 @@
 
 use super::archive::{StagedFile, gzip};
 use super::facts::ReleaseFacts;
+use super::notices;
 use super::program::Machine;
 use super::work::{output_of, write};
 use anyhow::{Context, Result};
@@ -79,6 +80,7 @@ impl Stage {
         for (from, to) in TEXTS {
             add(format!("{DOC}/{to}"), 0o644, read(&root.join(from))?);
         }
+        add(format!("{DOC}/third-party-licences.gz"), 0o644, gzip(&notices::text(root, machine)?)?);
         add(CI_SCRIPT.to_owned(), 0o755, read(&root.join("packaging/ci/rt-test.sh"))?);
         add(format!("{DOC}/changelog.gz"), 0o644, gzip(&read(&root.join("CHANGELOG.md"))?)?);
         let profiles = root.join("crates/profiles/profiles");

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 /// A package's name and version: cargo's ids have paths of this machine.
-pub(super) type Package = (String, String);
+pub(in crate::artefacts) type Package = (String, String);
 
 /// The checksum of each package that has one: those of the workspace have none.
 pub(super) fn checksums(lock: &str) -> BTreeMap<Package, String> {
