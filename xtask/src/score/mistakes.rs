@@ -83,9 +83,13 @@ fn in_guests(documents: &[&Value], day: &str) -> Result<String> {
         row["name"] = format!("{kernel} ({})", word(document, "release")?).into();
         text.push_str(&totals(&row)?);
         for run in document["runs"].as_array().context("no `runs` in the lab's results")? {
-            let line = remarks(run)? + &missed(run)?;
-            misses
-                .extend(line.lines().map(|line| format!("- {kernel}: {}\n", line.trim_start_matches("- "))));
+            let all = remarks(run)? + &missed(run)?;
+            let Some(first) = all.lines().next() else { continue };
+            let more = match all.lines().count() - 1 {
+                0 => String::new(),
+                more => format!("; and {more} more"),
+            };
+            misses.push_str(&format!("- {kernel}: {}{more}\n", first.trim_start_matches("- ")));
         }
     }
     text.push_str("\nNot right, or not judged:\n\n");
@@ -252,10 +256,13 @@ mod tests {
         guest["kernel"] = json!("6.12-rt");
         guest["runs"][0]["judgement"]["line_right"] = json!(false);
         guest["runs"][0]["judgement"]["places"] = json!(["libc.so.6+0x10"]);
+        let herd = run("c.c", false, "false-finding", &["file-open (error)", "fifo-99", "yield"]);
+        guest["runs"].as_array_mut().expect("runs").push(herd);
         let text = page(&empty(), &[guest], "2026-01-01").expect("a page");
         for part in [
             "| 6.12-rt (6.1.0) | 2 | 2 | 1 | 1 | 0 | 1 | 1 | 1 |",
             "- 6.12-rt: a.c (`file-write`): not on its line, but at libc.so.6+0x10\n",
+            "- 6.12-rt: c.c: file-open (error); and 2 more\n",
             "- 6.12-rt: a.c, clean twin: fifo-99 (error) of \\*x\\*\n",
             "- 6.12-rt: b.c: not judged: lines: 3\n",
         ] {
