@@ -20,6 +20,9 @@ pub(crate) struct SyscallTable {
     sched_setattr: i64,
     sched_setaffinity: i64,
     sched_yield: i64,
+    /// Locks of files.
+    flock: i64,
+    fcntl: [i64; 2],
     /// Calls that wait for the next period or for input, beyond the sleeps.
     waits: &'static [i64],
     /// write, writev; sendto, sendmsg, sendmmsg; kill, tkill, tgkill, rt_sigqueueinfo.
@@ -41,6 +44,8 @@ static X86_64: SyscallTable = SyscallTable {
     sched_setattr: 314,
     sched_setaffinity: 203,
     sched_yield: 24,
+    flock: 73,
+    fcntl: [72, 72],
     // read, poll, select, pause, recvfrom, recvmsg, accept, msgrcv, semop, wait4, rt_sigsuspend,
     // rt_sigtimedwait, epoll_wait, mq_timedreceive, waitid, pselect6, ppoll, epoll_pwait, accept4,
     // recvmmsg, io_getevents, io_uring_enter, semtimedop, epoll_pwait2, readv, preadv
@@ -65,6 +70,8 @@ static I386: SyscallTable = SyscallTable {
     sched_setattr: 351,
     sched_setaffinity: 241,
     sched_yield: 158,
+    flock: 143,
+    fcntl: [55, 221],
     // read, waitpid, pause, select, socketcall, wait4, ipc, _newselect, readv, poll, rt_sigtimedwait, rt_sigsuspend,
     // io_getevents, epoll_wait, mq_timedreceive, waitid, pselect6, ppoll, epoll_pwait, preadv, recvmmsg, accept4,
     // recvfrom, recvmsg, then those with 64-bit times, io_uring_enter, epoll_pwait2
@@ -89,6 +96,8 @@ static GENERIC: SyscallTable = SyscallTable {
     sched_setattr: 274,
     sched_setaffinity: 122,
     sched_yield: 124,
+    flock: 32,
+    fcntl: [25, 25],
     // read, readv, preadv, pselect6, ppoll, epoll_pwait, rt_sigsuspend, rt_sigtimedwait, msgrcv, semop,
     // semtimedop, mq_timedreceive, accept, recvfrom, recvmsg, accept4, recvmmsg, wait4, waitid,
     // io_getevents, io_uring_enter, epoll_pwait2
@@ -115,6 +124,8 @@ static ARM: SyscallTable = SyscallTable {
     sched_setattr: 380,
     sched_setaffinity: 241,
     sched_yield: 158,
+    flock: 143,
+    fcntl: [55, 221],
     // read, pause, wait4, _newselect, readv, poll, rt_sigtimedwait, rt_sigsuspend, io_getevents, epoll_wait,
     // mq_timedreceive, waitid, accept, recv, recvfrom, recvmsg, semop, msgrcv, semtimedop, pselect6, ppoll,
     // epoll_pwait, preadv, recvmmsg, accept4, then those with 64-bit times, io_uring_enter, epoll_pwait2
@@ -186,6 +197,9 @@ impl SyscallTable {
             futex_wait(call)
         } else if call.nr == self.futex_wait {
             Wait::Semaphore { owner: None }
+        } else if call.nr == self.flock || self.waits_for_file_lock(call) {
+            // The thread that gives the lock back wakes those that wait for it (`locks_wake_up_blocks`, `fs/locks.c`).
+            Wait::Lock { owner: None }
         } else if call.nr == self.sched_setaffinity && state == TaskState::Uninterruptible {
             Wait::Migration
         } else if state == TaskState::Uninterruptible {
@@ -195,6 +209,12 @@ impl SyscallTable {
         } else {
             Wait::Unsure
         }
+    }
+
+    /// True for the commands of fcntl(2) that wait for another lock of a file: F_SETLKW, F_SETLKW64 and F_OFD_SETLKW.
+    fn waits_for_file_lock(&self, call: &Syscall) -> bool {
+        const WAITING: [u64; 3] = [7, 14, 38];
+        self.fcntl.contains(&call.nr) && WAITING.contains(&call.args[1])
     }
 
     /// True for the call that gives way to other threads.
@@ -298,6 +318,26 @@ mod tests {
             (0x80, 4, Wait::Semaphore { owner: None }),
         ] {
             assert_eq!(X86_64.wait(&futex(op, val), TaskState::Interruptible), wait, "op {op:#x} val {val}");
+        }
+    }
+
+    #[test]
+    fn a_lock_of_a_file_is_a_lock() {
+        let lock = Wait::Lock { owner: None };
+        let ordinary = Wait::Unsure;
+        for (table, nr, command, wait) in [
+            (&X86_64, 73, 2, lock),
+            (&X86_64, 72, 7, lock),
+            (&X86_64, 72, 38, lock),
+            (&X86_64, 72, 6, ordinary),
+            (&I386, 143, 2, lock),
+            (&I386, 221, 14, lock),
+            (&ARM64, 32, 2, lock),
+            (&ARM64, 25, 7, lock),
+            (&ARM64, 73, 7, Wait::Input),
+        ] {
+            let call = Syscall { nr, args: [3, command, 0, 0, 0, 0] };
+            assert_eq!(table.wait(&call, TaskState::Interruptible), wait, "{nr} {command}");
         }
     }
 
