@@ -54,7 +54,7 @@ impl Charger<'_> {
     /// What is known to have cut into the thread's execution in `from..to`, in order.
     fn marks(&self, cpu: Cpu, from: Ns, to: Ns) -> Vec<(Ns, Ns, Charge)> {
         let mut marks = Vec::new();
-        let Marks { faults, spins, slow_sleeps } = self.open.marks();
+        let Marks { faults, spins, slow_sleeps, .. } = self.open.marks();
         let first = faults.partition_point(|fault| fault.at < from);
         let in_span = faults[first..].partition_point(|fault| fault.at < to);
         let near = first.saturating_sub(NEAR_FAULTS)..(first + in_span + NEAR_FAULTS).min(faults.len());

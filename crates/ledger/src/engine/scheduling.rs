@@ -319,7 +319,7 @@ impl Engine<'_> {
                     && sleeps
                     && !open.returned
                 {
-                    open.sleeps_slowly(since, at);
+                    open.sleeps_slowly_if_it_returns(since, at);
                 }
                 thread.enter(at, State::Queued(cpu));
             }

@@ -80,9 +80,12 @@ pub(crate) struct Marks {
     /// Long times on the CPU on the way into a call that sleeps, or from waking to the return of that call: it does no
     /// work there.
     pub(crate) slow_sleeps: Vec<(Ns, Ns)>,
+    /// The same, of times after which the thread was preempted. The return from its call shows that it was still in there.
+    preempted_sleeps: Vec<(Ns, Ns)>,
 }
 
-static NO_MARKS: Marks = Marks { faults: Vec::new(), spins: Vec::new(), slow_sleeps: Vec::new() };
+static NO_MARKS: Marks =
+    Marks { faults: Vec::new(), spins: Vec::new(), slow_sleeps: Vec::new(), preempted_sleeps: Vec::new() };
 
 /// What is charged already of an activation in progress.
 #[derive(Clone, Debug, Default)]
@@ -179,39 +182,53 @@ impl Open {
 
     /// Forgets the marks before `until`, which are charged.
     pub(crate) fn forget_marks(&mut self, until: Ns) {
-        let Some(Marks { faults, spins, slow_sleeps }) = self.marks.as_deref_mut() else { return };
+        let Some(Marks { faults, spins, slow_sleeps, preempted_sleeps }) = self.marks.as_deref_mut() else {
+            return;
+        };
         // The last fault is where what follows is noted.
         let last = faults.len().saturating_sub(1);
         let charged = faults.partition_point(|fault| fault.at < until);
         faults.drain(..charged.min(last));
         spins.retain(|spin| spin.1 > until);
         slow_sleeps.retain(|sleep| sleep.1 > until);
+        preempted_sleeps.retain(|sleep| sleep.1 > until);
     }
 
     /// Notes that the thread returns from a system call, and runs since `since`; `sleep`: the call is a sleep.
     pub(crate) fn returns(&mut self, at: Ns, since: Ns, sleep: bool) {
         let first = !std::mem::replace(&mut self.returned, true);
         if first && sleep {
+            if let Some(marks) = self.marks.as_deref_mut() {
+                let Marks { slow_sleeps, preempted_sleeps, .. } = marks;
+                slow_sleeps.append(preempted_sleeps);
+            }
             self.sleeps_slowly(since, at);
         }
     }
 
     /// Notes that the thread had the CPU for all of this time, on its way into a sleep or out of it.
     pub(crate) fn sleeps_slowly(&mut self, from: Ns, to: Ns) {
-        if to - from < SLOW_SLEEP {
-            return;
+        if to - from >= SLOW_SLEEP {
+            push(&mut self.marks.get_or_insert_default().slow_sleeps, (from, to));
         }
-        let slow_sleeps = &mut self.marks.get_or_insert_default().slow_sleeps;
-        if slow_sleeps.len() < MAX_MARKS {
-            slow_sleeps.push((from, to));
+    }
+
+    /// The same, and then the thread was preempted. Its return from the call may have been lost before that.
+    pub(crate) fn sleeps_slowly_if_it_returns(&mut self, from: Ns, to: Ns) {
+        if to - from >= SLOW_SLEEP {
+            push(&mut self.marks.get_or_insert_default().preempted_sleeps, (from, to));
         }
     }
 
     /// Notes that the thread spun for a lock.
     pub(crate) fn spin(&mut self, from: Ns, to: Ns) {
-        let spins = &mut self.marks.get_or_insert_default().spins;
-        if spins.len() < MAX_MARKS {
-            spins.push((from, to));
-        }
+        push(&mut self.marks.get_or_insert_default().spins, (from, to));
+    }
+}
+
+/// Adds a mark, unless there are too many.
+fn push(marks: &mut Vec<(Ns, Ns)>, mark: (Ns, Ns)) {
+    if marks.len() < MAX_MARKS {
+        marks.push(mark);
     }
 }
