@@ -14,6 +14,8 @@ const LONG_TIMER_INTERRUPT: Ns = Ns::from_us(200);
 /// A delay below this, and below one part in so many of the period, leaves nearly all of the period as it was.
 const MINOR: Ns = Ns::from_us(200);
 const MINOR_OF_PERIOD: i64 = 50;
+/// So many activations of a thread show how often it has one.
+const MANY: i64 = 20;
 /// A longer list is not read.
 const MAX_FINDINGS: usize = 8;
 
@@ -105,9 +107,19 @@ fn finding(subject: &Subject<'_>, cause: Cause, by: Culprit, late: &[&Activation
     }
 }
 
-/// True of a delay that is small, and small beside the period of the thread, where it keeps one by its own timer.
+/// The mean time from one activation of a thread to the next, where it has many.
+fn mean_distance(subject: &Subject<'_>, tid: Tid) -> Option<Ns> {
+    let activations = subject.stats.get(tid)?.activations;
+    let length = subject.timeline.now - subject.timeline.first?;
+    let count = i64::try_from(activations).ok().filter(|count| *count >= MANY)?;
+    Some(Ns(length.0 / count))
+}
+
+/// True of a delay that is small, and small beside the period of the thread: that of its own timer, or the mean time from
+/// one activation to the next.
 fn is_minor(subject: &Subject<'_>, victim: Tid, delay: Ns) -> bool {
     let thread = subject.timeline.threads.get(victim);
-    let period = thread.and_then(|thread| thread.pacing.mean_period());
+    let own = thread.and_then(|thread| thread.pacing.mean_period());
+    let period = own.or_else(|| mean_distance(subject, victim));
     delay < MINOR && period.is_some_and(|period| delay.0.saturating_mul(MINOR_OF_PERIOD) < period.0)
 }
