@@ -56,7 +56,7 @@ use thread::Thread;
 use threads::Threads;
 use timers::ArmedTimers;
 use whylate_base::{Comm, Cpu, CpuSet, Ns, Tid};
-use whylate_events::KindSet;
+use whylate_events::{Kind, KindSet};
 use windows::Windows;
 
 /// `include/linux/interrupt.h` has ten.
@@ -146,6 +146,18 @@ impl Timeline {
         {
             timeline.passed_over_until = timeline.passed_over_until.max(Some(end));
         }
+    }
+
+    /// True where the recording has interrupts and softirqs: without them their time looks like that of the thread below.
+    pub(crate) fn shows_interrupts(&self) -> bool {
+        let has = |kind| self.seen.contains(kind);
+        has(Kind::Softirq) && (has(Kind::Irq) || has(Kind::Vector))
+    }
+
+    /// True where the recording has what an idle CPU does: interrupts, timers, or its idle states.
+    pub(crate) fn shows_idle_cpus(&self) -> bool {
+        let shown = [Kind::Irq, Kind::Vector, Kind::HrtimerExpire, Kind::CpuIdle];
+        shown.into_iter().any(|kind| self.seen.contains(kind))
     }
 
     /// True where a CPU's events were recorded, or where it is not known of which CPUs they were.

@@ -27,14 +27,27 @@ impl Charger<'_> {
         }
     }
 
+    /// The same where interrupts and softirqs upon that thread would keep the CPU just so.
+    pub(super) fn unobserved_below_interrupts(&self) -> Confidence {
+        match self.timeline.shows_interrupts() {
+            true => self.unobserved(),
+            false => Confidence::Low,
+        }
+    }
+
     /// An idle CPU was slow to react in `from..to`.
     pub(super) fn late_from_idle(&self, cpu: Cpu, from: Ns, to: Ns) -> Charge {
         if self.others_were_late(cpu, from, to) {
             Charge::to(Cause::Stolen, None, Confidence::High)
         } else if to - from > LONGEST_IDLE_EXIT {
-            Charge::to(Cause::Stolen, None, Confidence::Medium)
+            match self.timeline.shows_idle_cpus() {
+                true => Charge::to(Cause::Stolen, None, Confidence::Medium),
+                false => Charge::unexplained(),
+            }
         } else {
-            Charge::to(Cause::IdleExit, None, Confidence::High)
+            // An interrupt's handler upon the idle task looks the same where no interrupts were recorded.
+            let shown = self.timeline.shows_interrupts();
+            Charge::to(Cause::IdleExit, None, if shown { Confidence::High } else { Confidence::Low })
         }
     }
 

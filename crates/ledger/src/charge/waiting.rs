@@ -212,7 +212,7 @@ impl Charger<'_> {
             Queued::Here | Queued::Somewhere => Cause::PreemptionDisabled,
         };
         self.kept_from_interrupt(queue.cpu, start, end, tid, theirs)
-            .unwrap_or_else(|| Charge::to(disabled, by, self.unobserved()))
+            .unwrap_or_else(|| Charge::to(disabled, by, self.unobserved_below_interrupts()))
     }
 
     /// A lower thread went on after an interrupt, so it had interrupts enabled. It is at fault when it
@@ -223,7 +223,7 @@ impl Charger<'_> {
         } else if kept <= LONGEST_INTERRUPT_EXIT {
             Charge::to(Cause::Dispatch, None, Confidence::Medium)
         } else {
-            Charge::to(Cause::PreemptionDisabled, by, self.unobserved())
+            Charge::to(Cause::PreemptionDisabled, by, self.unobserved_below_interrupts())
         }
     }
 

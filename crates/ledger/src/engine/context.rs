@@ -107,6 +107,7 @@ impl Engine<'_> {
         let before = timeline.current();
         if before.is_some() {
             timeline.unseen_switches += 1;
+            timeline.unseen_until = Some(at);
             timeline.lose_sight(last);
         }
         let thread = self.timeline.threads.get_mut(tid);
@@ -128,6 +129,7 @@ impl Engine<'_> {
         let last = cpu.last_event.unwrap_or(at);
         if cpu.current() == Some(tid) {
             cpu.unseen_switches += 1;
+            cpu.unseen_until = Some(at);
             cpu.lose_sight(last);
         }
         self.timeline.threads.get_mut(tid).enter(last, State::Unknown);

@@ -27,6 +27,7 @@ impl Engine<'_> {
             }
         }
         let timeline = self.timeline.cpus.get_mut(cpu)?;
+        let unseen_until = timeline.unseen_until;
         while let Some(&tid) = timeline.preempted.last() {
             match self
                 .timeline
@@ -38,8 +39,10 @@ impl Engine<'_> {
                 // One that has just been preempted may be on its way to another CPU.
                 Some(since) => {
                     let thread = self.timeline.threads.get(tid)?;
-                    let is_here =
-                        at - since >= MOVED_AT_ONCE && !self.timeline.may_be_out_of_sight(thread, since, at);
+                    // Behind a switch that was not seen it may have run, and gone to sleep.
+                    let is_here = at - since >= MOVED_AT_ONCE
+                        && unseen_until.is_none_or(|until| since > until)
+                        && !self.timeline.may_be_out_of_sight(thread, since, at);
                     return Some(tid).filter(|_| is_here);
                 }
                 None => timeline.preempted.pop(),

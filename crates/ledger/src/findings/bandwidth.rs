@@ -48,13 +48,23 @@ fn finding(subject: &Subject<'_>, cpu: Cpu, cause: Cause, windows: &[&Window]) -
     } else {
         format!("{typical} each")
     };
+    let confidence =
+        windows.iter().map(|window| mechanism(window, &settings(window)).1).min().unwrap_or(Confidence::Low);
+    // Without the kernel's version either may have done it.
+    let is_open = confidence == Confidence::Low
+        && windows
+            .first()
+            .map(settings)
+            .is_some_and(|settings| settings.throttles().or(settings.serves()).is_none());
     let what = match cause {
+        _ if is_open => {
+            "SCHED_OTHER threads ran ahead of runnable real-time threads, by RT throttling (to Linux 6.11) or by the \
+             fair server (from 6.12)"
+        }
         Cause::FairServer => "the fair server ran SCHED_OTHER threads ahead of real-time threads",
         Cause::CoarseClockThrottled => "RT throttling stopped real-time threads that used little CPU time",
         _ => "RT throttling stopped all real-time threads",
     };
-    let confidence =
-        windows.iter().map(|window| mechanism(window, &settings(window)).1).min().unwrap_or(Confidence::Low);
     let shown = windows.iter().find_map(|window| {
         let settings = settings(window);
         Some((window.user(settings.period)?, settings))
@@ -64,6 +74,10 @@ fn finding(subject: &Subject<'_>, cpu: Cpu, cause: Cause, windows: &[&Window]) -
         _ => shown.map(|(user, _)| user),
     };
     let why = match (cause, &shown) {
+        (_, Some((user, _))) if is_open => format!(
+            "{user} used most of CPU {cpu} before; the recording does not have the kernel's version (uname -r), which \
+             decides between the two"
+        ),
         (Cause::FairServer, Some((user, _))) => format!(
             "{} kept SCHED_OTHER threads off CPU {cpu}; from Linux 6.12 on a deadline server gives such threads 50 ms \
              of each second, before any real-time thread (confidence {confidence})",
@@ -104,8 +118,8 @@ fn finding(subject: &Subject<'_>, cpu: Cpu, cause: Cause, windows: &[&Window]) -
         })
         .collect();
     Finding {
-        code: cause.code(),
-        severity: Severity::Error,
+        code: if is_open { Cause::Unexplained.code() } else { cause.code() },
+        severity: if is_open { Severity::Warning } else { Severity::Error },
         title: format!("{what}: {times}{period}, {length}, CPU {cpu}"),
         why,
         evidence,

@@ -62,6 +62,8 @@ pub(crate) struct CpuTimeline {
     /// How often the scheduler's switch was seen, and how often only its result.
     pub(crate) switches: u64,
     pub(crate) unseen_switches: u64,
+    /// Until when such a switch happened at the latest: what was so before may have changed unseen.
+    pub(crate) unseen_until: Option<Ns>,
     /// When the idle task was seen to settle down again, outside of interrupts.
     pub(crate) idle_signs: VecDeque<Ns>,
     /// The thread whose page fault was the last event here.

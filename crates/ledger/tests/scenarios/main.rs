@@ -7,6 +7,7 @@ mod bandwidth;
 mod candidates;
 mod chains;
 mod edges;
+mod few_events;
 mod instants;
 mod locks;
 mod losses;

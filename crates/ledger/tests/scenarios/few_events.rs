@@ -1,0 +1,120 @@
+//! Recordings with few kinds of events, or of some threads only: what they do not show, no thread is accused of.
+
+use super::support::{IDLE, MS, Scene, Thread, assert_blames, fair, rt, sys};
+use whylate_base::{Confidence, Severity};
+use whylate_events::Fact;
+use whylate_ledger::{Activation, Cause};
+
+const VICTIM: Thread = rt("victim", 10, 50);
+const APP: Thread = fair("app", 30);
+const HOG: Thread = rt("hog", 20, 1);
+
+/// The victim is woken on CPU 1, and runs 3 ms later; the thread that had the CPU goes on until then. `before` has other events.
+fn does_not_give_way(before: impl Fn(Scene) -> Scene) -> Activation {
+    let scene = before(Scene::new().cpu(1).at(0).run(APP).fact(Fact::Hypervisor(false)).at(10));
+    let scene = scene.cpu(0).at(50).run(fair("waker", 40)).at(100).wake(VICTIM, 1).cpu(1);
+    scene.at(3_100).run(VICTIM).at(3_200).sleep(APP).explain("victim").only().clone()
+}
+
+#[test]
+fn without_softirqs_a_thread_that_does_not_give_way_may_be_below_one() {
+    let irqs = |scene: Scene| scene.irq(7, "eth0").irq_exit(7);
+    let softirqs = |scene: Scene| scene.at(20).softirq(3).softirq_exit(3);
+    let both = does_not_give_way(|scene| softirqs(irqs(scene)));
+    assert_blames(&both, Cause::PreemptionDisabled, Some(APP));
+    assert_eq!(both.verdict.confidence, Confidence::Medium);
+    let fewer: [fn(Scene) -> Scene; 3] =
+        [|scene| scene, |scene| scene.irq(7, "eth0").irq_exit(7), |scene| scene.softirq(3).softirq_exit(3)];
+    for before in fewer {
+        let verdict = does_not_give_way(before).verdict;
+        assert_eq!((verdict.cause, verdict.confidence), (Cause::PreemptionDisabled, Confidence::Low));
+    }
+}
+
+#[test]
+fn an_idle_cpu_of_which_only_switches_are_recorded_did_not_stand_still() {
+    let idle = |before: fn(Scene) -> Scene| {
+        let scene = before(Scene::new().cpu(1).at(0).run(APP).at(10).sleep(IDLE).at(20));
+        let scene = scene.at(100).wake(VICTIM, 1).at(44_100).run(VICTIM).at(44_200).sleep(IDLE);
+        scene.explain("victim")
+    };
+    let shown = idle(|scene| scene.vector("local_timer").vector_exit("local_timer"));
+    assert_blames(shown.only(), Cause::Stolen, None);
+    let explained = idle(|scene| scene);
+    assert_blames(explained.only(), Cause::Unexplained, None);
+    assert!(explained.finding("stolen").is_none(), "{:?}", explained.codes());
+}
+
+#[test]
+fn a_thread_that_was_preempted_before_an_unseen_switch_is_not_passed_over() {
+    // The middle thread is preempted, runs again and goes to sleep. Its own switches were not recorded.
+    let middle = rt("middle", 21, 30);
+    let with = |unseen: bool| {
+        let scene = Scene::new().kernel("6.1.0").cpu(1).at(0).run(middle).at(MS).timer_wakes(VICTIM);
+        let scene = scene.at(MS + 5).run(VICTIM).at(2 * MS).sleep(middle);
+        let mut scene = scene.at(3 * MS).timer_wakes(VICTIM).at(3 * MS + 5).run(VICTIM).at(4 * MS);
+        if unseen {
+            // The switches to the middle thread and from there to idle.
+            scene = scene.unseen_switch_to(IDLE).at(5 * MS).timer_wakes(VICTIM).at(5 * MS + 5).run(VICTIM);
+        }
+        let scene = scene.at(6 * MS).sleep(IDLE).at(13 * MS).timer_wakes(VICTIM);
+        scene.at(13 * MS + 5).run(VICTIM).at(14 * MS).sleep(IDLE).explain("victim")
+    };
+    assert!(with(true).finding("rt-throttled").is_none(), "{:?}", with(true).codes());
+}
+
+/// A hog is taken off the CPU for 50 ms, and a SCHED_OTHER thread runs; the victim waits meanwhile.
+fn passed_over_for(scene: Scene) -> super::support::Explained {
+    let scene = scene.cpu(1).at(0).run(HOG).at(950 * MS).run(APP).at(960 * MS).timer_wakes(VICTIM);
+    scene.at(1_000 * MS).run(VICTIM).at(1_000 * MS + 200).sleep(HOG).explain("victim")
+}
+
+#[test]
+fn without_the_kernels_version_neither_throttling_nor_the_fair_server_is_accused() {
+    let explained = passed_over_for(Scene::new());
+    assert_eq!(explained.only().verdict.confidence, Confidence::Low);
+    assert!(explained.finding("rt-throttled").is_none() && explained.finding("fair-server").is_none());
+    let finding = explained.finding("unexplained").expect("a finding");
+    assert_eq!(finding.severity, Severity::Warning);
+    assert!(
+        finding.title.contains("RT throttling") && finding.title.contains("fair server"),
+        "{}",
+        finding.title
+    );
+    assert!(finding.why.contains("version"), "{}", finding.why);
+    for (kernel, code) in [("6.1.0-18-amd64", "rt-throttled"), ("6.12.9-amd64", "fair-server")] {
+        let finding = passed_over_for(Scene::new().kernel(kernel)).finding(code).cloned();
+        assert_eq!(finding.map(|finding| finding.severity), Some(Severity::Error), "{kernel}");
+    }
+}
+
+#[test]
+fn a_wait_for_the_lock_of_a_file_is_part_of_the_activation() {
+    const FLOCK: i64 = 73;
+    let owner = fair("owner", 40);
+    let scene = Scene::new().cpu(1).at(0).run(owner).at(100).timer_wakes(VICTIM).at(105).run(VICTIM);
+    let scene = scene.at(200).call(FLOCK, [3, 2, 0]).at(210).sleep(owner);
+    let scene = scene.at(5_000).call(FLOCK, [3, 8, 0]).at(5_010).wake(VICTIM, 1).at(5_015).run(VICTIM);
+    let scene = scene.at(5_020).ret(FLOCK).at(5_100).call(sys::CLOCK_NANOSLEEP, sys::UNTIL);
+    let explained = scene.at(5_110).sleep(owner).explain("victim");
+    assert_blames(explained.only(), Cause::LockWait, Some(owner));
+    assert_eq!(explained.only().response(), whylate_base::Ns::from_us(5_010));
+}
+
+#[test]
+fn a_thread_whose_return_from_its_sleep_was_lost_was_not_slow_in_it() {
+    // It works for 3 ms after its sleep and is preempted; whether the return from the call was recorded is the difference.
+    let works = |returns: bool| {
+        let scene = Scene::new().cpu(1).at(0).run(VICTIM).fact(Fact::Hypervisor(true));
+        let scene = scene.at(50).call(sys::CLOCK_NANOSLEEP, sys::UNTIL).at(60).sleep(IDLE);
+        let high = rt("high", 12, 60);
+        let scene = scene.at(100).timer_wakes(VICTIM).at(105).run(VICTIM).at(3_100).wake(high, 1);
+        let mut scene = scene.at(3_103).run(high).at(3_200).sleep(VICTIM).at(3_210);
+        if returns {
+            scene = scene.ret(sys::CLOCK_NANOSLEEP);
+        }
+        let scene = scene.at(3_250).call(sys::CLOCK_NANOSLEEP, sys::UNTIL).at(3_260).sleep(IDLE);
+        scene.explain("victim").worst().verdict.cause
+    };
+    assert_eq!((works(true), works(false)), (Cause::Stolen, Cause::OwnWork));
+}
