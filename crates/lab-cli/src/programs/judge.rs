@@ -39,14 +39,16 @@ fn is_judged(case: &Case, activation: &Activation) -> bool {
 /// Judges the explanation of a recorded case. `host_noise`: the host may have taken time from the guest.
 pub(super) fn judge(case: &Case, kernel: &str, explanation: &Explanation, host_noise: bool) -> Judgement {
     let faults: Vec<&Fault> = case.faults_on(kernel).collect();
-    let mut worst = candidates(case, explanation);
-    worst.truncate(WORST);
+    let all = candidates(case, explanation);
+    let worst: Vec<&Activation> = all.iter().take(WORST).copied().collect();
     let late: Vec<&Activation> =
         worst.iter().filter(|activation| activation.response() >= case.late()).copied().collect();
     let jobs: Vec<JobRuling> =
         late.iter().map(|activation| of_activation(case, &faults, activation, host_noise)).collect();
+    // One of two faults may make all of the worst ones late.
     let found = |fault: &&Fault| {
-        late.iter().any(|activation| rule(fault, activation) == Ruling::Right)
+        let is_late = |activation: &&&Activation| activation.response() >= case.late();
+        all.iter().filter(is_late).any(|activation| rule(fault, activation) == Ruling::Right)
             || (fault.culprits.is_empty()
                 && explanation
                     .findings
