@@ -6,6 +6,7 @@ mod claims;
 mod measure;
 mod process;
 mod read;
+mod simulate;
 mod stacks;
 mod storm;
 mod threads;
@@ -30,6 +31,8 @@ pub(crate) enum Bench {
     Claims(claims::Claims),
     /// Measure wake-up latencies beside cyclictest, in turn: idle, and under stress-ng
     Measure(measure::Measure),
+    /// Simulate activations of ten tasks on four CPUs: seconds, and whether memory grows
+    Simulate(simulate::Simulate),
     /// Run a program with and without its observers, in turn: record, its stacks, doctor, perf and strace
     Stacks(stacks::Stacks),
     /// Be the program that `stacks` has observed
@@ -46,6 +49,7 @@ impl Bench {
             Bench::Check(check) => check.run(root),
             Bench::Claims(claims) => claims.run(),
             Bench::Measure(measure) => measure.run(root),
+            Bench::Simulate(simulate) => simulate.run(root),
             Bench::Stacks(stacks) => stacks.run(root),
             Bench::Workload(workload) => workload.run(),
         }
