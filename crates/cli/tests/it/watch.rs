@@ -237,10 +237,9 @@ fn no_response_takes_no_time() {
     watch.until("late");
     let (summary, _) = watch.end();
     let thread = &summary["threads"][0];
-    for times in ["latency", "response"] {
-        let least = thread[times]["buckets"][0]["from_ns"].as_i64();
-        assert!(least.is_some_and(|least| least > 0), "{times}: {thread:#}");
-    }
+    // A latency may be 0: a timer whose time is over fires before the thread has gone to sleep, and it stays on the CPU.
+    let least = thread["response"]["buckets"][0]["from_ns"].as_i64();
+    assert!(least.is_some_and(|least| least > 0), "{thread:#}");
 }
 
 #[test]
