@@ -3,6 +3,7 @@
 use super::attribution::Charge;
 use super::charger::Charger;
 use crate::causes::Cause;
+use crate::timeline::Timeline;
 use crate::timeline::cpus::{CpuTimeline, IrqsOffSample};
 use crate::timeline::recent::partition_from_end;
 use crate::timeline::timers::LateTimer;
@@ -16,6 +17,12 @@ const NOTABLE_THEFT: Ns = Ns::from_us(50);
 const LONG_IN_SOFTIRQ: Ns = Ns::from_ms(1);
 /// No idle state takes longer to leave (the deepest of cpuidle's tables are a few hundred microseconds).
 pub(super) const LONGEST_IDLE_EXIT: Ns = Ns::from_ms(1);
+
+/// How sure it is that an idle CPU was leaving its idle state: an interrupt's handler upon the idle task looks the same where
+/// no interrupts were recorded.
+pub(super) fn of_idle_exit(timeline: &Timeline) -> Confidence {
+    if timeline.shows_interrupts() { Confidence::High } else { Confidence::Low }
+}
 
 impl Charger<'_> {
     /// How sure it is that a thread kept the CPU of which nothing was seen: on a guest the
@@ -45,9 +52,7 @@ impl Charger<'_> {
                 false => Charge::unexplained(),
             }
         } else {
-            // An interrupt's handler upon the idle task looks the same where no interrupts were recorded.
-            let shown = self.timeline.shows_interrupts();
-            Charge::to(Cause::IdleExit, None, if shown { Confidence::High } else { Confidence::Low })
+            Charge::to(Cause::IdleExit, None, of_idle_exit(self.timeline))
         }
     }
 

@@ -4,7 +4,7 @@
 //! first by the rules. Most activations of most traces are like this, and their ledger is known without a walk through
 //! all that happened meanwhile. Tests compare every one with the result of the walk.
 
-use super::overdue::{ORDINARY, late_timers};
+use super::overdue::{ORDINARY, late_timers, of_idle_exit};
 use super::placement::LONGEST_MOVE;
 use super::precedence::{Contender, Relation};
 use super::queue::ORDINARY_DISPATCH;
@@ -54,7 +54,7 @@ pub(crate) fn plain(timeline: &Timeline, thread: &Thread, open: &Open, end: Ns) 
     if !(before.start < due && itself && alone) {
         return None;
     }
-    let (cause, by) = wait(timeline, thread, before.running, (due, queued.start, running))?;
+    let (cause, by, confidence) = wait(timeline, thread, before.running, (due, queued.start, running))?;
 
     let passed_over =
         timeline.windows.is_open(cpu) || history.passed_over_until.is_some_and(|until| until > due);
@@ -62,32 +62,32 @@ pub(crate) fn plain(timeline: &Timeline, thread: &Thread, open: &Open, end: Ns) 
     if passed_over || lost || late_timers(history, due, end).next().is_some() {
         return None;
     }
-    let segment = |cause, by, start, end| Segment {
-        cause,
-        start,
+    let waited = Segment { cause, start: due, end: running, cpu, by, owner: None, confidence };
+    let worked = Segment {
+        cause: Cause::OwnWork,
+        start: running,
         end,
-        cpu,
-        by,
-        owner: None,
+        by: None,
         confidence: Confidence::High,
+        ..waited
     };
-    Some([segment(cause, by, due, running), segment(Cause::OwnWork, None, running, end)])
+    Some([waited, worked])
 }
 
 /// What the wait of a thread is charged to that was due, was queued and ran at these instants, while its CPU did nothing
-/// but what it did `before`; `None` where that takes a closer look.
+/// but what it did `before`, and how sure that is; `None` where that takes a closer look.
 fn wait(
     timeline: &Timeline,
     thread: &Thread,
     before: Running,
     (due, queued, running): (Ns, Ns, Ns),
-) -> Option<(Cause, Option<Culprit>)> {
+) -> Option<(Cause, Option<Culprit>, Confidence)> {
     let waiter = Contender::at(thread, due);
     let may_be_throttled =
         waiter.priority.class() == SchedClass::Fair && timeline.quota.last_between(due, running).is_some();
     match before {
         _ if may_be_throttled => None,
-        Running::Idle if running - due <= ORDINARY => Some((Cause::IdleExit, None)),
+        Running::Idle if running - due <= ORDINARY => Some((Cause::IdleExit, None, of_idle_exit(timeline))),
         Running::Task(tid, theirs) if tid != thread.tid => {
             let thread = timeline.threads.get(tid);
             let comm_at = |instant| thread.map(|thread| thread.comm_at(instant)).unwrap_or_default();
@@ -98,7 +98,7 @@ fn wait(
                         && !waiter.is_stopper()
                         && running - due <= ORDINARY_DISPATCH =>
                 {
-                    return Some((Cause::Dispatch, None));
+                    return Some((Cause::Dispatch, None, Confidence::High));
                 }
                 Relation::EqualPriority => Cause::EqualPriorityTask,
                 Relation::Fair => Cause::FairQueue,
@@ -106,7 +106,7 @@ fn wait(
             };
             let boosted = timeline.seen.contains(Kind::PiSetprio);
             let by = Culprit::Task { tid, comm: runner.comm, priority: theirs };
-            (runner.comm == comm_at(queued) && !boosted).then_some((cause, Some(by)))
+            (runner.comm == comm_at(queued) && !boosted).then_some((cause, Some(by), Confidence::High))
         }
         _ => None,
     }
