@@ -1,6 +1,7 @@
 //! One event, decoded.
 
 use crate::carriers::{CpuCall, Packet, Work};
+use crate::kvm::Kvm;
 use crate::names::{Marker, Name, Symbol};
 use crate::tracers::{Noise, OsnoiseSample, Preemptirq, Timerlat};
 use crate::{Context, Kind, KindSet};
@@ -253,6 +254,8 @@ pub enum EventKind {
         /// Of this CPU.
         target: Cpu,
     },
+    /// `kvm_entry`, `kvm_exit`
+    Kvm(Kvm),
     /// Events were lost on this CPU up to this instant.
     Lost {
         /// How many, where the kernel counted them.
@@ -471,6 +474,7 @@ impl EventKind {
             EventKind::Work(_) => Kind::Work,
             EventKind::CpuCall(_) => Kind::CpuCall,
             EventKind::CpuFrequency { .. } => Kind::CpuFrequency,
+            EventKind::Kvm(_) => Kind::Kvm,
             EventKind::Lost { .. } => Kind::Lost,
             EventKind::Other => Kind::Other,
         }

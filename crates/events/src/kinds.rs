@@ -40,13 +40,14 @@ pub enum Kind {
     Work,
     CpuCall,
     CpuFrequency,
+    Kvm,
     Lost,
     Other,
 }
 
 impl Kind {
     /// Every kind, in declaration order.
-    pub const ALL: [Kind; 35] = [
+    pub const ALL: [Kind; 36] = [
         Kind::Switch,
         Kind::Waking,
         Kind::Wakeup,
@@ -80,6 +81,7 @@ impl Kind {
         Kind::Work,
         Kind::CpuCall,
         Kind::CpuFrequency,
+        Kind::Kvm,
         Kind::Lost,
         Kind::Other,
     ];
@@ -131,6 +133,7 @@ impl Kind {
             ],
             Kind::CpuCall => &["ipi:ipi_send_cpu"],
             Kind::CpuFrequency => &["power:cpu_frequency"],
+            Kind::Kvm => &["kvm:kvm_entry", "kvm:kvm_exit"],
             Kind::Lost | Kind::Other => &[],
         }
     }

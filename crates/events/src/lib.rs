@@ -16,6 +16,7 @@ mod event;
 mod facts;
 mod info;
 mod kinds;
+mod kvm;
 mod latency;
 mod merge;
 mod mutexes;
@@ -33,6 +34,7 @@ pub use event::{
 pub use facts::{FACT_PREFIX, Fact};
 pub use info::{Damage, Effect, Quality, TraceInfo};
 pub use kinds::{Kind, KindSet};
+pub use kvm::{Kvm, KvmExitReason};
 pub use latency::{Breakdown, BreakdownPart, LatencyTask, LatencyTrace, LatencyTracer, PartKind, Tool};
 pub use merge::Merge;
 pub use mutexes::{MutexProtocol, MutexReading};

@@ -15,8 +15,8 @@ use crate::tracepoint::Tracepoint;
 use serde_json::{Map, Value, json};
 use std::io::{self, Write};
 use whylate_events::{
-    ContextFlags, CpuCall, Event, EventKind, EventSource, Noise, NoiseSource, Packet, PacketStep, TaskState,
-    TimerlatContext, TraceInfo, Wake,
+    ContextFlags, CpuCall, Event, EventKind, EventSource, Kvm, Noise, NoiseSource, Packet, PacketStep,
+    TaskState, TimerlatContext, TraceInfo, Wake,
 };
 
 /// The schema named in the first line.
@@ -146,6 +146,10 @@ pub fn fields(event: &Event) -> Value {
             json!({"func": function})
         }
         EventKind::CpuFrequency { khz, target } => json!({"state": khz, "cpu_id": target}),
+        EventKind::Kvm(Kvm::Entry { vcpu }) => json!({"vcpu_id": vcpu}),
+        EventKind::Kvm(Kvm::Exit { vcpu, reason }) => {
+            json!({"exit_reason": reason.code, "isa": reason.isa, "vcpu_id": vcpu})
+        }
         EventKind::Nmi { delta } => json!({"delta_ns": delta}),
         EventKind::Signal(s) => json!({"sig": s.sig, "code": s.code, "comm": s.comm, "pid": s.tid}),
         EventKind::Marker(text) => json!({"buf": text}),

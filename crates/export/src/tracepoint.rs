@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use whylate_base::Ns;
-use whylate_events::{CpuCall, EventKind, Kind, NoiseSource, Preemptirq};
+use whylate_events::{CpuCall, EventKind, Kind, Kvm, NoiseSource, Preemptirq};
 
 /// A tracepoint by group and name.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -85,6 +85,8 @@ impl<'n> Tracepoint<'n> {
             EventKind::CpuCall(CpuCall::Started { .. }) => ("csd", "csd_function_entry"),
             EventKind::CpuCall(CpuCall::Ended { .. }) => ("csd", "csd_function_exit"),
             EventKind::CpuFrequency { .. } => ("power", "cpu_frequency"),
+            EventKind::Kvm(Kvm::Entry { .. }) => ("kvm", "kvm_entry"),
+            EventKind::Kvm(Kvm::Exit { .. }) => ("kvm", "kvm_exit"),
             EventKind::Lost { .. } => ("whylate", "lost"),
             EventKind::Other => ("whylate", "other"),
         };

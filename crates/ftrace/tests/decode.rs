@@ -6,9 +6,9 @@ use common::{Machine, Value};
 use std::sync::Arc;
 use whylate_base::{Cpu, Ns, Priority, Tid};
 use whylate_events::{
-    ContentionFlags, CpuCall, EventKind, HrtimerExpiry, HrtimerStart, Kind, Noise, NoiseSource,
-    OsnoiseSample, Packet, PacketStep, PageFault, Preemptirq, Signal, Syscall, SyscallReturn, Timerlat,
-    TimerlatContext, Wake, Work, WorkStep,
+    ContentionFlags, CpuCall, EventKind, HrtimerExpiry, HrtimerStart, Kind, Kvm, KvmExitReason, Noise,
+    NoiseSource, OsnoiseSample, Packet, PacketStep, PageFault, Preemptirq, Signal, Syscall, SyscallReturn,
+    Timerlat, TimerlatContext, Wake, Work, WorkStep,
 };
 use whylate_ftrace::decode::Decoders;
 use whylate_ftrace::format::{EventFormat, EventFormats};
@@ -371,6 +371,33 @@ fn every_event_with_a_type() {
             &["u32 state", "u32 cpu_id"],
             &[("state", Int(1_200_000)), ("cpu_id", Int(1))],
             EventKind::CpuFrequency { khz: 1_200_000, target: Cpu(1) },
+        ),
+        (
+            "kvm",
+            "kvm_entry",
+            &["unsigned int vcpu_id", "unsigned long rip"],
+            &[("vcpu_id", Int(1)), ("rip", Int(0x1234))],
+            EventKind::Kvm(Kvm::Entry { vcpu: Some(1) }),
+        ),
+        (
+            "kvm",
+            "kvm_exit",
+            &[
+                "unsigned int exit_reason",
+                "unsigned long guest_rip",
+                "u32 isa",
+                "u64 info1",
+                "unsigned int vcpu_id",
+            ],
+            &[("exit_reason", Int(48)), ("isa", Int(1)), ("vcpu_id", Int(1))],
+            EventKind::Kvm(Kvm::Exit { vcpu: Some(1), reason: KvmExitReason { isa: 1, code: 48 } }),
+        ),
+        (
+            "kvm",
+            "kvm_exit",
+            &["int ret", "unsigned int esr_ec", "unsigned long vcpu_pc"],
+            &[("ret", Int(2)), ("esr_ec", Int(1))],
+            EventKind::Kvm(Kvm::Exit { vcpu: None, reason: KvmExitReason { isa: 3, code: 0x101 } }),
         ),
         (
             "signal",

@@ -94,6 +94,7 @@ impl Engine<'_> {
             EventKind::NapiPoll { .. }
             | EventKind::CpuCall(_)
             | EventKind::CpuFrequency { .. }
+            | EventKind::Kvm(_)
             | EventKind::HrtimerCancel { .. }
             | EventKind::TimerExpire { .. }
             | EventKind::TimerExpireExit { .. }

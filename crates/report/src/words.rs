@@ -315,6 +315,7 @@ pub(crate) fn kind(kind: Kind) -> &'static str {
         Kind::Work => "work",
         Kind::CpuCall => "cpu-call",
         Kind::CpuFrequency => "cpu-frequency",
+        Kind::Kvm => "kvm",
         Kind::Lost => "lost",
         Kind::Other => "other",
     }

@@ -5,7 +5,7 @@ use super::proto::Message;
 use crate::tracepoint::{Tracepoint, whole_us};
 use std::collections::HashMap;
 use whylate_base::{Comm, Tid};
-use whylate_events::{CpuCall, Event, EventKind, NoiseSource, Symbol, TaskState, TimerlatContext, Wake};
+use whylate_events::{CpuCall, Event, EventKind, Kvm, NoiseSource, Symbol, TaskState, TimerlatContext, Wake};
 use whylate_ftrace::encode::vector_number;
 
 /// `FtraceEventBundle.event`
@@ -321,6 +321,12 @@ fn generic(m: &mut Message, kind: &EventKind) {
         EventKind::CpuFrequency { khz, target } => {
             number("state", khz.into());
             number("cpu_id", target.0.into());
+        }
+        EventKind::Kvm(Kvm::Entry { vcpu }) => number("vcpu_id", vcpu.unwrap_or(u32::MAX).into()),
+        EventKind::Kvm(Kvm::Exit { vcpu, reason }) => {
+            number("exit_reason", reason.code.into());
+            number("isa", reason.isa.into());
+            number("vcpu_id", vcpu.unwrap_or(u32::MAX).into());
         }
         EventKind::Nmi { delta } => number("delta_ns", time(delta)),
         EventKind::Timerlat(sample) => {

@@ -6,8 +6,8 @@ use crate::tracepoint::{Tracepoint, whole_us};
 use std::fmt::Write;
 use whylate_base::{Comm, Priority, Tid};
 use whylate_events::{
-    ContentionFlags, CpuCall, Event, EventKind, Noise, NoiseSource, Packet, PacketStep, Symbol, TaskState,
-    TimerlatContext, Wake, WorkStep,
+    ContentionFlags, CpuCall, Event, EventKind, Kvm, KvmExitReason, Noise, NoiseSource, Packet, PacketStep,
+    Symbol, TaskState, TimerlatContext, Wake, WorkStep,
 };
 use whylate_ftrace::encode::vector_number;
 use whylate_ledger::softirq_name;
@@ -128,6 +128,10 @@ pub(super) fn print(event: &Event, threads: &Threads, line: &mut String) {
             write!(line, "func={}", function(called))
         }
         EventKind::CpuFrequency { khz, target } => write!(line, "state={khz} cpu_id={target}"),
+        EventKind::Kvm(Kvm::Entry { vcpu }) => write!(line, "vcpu_id={}", vcpu.unwrap_or(u32::MAX)),
+        EventKind::Kvm(Kvm::Exit { vcpu, reason: KvmExitReason { isa, code } }) => {
+            write!(line, "exit_reason={code} isa={isa} vcpu_id={}", vcpu.unwrap_or(u32::MAX))
+        }
         EventKind::Signal(s) => {
             write!(line, "sig={} code={} comm={} pid={}", s.sig, s.code, comm(s.comm), s.tid)
         }

@@ -3,9 +3,10 @@
 use proptest::prelude::*;
 use whylate_base::{Comm, Cpu, Ns, Priority, Tid};
 use whylate_events::{
-    ContentionFlags, Context, ContextFlags, CpuCall, Event, EventKind, HrtimerExpiry, HrtimerStart, Marker,
-    Name, Noise, NoiseSource, OsnoiseSample, Packet, PacketStep, PageFault, Signal, Switch, Symbol, Syscall,
-    SyscallReturn, TaskState, Timerlat, TimerlatContext, TraceInfo, VecSource, Wake, Work, WorkStep,
+    ContentionFlags, Context, ContextFlags, CpuCall, Event, EventKind, HrtimerExpiry, HrtimerStart, Kvm,
+    KvmExitReason, Marker, Name, Noise, NoiseSource, OsnoiseSample, Packet, PacketStep, PageFault, Signal,
+    Switch, Symbol, Syscall, SyscallReturn, TaskState, Timerlat, TimerlatContext, TraceInfo, VecSource, Wake,
+    Work, WorkStep,
 };
 use whylate_ledger::softirq_name;
 
@@ -136,6 +137,10 @@ fn carriers() -> impl Strategy<Value = EventKind> {
         word().prop_map(|function| EventKind::CpuCall(CpuCall::Started { function: function.into() })),
         word().prop_map(|function| EventKind::CpuCall(CpuCall::Ended { function: function.into() })),
         (any::<u32>(), cpu()).prop_map(|(khz, target)| EventKind::CpuFrequency { khz, target }),
+        prop::option::of(0u32..99).prop_map(|vcpu| EventKind::Kvm(Kvm::Entry { vcpu })),
+        (prop::option::of(0u32..99), 1u32..4, any::<u32>()).prop_map(|(vcpu, isa, code)| {
+            EventKind::Kvm(Kvm::Exit { vcpu, reason: KvmExitReason { isa, code } })
+        }),
     ]
 }
 

@@ -1,11 +1,13 @@
-//! What carries work from one thread or device to another: `napi`, `net`, `skb`, `workqueue`, `ipi`, `csd`; and the
-//! frequency of CPUs.
+//! What carries work from one thread or device to another: `napi`, `net`, `skb`, `workqueue`, `ipi`, `csd`; the
+//! frequency of CPUs; and when a guest's CPUs execute its code: `kvm`.
 
 use super::field::{Int, Lookup, Str};
 use crate::bytes::Endian;
 use crate::symbols::SymbolCache;
 use whylate_base::Cpu;
-use whylate_events::{CpuCall, EventKind, Kind, Name, Packet, PacketStep, Symbol, Work, WorkStep};
+use whylate_events::{
+    CpuCall, EventKind, Kind, Kvm, KvmExitReason, Name, Packet, PacketStep, Symbol, Work, WorkStep,
+};
 
 #[derive(Debug)]
 pub(super) enum Carrier {
@@ -17,6 +19,9 @@ pub(super) enum Carrier {
     CallStart { function: Int },
     CallEnd { function: Int },
     CpuFrequency { khz: Int, target: Int },
+    KvmEntry { vcpu: Option<Int> },
+    KvmExit { vcpu: Option<Int>, reason: Int, isa: Int },
+    KvmExitOfArm { ret: Int, class: Int },
 }
 
 pub(super) fn compile(f: &mut Lookup<'_>) -> Option<(Kind, Carrier)> {
@@ -47,6 +52,18 @@ pub(super) fn compile(f: &mut Lookup<'_>) -> Option<(Kind, Carrier)> {
         ("csd", "csd_function_exit") => (Kind::CpuCall, Carrier::CallEnd { function: f.int("func")? }),
         ("power", "cpu_frequency") => {
             (Kind::CpuFrequency, Carrier::CpuFrequency { khz: f.int("state")?, target: f.int("cpu_id")? })
+        }
+        ("kvm", "kvm_entry") => (Kind::Kvm, Carrier::KvmEntry { vcpu: f.int("vcpu_id") }),
+        ("kvm", "kvm_exit") => {
+            let exit = match f.int("esr_ec") {
+                Some(class) => Carrier::KvmExitOfArm { ret: f.int("ret")?, class },
+                None => Carrier::KvmExit {
+                    vcpu: f.int("vcpu_id"),
+                    reason: f.int("exit_reason")?,
+                    isa: f.int("isa")?,
+                },
+            };
+            (Kind::Kvm, exit)
         }
         _ => return None,
     })
@@ -90,6 +107,21 @@ impl Carrier {
                 khz: khz.read(e, r)? as u32,
                 target: Cpu(target.read(e, r)? as u32),
             },
+            Carrier::KvmEntry { vcpu } => EventKind::Kvm(Kvm::Entry { vcpu: number(vcpu, e, r) }),
+            Carrier::KvmExit { vcpu, reason, isa } => {
+                let code = reason.read(e, r)? as u32;
+                let reason = KvmExitReason { isa: isa.read(e, r)? as u32, code };
+                EventKind::Kvm(Kvm::Exit { vcpu: number(vcpu, e, r), reason })
+            }
+            Carrier::KvmExitOfArm { ret, class } => {
+                let reason = KvmExitReason::of_arm(ret.read(e, r)? as u32, class.read(e, r)? as u32);
+                EventKind::Kvm(Kvm::Exit { vcpu: None, reason })
+            }
         })
     }
+}
+
+/// The number of a guest's CPU; the largest of all stands for one that is not known.
+fn number(field: Option<Int>, e: Endian, r: &[u8]) -> Option<u32> {
+    field?.read(e, r).map(|number| number as u32).filter(|&number| number != u32::MAX)
 }

@@ -265,7 +265,7 @@ impl Slot {
         };
         let compiled = match format.system.as_str() {
             "sched" => sched::compile(&mut lookup).map(|(kind, sched)| (kind, Decoder::Sched(sched))),
-            "napi" | "net" | "skb" | "workqueue" | "ipi" | "csd" => {
+            "napi" | "net" | "skb" | "workqueue" | "ipi" | "csd" | "kvm" => {
                 carriers::compile(&mut lookup).map(|(kind, carrier)| (kind, Decoder::Carrier(carrier)))
             }
             "power" if format.name == "cpu_frequency" => {

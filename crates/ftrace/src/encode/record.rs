@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write;
 use whylate_base::{Cpu, Ns, Tid};
 use whylate_events::{
-    Context, CpuCall, Event, EventKind, Kind, KindSet, Name, NoiseSource, PacketStep, Symbol, TaskState,
+    Context, CpuCall, Event, EventKind, Kind, KindSet, Kvm, Name, NoiseSource, PacketStep, Symbol, TaskState,
     TimerlatContext, Wake, WorkStep,
 };
 
@@ -228,6 +228,13 @@ impl Encoder {
             }
             EventKind::CpuFrequency { khz, target } => {
                 self.put(&points::CPU_FREQUENCY, context, &[bits(khz.into()), cpu(target)], out);
+            }
+            EventKind::Kvm(Kvm::Entry { vcpu }) => {
+                self.put(&points::KVM_ENTRY, context, &[bits(vcpu.unwrap_or(u32::MAX).into())], out);
+            }
+            EventKind::Kvm(Kvm::Exit { vcpu, reason }) => {
+                let numbers = [reason.code, reason.isa, vcpu.unwrap_or(u32::MAX)];
+                self.put(&points::KVM_EXIT, context, &numbers.map(|number| bits(number.into())), out);
             }
             _ => return false,
         }

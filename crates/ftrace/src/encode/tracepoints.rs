@@ -211,6 +211,10 @@ specs! {
         r#""%p (ret=%d)", REC->lock_addr, REC->ret"#;
     CPU_IDLE = 136 "power" "cpu_idle" { "u32 state" Unsigned(4), "u32 cpu_id" Unsigned(4) }
         r#""state=%lu cpu_id=%lu", (unsigned long)REC->state, (unsigned long)REC->cpu_id"#;
+    KVM_ENTRY = 166 "kvm" "kvm_entry" { "unsigned int vcpu_id" Unsigned(4) } r#""vcpu_id=%u", REC->vcpu_id"#;
+    KVM_EXIT = 167 "kvm" "kvm_exit" {
+        "unsigned int exit_reason" Unsigned(4), "u32 isa" Unsigned(4), "unsigned int vcpu_id" Unsigned(4) }
+        r#""exit_reason=%u isa=%u vcpu_id=%u", REC->exit_reason, REC->isa, REC->vcpu_id"#;
     NMI = 137 "nmi" "nmi_handler" { "s64 delta_ns" Signed(8) } r#""delta_ns: %lld", REC->delta_ns"#;
     SIGNAL = 138 "signal" "signal_generate" {
         "int sig" Signed(4), "int code" Signed(4), "char comm[16]" Comm, "pid_t pid" Signed(4) }

@@ -7,8 +7,8 @@ use super::state::StateBits;
 use super::wire::fields;
 use whylate_base::{Cpu, Ns, Priority, Text, Tid};
 use whylate_events::{
-    ContentionFlags, CpuCall, EventKind, HrtimerExpiry, HrtimerStart, Kind, Marker, Name, Packet, PacketStep,
-    PageFault, Signal, Switch, Symbol, Syscall, SyscallReturn, Wake, Work, WorkStep,
+    ContentionFlags, CpuCall, EventKind, HrtimerExpiry, HrtimerStart, Kind, Kvm, KvmExitReason, Marker, Name,
+    Packet, PacketStep, PageFault, Signal, Switch, Symbol, Syscall, SyscallReturn, Wake, Work, WorkStep,
 };
 
 /// The numbers of `FtraceEvent`'s fields.
@@ -196,6 +196,7 @@ pub(super) fn decode_generic(event: &Generic<'_>) -> EventKind {
 fn known(event: &Generic<'_>) -> Option<EventKind> {
     let name = std::str::from_utf8(event.name).ok()?;
     let u64 = |name| event.int(name).map(|value| value as u64);
+    let vcpu = || event.int("vcpu_id").map(|vcpu| vcpu as u32).filter(|&vcpu| vcpu != u32::MAX);
     Some(match name {
         "page_fault_user" | "page_fault_kernel" => EventKind::PageFault(PageFault {
             address: u64("address")?,
@@ -233,6 +234,12 @@ fn known(event: &Generic<'_>) -> Option<EventKind> {
             khz: event.int("state")? as u32,
             target: Cpu(event.int("cpu_id")? as u32),
         },
+        "kvm_entry" => EventKind::Kvm(Kvm::Entry { vcpu: vcpu() }),
+        "kvm_exit" => {
+            let reason =
+                KvmExitReason { code: event.int("exit_reason")? as u32, isa: event.int("isa")? as u32 };
+            EventKind::Kvm(Kvm::Exit { vcpu: vcpu(), reason })
+        }
         "nmi_handler" => EventKind::Nmi { delta: Ns(event.int("delta_ns")?) },
         // As `whylate convert` writes them: Perfetto's recorder cannot have these tracers' own entries.
         "function" => EventKind::Function { name: event.text("function")? },

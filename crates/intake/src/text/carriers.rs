@@ -2,7 +2,9 @@
 
 use super::fields::{address, field, number, symbol};
 use whylate_base::Cpu;
-use whylate_events::{CpuCall, EventKind, Name, Packet, PacketStep, Symbol, Work, WorkStep};
+use whylate_events::{
+    CpuCall, EventKind, Kvm, KvmExitReason, Name, Packet, PacketStep, Symbol, Work, WorkStep,
+};
 
 /// Reads an event of these groups; `None` of any other, and of one whose fields are not known here.
 pub(super) fn event(name: &str, text: &str) -> Option<EventKind> {
@@ -27,8 +29,35 @@ pub(super) fn event(name: &str, text: &str) -> Option<EventKind> {
             let khz = number(field(text, "state")?)?;
             Some(EventKind::CpuFrequency { khz, target: cpu(text, "cpu_id")? })
         }
+        "kvm_entry" => Some(EventKind::Kvm(Kvm::Entry { vcpu: vcpu(text) })),
+        "kvm_exit" => Some(EventKind::Kvm(Kvm::Exit { vcpu: vcpu(text), reason: exit_reason(text)? })),
         _ => None,
     }
+}
+
+/// The guest's CPU: `vcpu 0, rip ..`, or `vcpu_id=0`.
+fn vcpu(text: &str) -> Option<u32> {
+    let spelled = || text.strip_prefix("vcpu ")?.split([' ', ',']).next();
+    let number = field(text, "vcpu_id").or_else(spelled).and_then(number::<u32>)?;
+    Some(number).filter(|&number| number != u32::MAX)
+}
+
+/// `vcpu 0 reason EPT_VIOLATION rip ..` of x86, `TRAP: HSR_EC: 0x0001 (WFx), PC: ..` of arm64, or raw
+/// `exit_reason=48 isa=1`.
+fn exit_reason(text: &str) -> Option<KvmExitReason> {
+    if let Some(code) = field(text, "exit_reason") {
+        return Some(KvmExitReason { code: number(code)?, isa: field(text, "isa").and_then(number)? });
+    }
+    if let Some((kind, class)) = text.split_once(": HSR_EC: ") {
+        let class = class.split([' ', ',']).next()?.strip_prefix("0x")?;
+        let ret = match kind {
+            "IRQ" => 0,
+            "SERROR" => 1,
+            _ => 2,
+        };
+        return Some(KvmExitReason::of_arm(ret, u32::from_str_radix(class, 16).ok()?));
+    }
+    KvmExitReason::of_x86_name(text.split_once("reason ")?.1.split(' ').next()?)
 }
 
 fn cpu(text: &str, key: &str) -> Option<Cpu> {
@@ -89,6 +118,7 @@ mod tests {
         let packet =
             |step, dev: &str| EventKind::Packet(Packet { skb: 0xf2d1_a2b3, len: 60, dev: dev.into(), step });
         let work = |step| EventKind::Work(Work { work: 0x12, function: "flush_to_ldisc".into(), step });
+        let exit = |vcpu, isa, code| EventKind::Kvm(Kvm::Exit { vcpu, reason: KvmExitReason { isa, code } });
         for (name, text, expected) in [
             ("netif_rx", "dev=lo skbaddr=00000000f2d1a2b3 len=60", packet(PacketStep::Looped, "lo")),
             ("netif_receive_skb", "dev=lo skbaddr=0xf2d1a2b3 len=60", packet(PacketStep::Received, "lo")),
@@ -134,6 +164,13 @@ mod tests {
                 "state=1200000 cpu_id=3",
                 EventKind::CpuFrequency { khz: 1_200_000, target: Cpu(3) },
             ),
+            ("kvm_entry", "vcpu 2, rip 0xffffffff81000000", EventKind::Kvm(Kvm::Entry { vcpu: Some(2) })),
+            ("kvm_entry", "PC: 0x0000ffff", EventKind::Kvm(Kvm::Entry { vcpu: None })),
+            ("kvm_exit", "vcpu 0 reason EPT_VIOLATION rip 0xfff info1 0x0 info2 0x0", exit(Some(0), 1, 48)),
+            ("kvm_exit", "reason npf rip 0xfff info 0 0", exit(None, 2, 0x400)),
+            ("kvm_exit", "TRAP: HSR_EC: 0x0001 (WFx), PC: 0xffff", exit(None, 3, 0x101)),
+            ("kvm_exit", "IRQ: HSR_EC: 0x0000 (UNKNOWN), PC: 0xffff", exit(None, 3, 0)),
+            ("kvm_exit", "exit_reason=12 isa=1 vcpu_id=4294967295", exit(None, 1, 12)),
         ] {
             assert_eq!(event(name, text), Some(expected), "{name}: {text}");
         }
@@ -147,6 +184,8 @@ mod tests {
             ("workqueue_queue_work", ""),
             ("cpu_frequency", "state=x cpu_id=0"),
             ("net_unknown", "dev=lo skbaddr=0 len=0"),
+            ("kvm_exit", "vcpu 0 reason NO_SUCH_REASON rip 0x0"),
+            ("kvm_exit", "TRAP: HSR_EC: x"),
         ] {
             assert_eq!(event(name, text), None, "{name}");
         }
