@@ -297,7 +297,8 @@ impl<'a> Assembler<'a> {
         let ledger = match &mut self.each {
             None => ledger,
             Some(each) => {
-                let activation = record::without_tracks(timeline, thread, ended, checkpoint::regroup(ledger));
+                let ledger = if self.options.every_segment { ledger } else { checkpoint::regroup(ledger) };
+                let activation = record::without_tracks(timeline, thread, ended, ledger);
                 each(&activation);
                 activation.ledger
             }

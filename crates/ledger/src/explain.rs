@@ -170,6 +170,7 @@ fn explain_all(mut source: impl EventSource, options: &Options, mut each: Option
         chains,
         candidates: None,
         scope,
+        host: None,
     };
     tracers.add_to(timeline, asked, &mut explanation);
     let is_open = asked.tasks.is_empty() && !explanation.concludes() && asked.chains.is_none();

@@ -25,10 +25,12 @@ mod starved;
 mod stolen;
 mod subject;
 mod unseen;
+mod vcpu_preempted;
 mod words;
 
 pub(crate) use chain_late::of_chains;
 pub(crate) use subject::Subject;
+pub(crate) use vcpu_preempted::of_host;
 
 use crate::causes::Cause;
 use crate::model::Explanation;
@@ -36,7 +38,7 @@ use info::FindingInfo;
 use whylate_base::Finding;
 
 /// The codes that are no cause's.
-const CODES: [FindingInfo; 9] = [
+const CODES: [FindingInfo; 10] = [
     deadline::INFO,
     chain_late::INFO,
     refused::INFO,
@@ -46,6 +48,7 @@ const CODES: [FindingInfo; 9] = [
     longest_call::INFO,
     unseen::INFO,
     recorded_cpus::INFO,
+    vcpu_preempted::INFO,
 ];
 
 /// Findings that are measurements, an answer by themselves.

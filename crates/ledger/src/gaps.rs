@@ -70,6 +70,7 @@ impl Activation {
             tracks: self.tracks.iter().filter_map(|track| cut(track, from, to)).collect(),
             ledger,
             places,
+            host: Vec::new(),
             ..self.clone()
         };
         part.verdict = verdict(&part);

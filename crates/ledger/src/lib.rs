@@ -19,6 +19,7 @@ mod engine;
 mod explain;
 mod findings;
 mod gaps;
+mod host_side;
 mod identities;
 mod late_judge;
 mod live;
@@ -39,13 +40,15 @@ pub use chains::{ChainOptions, ChainPattern, ChainPatternError};
 pub use engine::WANTED;
 pub use explain::{explain, explain_any, explain_each};
 pub use findings::{finding_codes, finding_page};
+pub use host_side::add_host;
 pub use late_judge::{EndedTimes, LateJudge};
 pub use live::LiveLedger;
 pub use model::{
     Activation, Candidate, CandidateKind, Candidates, Chain, ChainElement, ChainInstance, ChainVerdict,
-    Chains, CpuContext, CpuProfile, CpuTrack, CriticalSection, Culprit, Explanation, FunctionTime,
-    FunctionTimes, Gap, GrownLine, Hop, Missing, OnCpu, Place, PlaceRole, SampleCounts, Segment, Slice,
-    Spread, TaskSummary, Trigger, UnknownHop, Verdict, irq_name, is_stand_in, softirq_name, thread_name,
+    Chains, ClockJoin, CpuContext, CpuProfile, CpuTrack, CriticalSection, Culprit, Explanation, FunctionTime,
+    FunctionTimes, Gap, GrownLine, Hop, HostDelay, HostPart, HostRecording, HostState, HostStay, HostVcpu,
+    Missing, OnCpu, Place, PlaceRole, SampleCounts, Segment, Slice, Spread, TaskSummary, Trigger, UnknownHop,
+    Verdict, irq_name, is_stand_in, softirq_name, thread_name,
 };
 pub use options::{Judge, Options, Select};
 pub use scope::{AppliedScope, Instant, InstantError, OutsideTrace, Scope};

@@ -3,6 +3,7 @@
 pub(crate) mod candidates;
 pub(crate) mod chain;
 pub(crate) mod culprit;
+pub(crate) mod host;
 pub(crate) mod irq_kind;
 pub(crate) mod place;
 pub(crate) mod profile;
@@ -12,6 +13,7 @@ pub(crate) mod segment;
 pub use candidates::{Candidate, CandidateKind, Candidates};
 pub use chain::{Chain, ChainElement, ChainInstance, ChainVerdict, Chains, Hop, UnknownHop};
 pub use culprit::{Culprit, irq_name, is_stand_in, softirq_name, thread_name};
+pub use host::{ClockJoin, HostDelay, HostPart, HostRecording, HostState, HostStay, HostVcpu};
 pub(crate) use irq_kind::IrqKind;
 pub use place::{Place, PlaceRole};
 pub use profile::{CpuProfile, GrownLine, SampleCounts};
@@ -51,6 +53,8 @@ pub struct Explanation {
     pub candidates: Option<Candidates>,
     /// The part of the trace that was asked for; `None` where that is all of it.
     pub scope: Option<AppliedScope>,
+    /// The recording of the guest's host, where one was joined.
+    pub host: Option<HostRecording>,
 }
 
 impl Explanation {
@@ -132,6 +136,8 @@ pub struct Activation {
     pub starts_program: bool,
     /// Where in the programs its time went, where call stacks were sampled.
     pub places: Vec<Place>,
+    /// What the host did in its stolen segments, where the host's recording was joined: by segment, the most first.
+    pub host: Vec<HostPart>,
 }
 
 impl Activation {
@@ -154,6 +160,7 @@ impl Activation {
             tracks: Vec::new(),
             starts_program: false,
             places: Vec::new(),
+            host: Vec::new(),
         }
     }
 

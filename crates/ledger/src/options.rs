@@ -21,6 +21,9 @@ pub struct Options {
     pub scope: Scope,
     /// What is asked about chains of threads; `None` for nothing.
     pub chains: Option<ChainOptions>,
+    /// Ledgers keep every segment where it was, however many there are: for those that need the instants. Otherwise neighbours
+    /// of very long ledgers are summed up.
+    pub every_segment: bool,
 }
 
 /// The time that a verdict explains.
@@ -42,6 +45,7 @@ impl Default for Options {
             judge: Judge::default(),
             scope: Scope::default(),
             chains: None,
+            every_segment: false,
         }
     }
 }

@@ -31,6 +31,25 @@ pub(crate) struct ExplainArgs {
     pub(crate) code: Option<String>,
     #[command(flatten)]
     pub(crate) chains: ChainArgs,
+    #[command(flatten)]
+    pub(crate) host: HostArgs,
+}
+
+/// The recording of the guest's host.
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = "Host of a guest")]
+pub(crate) struct HostArgs {
+    /// FILE was recorded in a guest, and this on its host at the same time: explain stolen time by what the host did
+    ///
+    /// The clocks are joined by the events themselves, and the report has the error of the join. Where no offset between the
+    /// clocks agrees with all events, or several do, this fails with exit code 2. On the host, sched:sched_switch is enough to
+    /// join; `whylate record` has what explains as well, and `-e kvm:kvm_exit -e kvm:kvm_entry` the reasons of exits.
+    #[arg(id = "host", long, value_name = "HOST")]
+    pub(crate) file: Option<PathBuf>,
+    /// The host's threads that are the guest's CPUs 0, 1, ... in order [default: those called `CPU 0/KVM`, `CPU 0/TCG`, `vcpu0`,
+    /// `fc_vcpu 0`, ...]
+    #[arg(long = "vcpu", value_name = "TID", value_delimiter = ',', requires = "host", value_parser = clap::value_parser!(i32).range(1..))]
+    pub(crate) vcpus: Vec<i32>,
 }
 
 /// Which chains are explained.

@@ -67,9 +67,9 @@ pub(crate) struct GuestArgs {
     /// How many CPUs the guest has
     #[arg(short, long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=64))]
     pub(crate) cpus: u32,
-    /// Which clock the guest's time follows
-    #[arg(long, value_name = "TIME", default_value = "virtual")]
-    pub(crate) time: GuestTime,
+    /// Which clock the guest's time follows [default: virtual; free with --host-too]
+    #[arg(long, value_name = "TIME")]
+    pub(crate) time: Option<GuestTime>,
     /// Kernel parameters, such as "isolcpus=1 nohz_full=1" (repeatable)
     #[arg(long, value_name = "PARAMETERS", allow_hyphen_values = true)]
     pub(crate) append: Vec<String>,
@@ -81,7 +81,7 @@ pub(crate) struct GuestArgs {
     pub(crate) limit: Ns,
 }
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum GuestTime {
     /// The emulator counts instructions, 2 ns each: what this machine does meanwhile does not show
     Virtual,
@@ -118,6 +118,12 @@ pub(crate) struct ExecArgs {
     /// The recorder's ring buffer per CPU, in KiB; larger loses fewer events [default: as `whylate record`]
     #[arg(long, value_name = "KIB", conflicts_with = "no_record", value_parser = clap::value_parser!(u64).range(64..=4_194_304))]
     pub(crate) buffer: Option<u64>,
+    /// Record this machine as well while the guest runs, into host.dat beside the guest's trace.dat, and explain both together
+    ///
+    /// Stolen time is then explained by what this machine did with the threads of the guest's CPUs. It needs root and tracefs
+    /// here, and a guest in this machine's time.
+    #[arg(long, conflicts_with = "no_record")]
+    pub(crate) host_too: bool,
     /// Do not record: run the program only, and print what it prints
     #[arg(long)]
     pub(crate) no_record: bool,

@@ -1,7 +1,7 @@
 //! `whylate explain`
 
 use super::runs;
-use crate::args::{ExplainArgs, Selection};
+use crate::args::{ExplainArgs, HostArgs, Selection};
 use crate::exit_status::ExitStatus;
 use crate::output;
 use crate::output::message;
@@ -10,8 +10,10 @@ use anyhow::{Context, Result, anyhow, bail};
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
+use whylate_base::Tid;
 use whylate_events::EventSource;
 use whylate_intake::OpenError;
+use whylate_investigate::host_guest::join_host;
 use whylate_investigate::watch::{WATCH_FILE, WatchReport};
 use whylate_investigate::with_symbols;
 use whylate_ledger::{Cause, Chains, Explanation, Options, WANTED, explain_any, finding_codes, finding_page};
@@ -24,13 +26,20 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<ExitStatus> {
     }
     let Some(file) = &args.file else { bail!("which trace? give a file, or - for standard input") };
     if let Some(report) = kept_watch(file)? {
+        if args.host.file.is_some() {
+            bail!(
+                "{}: a kept watch is not joined with a host's recording: give one of its windows",
+                file.display()
+            );
+        }
         return answer_watch(&report, args, file);
     }
     let destination = Destination::of::<Explained<'_>>(&args.output, std::slice::from_ref(file))?;
     args.scope.check()?;
+    check_host(&args.host, file)?;
     let options =
         Options { scope: args.scope.scope(), chains: args.chains.options(), ..args.selection.options() };
-    let explanation = match stream(file)? {
+    let mut explanation = match stream(file)? {
         Some((reader, name)) => {
             let (source, copy) = whylate_intake::from_reader_kept(reader, &name, WANTED)?;
             let named = |source| with_symbols(source, &args.symbols);
@@ -47,6 +56,10 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<ExitStatus> {
     if let Some(chains) = &explanation.chains {
         refuse_unknown_hops(file, chains)?;
     }
+    if let Some(host) = &args.host.file {
+        let vcpus: Vec<Tid> = args.host.vcpus.iter().copied().map(Tid).collect();
+        join_host(&mut explanation, file, host, &vcpus)?;
+    }
     let status = answer(&explanation, &args.selection, &destination)?;
     let unmatched = explanation.chains.iter().flat_map(|chains| &chains.unmatched);
     let mut is_answered = true;
@@ -58,6 +71,20 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<ExitStatus> {
         is_answered = false;
     }
     Ok(if is_answered { status } else { status.and(ExitStatus::CannotTell) })
+}
+
+/// Both recordings are read several times.
+fn check_host(args: &HostArgs, guest: &Path) -> Result<()> {
+    let Some(host) = &args.file else { return Ok(()) };
+    for file in [guest, host] {
+        if file.as_os_str() == "-" || file.metadata().is_ok_and(|about| !about.is_file() && !about.is_dir()) {
+            bail!(
+                "{}: with --host both recordings must be files: they are read several times",
+                file.display()
+            );
+        }
+    }
+    Ok(())
 }
 
 /// A hop that the trace does not have is a mistake in the choice, and no answer.

@@ -13,6 +13,7 @@ mod doctor;
 mod entry;
 mod explain;
 mod explain_choice;
+mod explain_host;
 mod guard;
 mod lab;
 mod lab_guest;

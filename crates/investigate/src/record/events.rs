@@ -28,6 +28,24 @@ pub(super) const MAIN: &[&str] = &[
     "power:cpu_frequency",
 ];
 
+/// The same of a guest's host: which threads had the CPUs, and why. Each costs as little as it can while the guest runs.
+pub(super) const OF_HOST: &[&str] = &[
+    "sched:sched_switch",
+    "sched:sched_waking",
+    "sched:sched_wakeup",
+    "sched:sched_wakeup_new",
+    "sched:sched_migrate_task",
+    "sched:sched_process_exit",
+    "sched:sched_pi_setprio",
+    "irq:irq_handler_entry",
+    "irq:irq_handler_exit",
+    "irq:softirq_entry",
+    "irq:softirq_exit",
+];
+
+/// When a guest's CPUs execute its code; of a host that has KVM loaded.
+pub(super) const KVM: &[&str] = &["kvm:kvm_entry", "kvm:kvm_exit"];
+
 /// What links one thread, device or CPU with the next. Older kernels and those without a network lack some of them.
 pub(super) const CHAINS: &[&str] = &[
     "napi:napi_poll",

@@ -29,6 +29,8 @@ pub struct SessionOptions {
     /// Whether system calls and page faults of chosen threads are recorded too. While they
     /// are, every thread's system calls take a slower way into the kernel.
     pub thread_events: bool,
+    /// Whether it is the recording of a guest's host: scheduling, interrupts and exits of guests only, of all threads.
+    pub host_of_guest: bool,
     /// Whether the file has the names and addresses of the kernel's functions.
     pub symbols: bool,
     /// Whether the file has this machine's name.
@@ -46,6 +48,7 @@ impl Default for SessionOptions {
             functions: None,
             extra_events: Vec::new(),
             thread_events: true,
+            host_of_guest: false,
             symbols: true,
             host_name: true,
         }
@@ -140,7 +143,7 @@ impl Session {
             symbols: options.symbols,
             host_name: options.host_name,
         };
-        session.enable_main(&options.extra_events)?;
+        session.enable_main(&options.extra_events, options.host_of_guest)?;
 
         let real_time = real_time_threads();
         let chosen: Vec<Tid> =
@@ -159,9 +162,14 @@ impl Session {
         Ok(session)
     }
 
-    fn enable_main(&mut self, extra: &[String]) -> Result<(), RecordError> {
+    fn enable_main(&mut self, extra: &[String], host_of_guest: bool) -> Result<(), RecordError> {
         let mut missing = Vec::new();
-        for &event in events::MAIN.iter().chain(events::CHAINS) {
+        let of_guests = events::KVM.iter().filter(|event| self.main.tracefs().has_event(event));
+        let chosen: Vec<&str> = match host_of_guest {
+            true => events::OF_HOST.iter().chain(of_guests).copied().collect(),
+            false => events::MAIN.iter().chain(events::CHAINS).copied().collect(),
+        };
+        for event in chosen {
             match self.main.enable(event) {
                 Ok(()) => self.events.push(event.to_owned()),
                 Err(TracefsError::NoSuchEvent { .. }) if event != events::MAIN[0] => {
@@ -171,6 +179,9 @@ impl Session {
             }
         }
         for (group, members) in events::optional_groups() {
+            if host_of_guest && group == "syscalls" {
+                continue;
+            }
             if !self.main.tracefs().has_event(group) {
                 missing.push(group.to_owned());
             }

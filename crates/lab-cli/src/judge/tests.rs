@@ -100,6 +100,7 @@ fn explanation(cause: Cause, by: Option<Culprit>, findings: &[(&'static str, Sev
         chains: None,
         candidates: None,
         scope: None,
+        host: None,
     }
 }
 

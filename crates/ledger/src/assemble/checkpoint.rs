@@ -32,8 +32,9 @@ pub(super) fn checkpoint(engine: &mut Engine<'_>, until: Ns) {
         let Some(open) = thread.open.as_ref() else { continue };
         let (ledger, _) = charge::ledger(&engine.timeline, thread, open, until);
         passed_over::note(&mut engine.timeline, &ledger);
+        let ledger = if engine.keeps_every_segment() { ledger } else { regroup(ledger) };
         if let Some(open) = &mut engine.timeline.threads.get_mut(tid).open {
-            open.checkpoint = Some(Box::new(Checkpoint { ledger: regroup(ledger), until }));
+            open.checkpoint = Some(Box::new(Checkpoint { ledger, until }));
             open.forget_marks(until);
         }
     }

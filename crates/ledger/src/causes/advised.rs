@@ -14,6 +14,8 @@ pub(crate) const RECORD: &str =
     "it is another recording or measurement, which changes nothing on the machine";
 /// Why no setting makes the machine another one.
 pub(crate) const MACHINE: &str = "it is about the hardware, its firmware or the hypervisor";
+/// Why no setting of the guest changes what its host does.
+pub(crate) const HOST: &str = "it is a setting of the host, not of the machine whose recording is explained";
 /// Why no setting makes a part of the kernel another one.
 pub(crate) const KERNEL: &str = "another kernel is to be installed, or its code changed";
 /// Why no setting gives urgent packets a queue of their own.

@@ -71,6 +71,11 @@ impl<'a> Engine<'a> {
         self.options.selects(thread)
     }
 
+    /// Whether ledgers keep every segment where it was.
+    pub(crate) fn keeps_every_segment(&self) -> bool {
+        self.options.every_segment
+    }
+
     /// The activation of `tid`, if one is in progress, ends: it was `done`, or was only seen up to `end`.
     pub(crate) fn end(&mut self, tid: Tid, done: Option<Ns>, end: Ns) {
         let Engine { timeline, ended, options, scope, .. } = self;

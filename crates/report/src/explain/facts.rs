@@ -230,3 +230,31 @@ pub(crate) fn scope(explanation: &Explanation) -> Option<String> {
     }));
     Some(format!("This report is about activations {}.", parts.join(", ")))
 }
+
+/// How the recording of the host was joined, one sentence each; nothing where there is none.
+pub(crate) fn host(explanation: &Explanation) -> Vec<String> {
+    let Some(host) = &explanation.host else { return Vec::new() };
+    let join = &host.join;
+    let vcpus: Vec<String> = (host.vcpus.iter())
+        .map(|vcpu| format!("CPU {} is {}", vcpu.cpu, words::thread(&vcpu.comm, vcpu.tid)))
+        .collect();
+    let about =
+        [&host.trace.kernel_release, &host.trace.clock].map(|text| text.as_deref().unwrap_or("unknown"));
+    let [release, clock] = about.map(words::clean);
+    vec![
+        format!("{}: kernel {release}, clock {clock}; {}", words::clean(&host.file), vcpus.join(", ")),
+        format!(
+            "its clock is joined with the guest's within {}: all {} times at which it shows these threads away lie between two \
+             events of the guest (offset {} s, drift {:.1} ppm)",
+            join.error,
+            words::count(join.agreeing),
+            words::instant(join.offset),
+            join.drift_ppb as f64 / 1e3
+        ),
+        format!(
+            "it covers {} to {} of the guest's time; the sums by thread above are the guest's own view",
+            words::instant(join.covered.0),
+            words::instant(join.covered.1)
+        ),
+    ]
+}

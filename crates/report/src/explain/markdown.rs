@@ -36,7 +36,17 @@ pub fn render(explanation: &Explanation) -> String {
             text += &format!("\n## {thread}: worst activation\n{}", activation(worst));
         }
     }
+    text += &host(explanation);
     text + &limits(explanation)
+}
+
+fn host(explanation: &Explanation) -> String {
+    let facts = facts::host(explanation);
+    if facts.is_empty() {
+        return String::new();
+    }
+    let lines: String = facts.iter().map(|line| format!("- {}\n", escape(line))).collect();
+    format!("\n## Host\n\n{lines}")
 }
 
 /// Chains, each with the hops of its worst instance.

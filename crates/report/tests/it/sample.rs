@@ -308,6 +308,7 @@ pub(crate) fn story() -> Explanation {
         chains: None,
         candidates: None,
         scope: None,
+        host: None,
     }
 }
 
@@ -432,6 +433,7 @@ pub(crate) fn empty() -> Explanation {
         chains: None,
         candidates: None,
         scope: None,
+        host: None,
     }
 }
 

@@ -1,6 +1,7 @@
 //! `whylate lab exec`
 
-use crate::args::{ExecArgs, GuestArgs, OutputArgs};
+use super::host_too::{HOST_TRACE, HostRecorder};
+use crate::args::{ExecArgs, GuestArgs, GuestTime, OutputArgs};
 use crate::exit_status::ExitStatus;
 use crate::output::message;
 use crate::report::Destination;
@@ -10,6 +11,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use whylate_base::printable;
+use whylate_investigate::host_guest::join_host;
 use whylate_lab::job::{GuestStep, OUT_DIR, Program, REPORT_NAME};
 use whylate_lab::machine::{PROGRAM_PATH, files_directory, guest_path};
 use whylate_lab::{Arch, GuestFile, LabError, Machine, TimeSource, Visit, Visited, companions, find_program};
@@ -30,10 +32,12 @@ pub(crate) fn run(args: &ExecArgs) -> Result<ExitStatus> {
     let destination = Destination::of::<Explained<'_>>(&output, &[])?;
     let arch = whylate_lab::kernels::arch_of(&args.guest.kernel, args.guest.arch);
     let visit = visit(args, arch)?;
-    let machine = machine(&args.guest)?;
+    let machine = machine(args)?;
     forget_earlier(&args.output)?;
     let stop = signals::stop_flags()?;
+    let host = args.host_too.then(|| HostRecorder::start(&args.output)).transpose()?;
     let visited = machine.run(&visit.visit, &args.output, &stop.asked).map_err(explained)?;
+    let host = host.map(HostRecorder::finish).transpose()?;
     let ended = report_run(args, &visit.notes, &visited)?;
     let console = args.output.join(CONSOLE);
     if let Err(error) = atomic_file::write(&console, |out| Ok(out.write_all(visited.console.as_bytes())?)) {
@@ -48,11 +52,14 @@ pub(crate) fn run(args: &ExecArgs) -> Result<ExitStatus> {
         return Ok(if ended { ExitStatus::Done } else { ExitStatus::Failed });
     }
     let trace = args.output.join(TRACE);
-    let explanation =
+    let mut explanation =
         verbs::explain::explain_recording(&trace, &args.selection.options()).with_context(|| {
             format!("the guest made no recording that can be read; see {}", stderr_path(args).display())
         })?;
+    let joined = host.map(|host| join_host(&mut explanation, &trace, &host, &[])).transpose();
     let answer = verbs::explain::answer(&explanation, &args.selection, &destination)?;
+    // The guest's own answer stands without the host's.
+    joined?;
     Ok(if visited.interrupted { ExitStatus::Failed } else { answer })
 }
 
@@ -71,7 +78,9 @@ fn explained(error: LabError) -> Error {
 }
 
 /// The machine to boot; `whylate` is its init.
-fn machine(args: &GuestArgs) -> Result<Machine> {
+fn machine(args: &ExecArgs) -> Result<Machine> {
+    let time = time(args)?;
+    let args = &args.guest;
     let fetching = |name: &str| message!("kernel {name} is not cached: fetching it ...");
     let arch = whylate_lab::kernels::arch_of(&args.kernel, args.arch);
     // First: a fetch takes minutes.
@@ -80,12 +89,25 @@ fn machine(args: &GuestArgs) -> Result<Machine> {
     Ok(Machine {
         cpus: args.cpus,
         interrupt: true,
-        time: args.time.into(),
+        time: time.into(),
         append: args.append.clone(),
         memory_mib: args.memory,
         limit: Duration::from_nanos(args.limit.0.unsigned_abs()),
         ..Machine::new(kernel, &program)
     })
+}
+
+/// The source of the guest's time: the host's where both are recorded.
+fn time(args: &ExecArgs) -> Result<GuestTime> {
+    match (args.guest.time, args.host_too) {
+        (Some(GuestTime::Virtual), true) => bail!(
+            "--host-too needs --time free: in virtual time the guest's clock stands still while this machine does something \
+             else, and so cannot be joined with this machine's"
+        ),
+        (Some(time), _) => Ok(time),
+        (None, true) => Ok(GuestTime::Free),
+        (None, false) => Ok(GuestTime::Virtual),
+    }
 }
 
 /// The guest's whylate.
@@ -113,7 +135,7 @@ fn guest_program(args: &GuestArgs, arch: Arch) -> Result<PathBuf> {
 /// Removes what an earlier run left of ours in the directory: it must not pass for this one's. What its program
 /// wrote stays until it is written over: the directory is the user's, and so may those files be.
 fn forget_earlier(directory: &Path) -> Result<()> {
-    for name in [REPORT_NAME, TRACE, STDOUT, STDERR, CONSOLE, EXIT_CODE] {
+    for name in [REPORT_NAME, TRACE, HOST_TRACE, STDOUT, STDERR, CONSOLE, EXIT_CODE] {
         let path = directory.join(name);
         match std::fs::remove_file(&path) {
             Err(error) if error.kind() != ErrorKind::NotFound => {

@@ -1,6 +1,7 @@
 //! `whylate lab`
 
 mod exec;
+mod host_too;
 mod kernels;
 
 use crate::args::LabVerb;

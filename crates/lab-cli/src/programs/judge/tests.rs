@@ -24,6 +24,7 @@ fn activation(number: i64, response: Ns, (cause, by, confidence): Named<'_>) -> 
     let due = Ns::from_ms(number * 100);
     Activation {
         places: Vec::new(),
+        host: Vec::new(),
         tid: Tid(100),
         comm: Comm::from("cyclictest"),
         priority: Priority(19),
@@ -78,6 +79,7 @@ fn explanation(late: &[Named<'_>], findings: &[(&'static str, Severity)]) -> Exp
         chains: None,
         candidates: None,
         scope: None,
+        host: None,
     }
 }
 

@@ -35,6 +35,7 @@ pub fn render(explanation: &Explanation) -> String {
         @for task in &explanation.tasks {
             (of_task(explanation, task, by_thread.get(&task.tid).map_or(&[], Vec::as_slice)))
         }
+        (summary::host(explanation))
         (summary::limits(explanation))
     };
     page(&title, &summary::header(explanation, &title), &main, &summary::footer(&explanation.trace))

@@ -133,6 +133,19 @@ fn causes(task: &TaskSummary) -> Markup {
     }
 }
 
+/// How the recording of the host was joined.
+pub(crate) fn host(explanation: &Explanation) -> Markup {
+    let facts = facts::host(explanation);
+    html! {
+        @if !facts.is_empty() {
+            section {
+                h2 { "Host" }
+                ul { @for fact in &facts { li { (fact) } } }
+            }
+        }
+    }
+}
+
 /// What is unknown, was lost, or could not be read.
 pub(crate) fn limits(explanation: &Explanation) -> Markup {
     let trace = &explanation.trace;

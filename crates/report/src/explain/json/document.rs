@@ -5,6 +5,7 @@
 
 pub use super::actors::{By, Class, Rank, Spread};
 use super::chain::Chain;
+use super::host::{Host, HostPart};
 use super::location::Where;
 use super::profile::Profile;
 use super::recording::Trace;
@@ -54,6 +55,9 @@ pub struct Document {
     /// The part of the recording that was asked for; null where that is all of it.
     #[serde(default)]
     pub scope: Option<Scope>,
+    /// The recording of the guest's host (`--host`); null where none was joined.
+    #[serde(default)]
+    pub host: Option<Host>,
 }
 
 /// The threads to choose from. The worst of them are in `tasks`.
@@ -231,6 +235,9 @@ pub struct Entry {
     /// Where in the program it happened; null where no call stack shows it.
     #[serde(rename = "where", default)]
     pub location: Option<Where>,
+    /// What the host did meanwhile, the most first; only of the cause `stolen`, and where the host's recording was joined.
+    #[serde(default)]
+    pub host: Vec<HostPart>,
 }
 
 /// The answer for one activation.

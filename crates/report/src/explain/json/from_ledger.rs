@@ -7,6 +7,7 @@ use super::document::{
     Fix, Gap, Missing, PartTimes, SCHEMA, Scope, Section, SectionPart, Severity, Task, Trigger, TriggerKind,
     Verdict,
 };
+use super::host;
 use super::location::Where;
 use super::profile;
 use super::recording::{Damage, Quality, StackFacts, Trace};
@@ -32,6 +33,7 @@ impl From<&ledger::Explanation> for Document {
             more_chains: explanation.chains.as_ref().map_or(0, |chains| chains.more),
             candidates: explanation.candidates.as_ref().map(candidates),
             scope: explanation.scope.as_ref().map(scope),
+            host: explanation.host.as_ref().map(host::host),
         }
     }
 }
@@ -133,7 +135,10 @@ pub fn activation(activation: &ledger::Activation) -> Activation {
         response_ns: activation.response().0,
         starts_program: activation.starts_program,
         ledger: (activation.ledger.iter().enumerate())
-            .map(|(index, segment)| entry(segment, activation.place(index)))
+            .map(|(index, segment)| Entry {
+                host: host::parts(&activation.host, index),
+                ..entry(segment, activation.place(index))
+            })
             .collect(),
         verdict: verdict(&activation.verdict),
     }
@@ -167,6 +172,7 @@ fn entry(segment: &ledger::Segment, location: Option<&SourceLocation>) -> Entry 
         owner: segment.owner.map(by),
         confidence: confidence(segment.confidence),
         location: location.map(Where::from),
+        host: Vec::new(),
     }
 }
 

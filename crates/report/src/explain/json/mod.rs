@@ -5,6 +5,7 @@ pub mod actors;
 pub mod chain;
 pub mod document;
 pub(crate) mod from_ledger;
+pub mod host;
 pub mod location;
 mod profile;
 pub mod recording;
@@ -20,7 +21,7 @@ use whylate_ledger::Explanation;
 /// # use whylate_ledger::Explanation;
 /// # let explanation = Explanation {
 /// #     trace: Default::default(), tasks: vec![], unlisted: 0, activations: vec![], sections: vec![], profiles: vec![], findings: vec![], missing: vec![],
-/// #     chains: None, candidates: None, scope: None,
+/// #     chains: None, candidates: None, scope: None, host: None,
 /// # };
 /// let document = whylate_report::explain::json::render(&explanation);
 /// assert_eq!(document["schema"], "whylate.explain/1");

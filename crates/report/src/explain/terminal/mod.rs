@@ -21,6 +21,7 @@ pub fn render(explanation: &Explanation, style: &Style) -> String {
     explanation.sections.iter().for_each(|one| section::write(&mut page, one));
     trace::findings(&mut page, &explanation.findings);
     trace::no_finding(&mut page, explanation);
+    trace::host(&mut page, explanation);
     trace::limits(&mut page, explanation);
     trace::stacks(&mut page, explanation);
     trace::footer(&mut page, explanation);

@@ -79,6 +79,18 @@ pub(crate) fn limits(page: &mut Page, explanation: &Explanation) {
     }
 }
 
+/// How the recording of the host was joined.
+pub(crate) fn host(page: &mut Page, explanation: &Explanation) {
+    let facts = facts::host(explanation);
+    if !facts.is_empty() {
+        page.gap();
+        page.line(&[("Host", Ink::Yellow)]);
+    }
+    for fact in facts {
+        page.labelled(2, ("- ", Ink::Faint), &fact, Ink::Plain);
+    }
+}
+
 /// What the sampled call stacks do not show.
 pub(crate) fn stacks(page: &mut Page, explanation: &Explanation) {
     let notes = facts::stacks(&explanation.trace);
