@@ -182,6 +182,7 @@ fn finish(mut reading: Reading, info: TraceInfo, end: Ns) -> Result<Recording, R
     let seen = u32::try_from(reading.tracks.len()).unwrap_or(1);
     let cpus = info.cpus.max(seen).max(1);
     let (mut machine, mut notes) = reading.facts.machine(&info, cpus, start, &reading.timers);
+    machine.interrupts_count = reading.interrupts_count(&machine);
     machine.rt_used = reading.rt_used_before(&machine, start);
     let locks = locks::insert(&mut reading.tapes);
     let names = names(&reading);

@@ -133,7 +133,7 @@ impl Simulation<'_> {
         let clock = self.clock(self.now);
         let state = &mut self.cpus[cpu];
         state.phase = Phase::Work;
-        if self.model.machine.clock == AccountingClock::Precise {
+        if self.model.machine.clock == AccountingClock::Precise && !self.model.machine.interrupts_count {
             // The time of interrupts is no thread's (`CONFIG_IRQ_TIME_ACCOUNTING`).
             state.charged += self.now.since(state.since);
             state.charged = state.charged.min(clock);

@@ -22,6 +22,9 @@ pub struct Machine {
     pub first_tick: Ns,
     /// The scheduler's clock.
     pub clock: AccountingClock,
+    /// The time of interrupts counts as that of the thread below them: a kernel without CONFIG_IRQ_TIME_ACCOUNTING, or with a
+    /// clock that is too slow or unstable for it.
+    pub interrupts_count: bool,
     /// `kernel.sched_rt_runtime_us`; `None`: -1, no limit.
     pub rt_runtime: Option<Ns>,
     /// `kernel.sched_rt_period_us`
@@ -87,6 +90,7 @@ impl Machine {
             tick: Ns::from_ms(4),
             first_tick: Ns::from_ms(4),
             clock: AccountingClock::Precise,
+            interrupts_count: false,
             rt_runtime: Some(Ns::from_ms(950)),
             rt_period: Ns::from_secs(1),
             rt_period_end: None,

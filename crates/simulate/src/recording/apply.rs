@@ -300,11 +300,13 @@ impl Reading {
         let next = self.known(switch.next_tid);
         let Some(track) = self.track(cpu) else { return false };
         let before = track.passed_over.is_some();
+        track.count_interrupts(now, is_realtime(switch.prev_prio));
         if switch.prev_state.is_runnable() && is_realtime(switch.prev_prio) && !switch.next_prio.is_realtime()
         {
             track.passed_over = Some(now);
             let realtime = track.realtime;
-            track.first_passed_over.get_or_insert((now, realtime));
+            track.first_passed_over.get_or_insert((now, realtime, track.realtime_interrupted));
+            track.uses_up();
         } else if is_realtime(switch.next_prio)
             && let Some(since) = track.passed_over.take()
             && let Some(next) = next
@@ -312,6 +314,9 @@ impl Reading {
             && (queued <= since || now - queued >= LONG_WAY)
         {
             self.timers.goes_on(now);
+            if let Some(track) = self.track(cpu) {
+                track.begins_period();
+            }
         }
         before
     }

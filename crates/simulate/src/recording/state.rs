@@ -107,6 +107,20 @@ impl Reading {
         }
     }
 
+    /// True where real-time threads were passed over although they alone had used less than their bandwidth, and with the
+    /// interrupts on top of them they had used it up.
+    pub(super) fn interrupts_count(&self, machine: &Machine) -> bool {
+        let Some(runtime) = machine.throttle() else { return false };
+        let away = |used: Ns| i128::from((used - runtime).0.abs());
+        let (mut alone, mut together) = (0i128, 0i128);
+        for &(own, interrupts) in self.tracks.iter().flat_map(|track| &track.used_up) {
+            alone += away(own);
+            together += away(own + interrupts);
+        }
+        // Runtime is used up at a tick, and what was used beyond it counts in the next period: so much shows nothing.
+        together + i128::from(2 * machine.tick.0) < alone
+    }
+
     /// What real-time threads had used on each CPU of the period of their bandwidth that was in progress at the beginning:
     /// where they are passed over in it, they have used all of it then.
     pub(super) fn rt_used_before(&self, machine: &Machine, start: Ns) -> Vec<Ns> {
@@ -114,7 +128,10 @@ impl Reading {
             return Vec::new();
         };
         let used = |track: &Track| match track.first_passed_over {
-            Some((at, realtime)) if at - start < end => runtime.since(realtime),
+            Some((at, realtime, interrupts)) if at - start < end => match machine.interrupts_count {
+                true => runtime.since(realtime + interrupts),
+                false => runtime.since(realtime),
+            },
             _ => Ns::ZERO,
         };
         self.tracks.iter().map(used).collect()

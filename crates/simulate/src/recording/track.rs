@@ -16,6 +16,9 @@ pub(super) enum Interruption {
     OwnSoftirq(u32),
 }
 
+/// So many periods show how bandwidth is counted.
+const MOST_PERIODS: usize = 64;
+
 struct Frame {
     what: Interruption,
     begin: Ns,
@@ -39,8 +42,16 @@ pub(super) struct Track {
     pub(super) passed_over: Option<Ns>,
     /// The time that they have had.
     pub(super) realtime: Ns,
-    /// The first time they were passed over, and the time that they had had by then.
-    pub(super) first_passed_over: Option<(Ns, Ns)>,
+    /// The time of interrupts on top of them.
+    pub(super) realtime_interrupted: Ns,
+    /// The time of interrupts at the last switch.
+    pub(super) interrupted_at_switch: Ns,
+    /// Both at the beginning of the last period of their bandwidth, and how much of both they had in periods in which they were
+    /// passed over.
+    period_begin: Option<(Ns, Ns)>,
+    pub(super) used_up: Vec<(Ns, Ns)>,
+    /// The first time they were passed over, and the time that they and interrupts on top of them had had by then.
+    pub(super) first_passed_over: Option<(Ns, Ns, Ns)>,
     /// Softirqs that its threads have raised, by their bits.
     pub(super) raised: u32,
     frames: Vec<Frame>,
@@ -57,6 +68,10 @@ impl Track {
             idle_since: None,
             passed_over: None,
             realtime: Ns::ZERO,
+            realtime_interrupted: Ns::ZERO,
+            interrupted_at_switch: Ns::ZERO,
+            period_begin: None,
+            used_up: Vec::new(),
             first_passed_over: None,
             raised: 0,
             frames: Vec::new(),
@@ -101,6 +116,29 @@ impl Track {
         }
         self.since = now;
         Some((frame.what, frame.begin, whole.since(frame.inner)))
+    }
+
+    /// The thread of the CPU leaves it.
+    pub(super) fn count_interrupts(&mut self, now: Ns, is_realtime: bool) {
+        let interrupted = self.interrupted(now);
+        if is_realtime {
+            self.realtime_interrupted += interrupted.since(self.interrupted_at_switch);
+        }
+        self.interrupted_at_switch = interrupted;
+    }
+
+    /// Real-time threads are passed over: they have used up their bandwidth.
+    pub(super) fn uses_up(&mut self) {
+        if let Some((own, interrupts)) = self.period_begin.take()
+            && self.used_up.len() < MOST_PERIODS
+        {
+            self.used_up.push((self.realtime - own, self.realtime_interrupted - interrupts));
+        }
+    }
+
+    /// They go on: a period of their bandwidth begins.
+    pub(super) fn begins_period(&mut self) {
+        self.period_begin = Some((self.realtime, self.realtime_interrupted));
     }
 
     /// No interruption outlasts this: their ends were not seen.

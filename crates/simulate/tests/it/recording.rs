@@ -1,7 +1,7 @@
 //! A simulated run is a recording: replayed, it is the same run.
 
 use whylate_base::{Cpu, Ns};
-use whylate_events::{Event, EventKind, EventSource, KindSet, VecSource, drain};
+use whylate_events::{Event, EventKind, EventSource, Fact, KindSet, VecSource, drain};
 use whylate_simulate::change::WrittenChange;
 use whylate_simulate::recording::{self, Recording, RecordingError};
 use whylate_simulate::replay::{ReplayOptions, replay};
@@ -170,4 +170,45 @@ fn what_cannot_be_replayed_is_refused() {
     let without = events.into_iter().filter(|event| !matches!(event.kind, EventKind::Switch(_))).collect();
     let read = recording::read(VecSource::new(without, info, true));
     assert_eq!(read.err(), Some(RecordingError::NoSwitches));
+}
+
+/// A thread that never sleeps, and an interrupt that takes a tenth of its CPU.
+const THROTTLED: &str = r#"
+[machine]
+kernel = "6.1"
+cpus = 1
+[[task]]
+name = "ctl"
+priority = 50
+period = "10ms"
+run = "200us"
+[[task]]
+name = "hog"
+priority = 1
+period = "10s"
+run = "forever"
+[[interrupt]]
+name = "eth0"
+gap = "1ms"
+run = "100us"
+"#;
+
+#[test]
+fn a_recording_shows_whether_interrupts_count_as_the_thread_below_them() {
+    for counts in [true, false] {
+        let mut model = read(THROTTLED, &Overrides::default()).expect("a task set");
+        // Else they are never passed over: 90 % is less than 95 %.
+        model.machine.interrupts_count = counts;
+        model.machine.rt_runtime = Some(Ns::from_ms(if counts { 950 } else { 800 }));
+        let mut source = SimulatedSource::new(&model, Ns::from_secs(4), 1);
+        let mut events: Vec<Event> = drain(&mut source).collect();
+        let runtime = Fact::RtRuntimeUs(if counts { 950_000 } else { 800_000 });
+        let mut fact = events[0];
+        fact.kind = EventKind::Marker(runtime.to_string().as_str().into());
+        events.insert(0, fact);
+        let recording = recorded(events, source.info().clone());
+        assert_eq!(recording.model.machine.interrupts_count, counts, "{:?}", recording.model.machine);
+        let error = replayed(&recording, &["ctl"], &[]).error.expect("compared");
+        assert!(error.worst_share.abs() < 0.02, "{counts}: {error:?}");
+    }
 }
