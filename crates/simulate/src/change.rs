@@ -3,7 +3,7 @@
 mod apply;
 mod parse;
 
-pub use apply::{ChangeError, apply, matches, unknown};
+pub use apply::{ChangeError, apply, matches, select, unknown};
 
 use crate::model::{FairServer, KernelSeries};
 use whylate_base::{CpuSet, Ns};

@@ -22,6 +22,7 @@ mod report;
 mod result;
 mod source;
 pub mod taskset;
+pub mod worst_case;
 
 pub use check::{ModelError, check};
 pub use engine::Tally;

@@ -15,16 +15,19 @@ mod state;
 mod tape;
 mod ticks;
 mod track;
+mod watch;
 
 use self::calls::CallNumbers;
 use self::state::Reading;
 use self::tape::EndedJob;
 use crate::model::{Arrival, Model, Step, TaskPolicy};
-use std::cell::RefCell;
 use thiserror::Error;
 use whylate_base::{Comm, Ns, Tid};
 use whylate_events::{Event, EventSource, TraceInfo};
-use whylate_ledger::{EndedTimes, LateJudge, LiveLedger, Options, Select, is_housekeeping};
+use whylate_ledger::{LiveLedger, Options, Select, is_housekeeping};
+
+use self::watch::Collector;
+pub use self::watch::{Charge, ChargedJobs, RanSlice, SeenJob, SeenSource, SeenThread, SourceKey, Watched};
 
 /// More threads than this are not simulated.
 const MOST_THREADS: usize = 10_000;
@@ -101,26 +104,28 @@ pub enum RecordingError {
     TooManyThreads(usize),
 }
 
-/// Keeps what the ledger ends.
-#[derive(Default)]
-struct Collector(RefCell<Vec<EndedTimes>>);
-
-impl LateJudge for Collector {
-    fn is_late(&self, ended: &EndedTimes) -> bool {
-        self.0.borrow_mut().push(*ended);
-        false
-    }
-}
-
 /// Reads a recording.
 ///
 /// # Errors
 /// [`RecordingError`]
-pub fn read(mut source: impl EventSource) -> Result<Recording, RecordingError> {
+pub fn read(source: impl EventSource) -> Result<Recording, RecordingError> {
+    read_watching(source, &[]).map(|(recording, _)| recording)
+}
+
+/// Reads a recording, and what the worst cases of the selected threads are composed of; of none: nothing more is kept.
+///
+/// # Errors
+/// [`RecordingError`]
+pub fn read_watching(
+    mut source: impl EventSource,
+    selected: &[Select],
+) -> Result<(Recording, Watched), RecordingError> {
     let options = Options { tasks: vec![Select::Pattern("*".to_owned())], worst: 0, ..Options::default() };
-    let collector = Collector::default();
+    let collector = Collector { selected, ..Collector::default() };
+    let mut watched = Watched::default();
     let mut ledger = LiveLedger::new(&options, source.info().clone(), &collector);
     let mut reading = Reading::new();
+    reading.watches = !selected.is_empty();
     for (tid, comm) in source.comms() {
         ledger.assume_name(tid, comm);
         reading.index_of(tid, comm);
@@ -135,6 +140,7 @@ pub fn read(mut source: impl EventSource) -> Result<Recording, RecordingError> {
         for event in batch {
             take(event, &mut ledger, &collector, &mut reading);
         }
+        charge(&mut ledger, &mut watched);
         reading.preempt_rt = reading.facts.is_preempt_rt(source.info());
     }
     let info = source.info().clone();
@@ -143,28 +149,42 @@ pub fn read(mut source: impl EventSource) -> Result<Recording, RecordingError> {
     ledger.settle(end);
     ledger.end();
     collect(&collector, &mut reading);
-    finish(reading, info, end)
+    charge(&mut ledger, &mut watched);
+    for tape in &mut reading.tapes {
+        watched.threads.push(std::mem::take(&mut tape.seen));
+    }
+    finish(reading, info, end).map(|recording| (recording, watched))
 }
 
-fn take(event: &Event, ledger: &mut LiveLedger<'_>, collector: &Collector, reading: &mut Reading) {
+/// Takes in what the ledger has charged.
+fn charge(ledger: &mut LiveLedger<'_>, watched: &mut Watched) {
+    for activation in ledger.take_late() {
+        watched.charged.entry(activation.tid).or_default().add(&activation);
+    }
+}
+
+fn take(event: &Event, ledger: &mut LiveLedger<'_>, collector: &Collector<'_>, reading: &mut Reading) {
     if reading.first.is_none() {
         reading.first = Some(event.ts);
         reading.now = event.ts;
     }
     ledger.apply(event);
-    if !collector.0.borrow().is_empty() {
+    if !collector.ended.borrow().is_empty() {
         reading.now = event.ts.max(reading.now);
         collect(collector, reading);
     }
     reading.apply(event);
 }
 
-fn collect(collector: &Collector, reading: &mut Reading) {
-    for ended in collector.0.borrow_mut().drain(..) {
+fn collect(collector: &Collector<'_>, reading: &mut Reading) {
+    for ended in collector.ended.borrow_mut().drain(..) {
         let Some(thread) = reading.known(ended.tid) else { continue };
         reading.account_thread(thread);
         let response = ended.is_whole.then(|| ended.response());
         let job = EndedJob { due: ended.due, response, by_timer: ended.by_timer };
+        if reading.watches {
+            reading.tapes[thread].seen_job(&ended);
+        }
         reading.tapes[thread].end_job(ended.end, job);
     }
 }

@@ -7,6 +7,7 @@ use crate::model::{Machine, Model, TaskPolicy};
 use crate::replay_report::ReplayReport;
 use crate::result::TaskResult;
 use crate::source::SimulatedSource;
+use crate::worst_case::WorstCase;
 use whylate_base::{Finding, Ns, Tid};
 use whylate_events::{Event, EventSource, TraceInfo};
 use whylate_ledger::{Cause, Explanation, Options, Select, explain};
@@ -45,6 +46,8 @@ pub struct SimulationReport {
     pub assumptions: Vec<String>,
     /// Of a recording: how far the model is from it, and what changes do.
     pub replay: Option<ReplayReport>,
+    /// Of a recording, where they are asked for: the worst cases of threads.
+    pub worst_cases: Vec<WorstCase>,
 }
 
 /// Lends the events of a source, and leaves the source to its owner.
@@ -112,6 +115,7 @@ pub(crate) fn simulate_some(model: &Model, options: RunOptions, shown: &[usize])
         findings,
         assumptions,
         replay: None,
+        worst_cases: Vec::new(),
     }
 }
 

@@ -66,6 +66,13 @@ pub(crate) struct ReplayArgs {
     /// Multiply a thread's CPU time (repeatable), such as planner=1.2
     #[arg(long, value_name = "NAME=FACTOR", value_parser = WrittenChange::scale)]
     pub(crate) scale: Vec<WrittenChange>,
+    /// Add up the most of each interference that the recording shows of the threads of --task: the worst case that has not
+    /// happened yet
+    #[arg(long, requires = "tasks", conflicts_with_all = ["set", "remove", "scale"])]
+    pub(crate) worst_case: bool,
+    /// With --worst-case: write a program that tries to make the worst case happen, for `whylate lab exec --dir DIR`
+    #[arg(long, value_name = "DIR", requires = "worst_case")]
+    pub(crate) provoke: Option<PathBuf>,
 }
 
 impl ReplayArgs {
@@ -77,7 +84,7 @@ impl ReplayArgs {
 
     /// True where an option of a replay is given.
     pub(crate) fn is_asked(&self) -> bool {
-        !self.tasks.is_empty() || self.deadline.is_some() || !self.changes().is_empty()
+        !self.tasks.is_empty() || self.deadline.is_some() || !self.changes().is_empty() || self.worst_case
     }
 }
 

@@ -1,6 +1,7 @@
 //! `whylate simulate`
 
 mod export;
+mod provoke;
 
 use crate::args::{ConvertFormat, SimulateArgs};
 use crate::exit_status::ExitStatus;
@@ -12,11 +13,12 @@ use std::io;
 use std::path::Path;
 use whylate_base::Ns;
 use whylate_events::EventSource;
-use whylate_ledger::WANTED;
+use whylate_ledger::{Select, WANTED};
 use whylate_simulate::change;
 use whylate_simulate::recording;
 use whylate_simulate::replay::{ReplayOptions, replay};
 use whylate_simulate::taskset::{self, Overrides};
+use whylate_simulate::worst_case::worst_cases;
 use whylate_simulate::{RunOptions, SimulationReport, simulate};
 
 pub(crate) fn run(args: &SimulateArgs) -> Result<ExitStatus> {
@@ -39,7 +41,8 @@ fn of_task_set(
     let name = args.input.display();
     if args.replay.is_asked() {
         bail!(
-            "{name}: --task, --deadline, --set, --remove and --scale are for recordings: change the task set itself"
+            "{name}: --task, --deadline, --set, --remove, --scale and --worst-case are for recordings: change the task set itself; \
+             its bounds are in the table"
         );
     }
     let text = match args.input.as_os_str() == "-" {
@@ -75,14 +78,25 @@ fn of_recording(
              --set kernel=VERSION"
         );
     }
-    let recording = recording::read(source).with_context(|| format!("{name}"))?;
+    let selected: Vec<Select> = match args.replay.worst_case {
+        true => args.replay.tasks.iter().map(|target| change::select(target)).collect(),
+        false => Vec::new(),
+    };
+    if let Some(directory) = &args.replay.provoke {
+        provoke::check(directory)?;
+    }
+    let (recording, watched) =
+        recording::read_watching(source, &selected).with_context(|| format!("{name}"))?;
     let asked = ReplayOptions {
         tasks: args.replay.tasks.clone(),
         deadline: args.replay.deadline,
         changes: args.replay.changes(),
         worst: args.worst.into(),
     };
-    let report = replay(&recording, &asked).with_context(|| format!("{name}"))?;
+    let mut report = replay(&recording, &asked).with_context(|| format!("{name}"))?;
+    if args.replay.worst_case {
+        report.worst_cases = worst_cases(&recording, &watched);
+    }
     destination.write(&report)?;
     if let Some((file, format)) = args.export.as_deref().zip(format) {
         let (model, _) = change::apply(&recording, &asked.changes)?;
@@ -92,6 +106,12 @@ fn of_recording(
         message!(
             "whylate: cannot tell: {name}: no real-time thread was active: choose others with --task COMM|TID"
         );
+        return Ok(ExitStatus::CannotTell);
+    }
+    if let Some(directory) = &args.replay.provoke {
+        provoke::write(directory, &report.worst_cases)?;
+    }
+    if report.worst_cases.iter().any(|worst| worst.bound.is_err()) {
         return Ok(ExitStatus::CannotTell);
     }
     Ok(ExitStatus::of(&report.findings, args.fail_on.into()))

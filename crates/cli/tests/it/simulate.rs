@@ -172,3 +172,59 @@ fn the_simulated_schedule_is_exported_and_explained_as_a_recording() {
     let run = whylate(["simulate", &story, "--export", &file("a.png")]);
     assert_eq!((run.code, run.stdout.as_str()), (Some(2), ""), "{run:#?}");
 }
+
+#[test]
+fn the_worst_case_is_never_below_what_was_seen() {
+    for (name, thread) in [
+        ("6.1-higher", "victim"),
+        ("6.1-softirq", "victim"),
+        ("6.1-pi", "victim"),
+        ("6.1-page-fault", "victim"),
+        ("7.2-rt-higher", "victim"),
+    ] {
+        let run = whylate(["simulate", &fixture(name), "-t", thread, "--worst-case", "--json"]);
+        let document: Value = serde_json::from_str(&run.stdout).expect("JSON");
+        let worst = &document["worst_cases"][0];
+        let (seen, bound) = (worst["seen_ns"].as_i64(), worst["bound_ns"].as_i64());
+        assert!(seen > Some(0), "{name}: {worst:#}");
+        assert_eq!(run.code == Some(3), bound.is_none(), "{name}: {run:#?}");
+        if bound.is_some() {
+            assert!(bound >= seen, "{name}: {worst:#}");
+            assert!(worst["contributors"].as_array().is_some_and(|parts| !parts.is_empty()), "{name}");
+        }
+    }
+}
+
+#[test]
+fn a_worst_case_is_written_as_a_program() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let into = directory.path().join("worst").display().to_string();
+    let run =
+        whylate(["simulate", &fixture("6.1-higher"), "-t", "victim", "--worst-case", "--provoke", &into]);
+    assert!(matches!(run.code, Some(0 | 1)), "{run:#?}");
+    assert!(run.stdout.contains("Worst case of victim") && run.stdout.contains("fix first"), "{run:#?}");
+    let program = std::fs::read_to_string(directory.path().join("worst/provoke.c")).expect("a program");
+    assert!(program.contains("\"victim\"") && !program.contains('@'), "{program}");
+    assert!(directory.path().join("worst/README.md").is_file());
+    let compiled = std::process::Command::new("cc")
+        .args(["-O1", "-Wall", "-Werror", "-pthread", "-o", "provoke", "provoke.c"])
+        .current_dir(directory.path().join("worst"))
+        .output();
+    match compiled {
+        Ok(output) => assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr)),
+        Err(error) => whylate_testing::skip(whylate_testing::Need::Program, format!("cc: {error}")),
+    }
+}
+
+#[test]
+fn what_has_no_worst_case_is_named() {
+    let run = whylate(["simulate", &fixture("6.1-higher"), "-t", "nosuch", "--worst-case"]);
+    assert_eq!(run.code, Some(2), "{run:#?}");
+    assert!(run.stderr.contains("no thread `nosuch`"), "{run:#?}");
+    let run = whylate(["simulate", &fixture("6.1-higher"), "-t", "kworker*", "--worst-case"]);
+    assert_eq!(run.code, Some(3), "{run:#?}");
+    assert!(run.stdout.contains("SCHED_OTHER threads take turns"), "{run:#?}");
+    let run = whylate(["simulate", &example("story-a.toml"), "-t", "ctl", "--worst-case"]);
+    assert_eq!(run.code, Some(2), "{run:#?}");
+    assert!(run.stderr.contains("--worst-case"), "{run:#?}");
+}

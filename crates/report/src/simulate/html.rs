@@ -1,10 +1,11 @@
 //! A simulation as one HTML file: the tasks, findings, and the worst activations with their timelines.
 
-use super::{facts, replay};
+use super::{facts, replay, worst_case};
 use crate::explain::html::{activation, summary};
 use crate::html::page::page;
 use crate::words;
 use maud::{Markup, html};
+use whylate_simulate::worst_case::WorstCase;
 use whylate_simulate::{ReplayReport, SimulationReport};
 
 /// A simulation as one HTML file.
@@ -17,6 +18,7 @@ pub(super) fn render(report: &SimulationReport) -> String {
     };
     let main = html! {
         @match &report.replay { Some(of) => (replayed(of)), None => (tasks(report)) }
+        @for worst in &report.worst_cases { (composed(worst)) }
         (summary::findings(&report.findings))
         @for task in &report.tasks {
             @if let Some(worst) = facts::worst(report, task) {
@@ -64,6 +66,28 @@ fn replayed(of: &ReplayReport) -> Markup {
             @if let Some(unlisted) = replay::unlisted(of) { p { (unlisted) } }
         }
         (list(&format!("With {}", of.changes.join(" ")), &replay::sentences(of)))
+    }
+}
+
+fn composed(worst: &WorstCase) -> Markup {
+    html! {
+        section {
+            h2 { (worst_case::heading(worst)) }
+            p { (words::clean(&worst_case::sentence(worst))) }
+            @if !worst.contributors.is_empty() {
+                div.wide { table {
+                    thead { tr { th { "cause" } @for name in worst_case::COLUMNS { th.n { (name) } } } }
+                    tbody { @for part in &worst.contributors { tr {
+                        td { (part.cause.code()) }
+                        @for cell in worst_case::cells(worst, part) { td.n { (cell) } }
+                    } } }
+                } }
+            }
+            @for sentence in worst_case::first(worst).iter().chain(&worst_case::claim(worst)) {
+                p { (words::clean(sentence)) }
+            }
+            ul { @for assumption in &worst.assumptions { li { (words::clean(assumption)) } } }
+        }
     }
 }
 

@@ -32,6 +32,9 @@ pub struct Document {
     /// Of a recording: how far the model is from it, and what changes do; absent for a task set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replay: Option<super::replay_json::Replay>,
+    /// Of a recording: the worst cases of the threads that they were asked for of; absent where they were not.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub worst_cases: Vec<super::worst_case_json::ThreadWorstCase>,
 }
 
 /// The machine, and how it was run.
@@ -111,6 +114,7 @@ pub fn render(report: &SimulationReport) -> Value {
         findings: report.findings.iter().map(from_ledger::finding).collect(),
         assumptions: report.assumptions.clone(),
         replay: report.replay.as_ref().map(super::replay_json::replay),
+        worst_cases: report.worst_cases.iter().map(super::worst_case_json::worst_case).collect(),
     })
 }
 

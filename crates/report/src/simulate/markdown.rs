@@ -1,6 +1,6 @@
 //! A simulation as Markdown, for an issue.
 
-use super::{facts, replay};
+use super::{facts, replay, worst_case};
 use crate::markdown::escape;
 use whylate_simulate::SimulationReport;
 
@@ -20,6 +20,25 @@ pub(super) fn render(report: &SimulationReport) -> String {
         None => {
             let rows = report.tasks.iter().map(|task| (task.name.as_str(), facts::cells(report, task)));
             text += &table("task", facts::COLUMNS, rows);
+        }
+    }
+    for worst in &report.worst_cases {
+        text += &format!(
+            "\n## {}\n\n{}\n",
+            escape(&worst_case::heading(worst)),
+            escape(&worst_case::sentence(worst))
+        );
+        if !worst.contributors.is_empty() {
+            let rows =
+                worst.contributors.iter().map(|part| (part.cause.code(), worst_case::cells(worst, part)));
+            text += &table("cause", worst_case::COLUMNS, rows);
+        }
+        for sentence in worst_case::first(worst).iter().chain(&worst_case::claim(worst)) {
+            text += &format!("\n{}\n", escape(sentence));
+        }
+        text += "\n";
+        for assumption in &worst.assumptions {
+            text += &format!("- {}\n", escape(assumption));
         }
     }
     let findings: Vec<String> = report

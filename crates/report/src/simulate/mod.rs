@@ -7,6 +7,8 @@ mod markdown;
 mod replay;
 pub mod replay_json;
 mod terminal;
+mod worst_case;
+pub mod worst_case_json;
 
 use crate::format::Format;
 use crate::render::{Render, Rendered};

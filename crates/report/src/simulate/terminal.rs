@@ -1,11 +1,12 @@
 //! A simulation for a terminal: the tasks, findings, the worst activations, what was taken for granted.
 
-use super::{facts, replay};
+use super::{facts, replay, worst_case};
 use crate::explain::terminal::{activation, trace};
 use crate::terminal::Style;
 use crate::terminal::layout::{Align, Cell, Page};
 use crate::terminal::paint::Ink;
 use crate::words;
+use whylate_simulate::worst_case::WorstCase;
 use whylate_simulate::{ReplayReport, SimulationReport};
 
 /// How many tasks have their worst activation in full: the late ones, and else the first.
@@ -17,6 +18,9 @@ pub(super) fn render(report: &SimulationReport, style: &Style) -> String {
     match &report.replay {
         Some(of) => replayed(&mut page, of),
         None => tasks(&mut page, report),
+    }
+    for worst in &report.worst_cases {
+        composed(&mut page, worst);
     }
     let late = report.tasks.iter().filter(|task| task.tally.missed > 0);
     for task in late.take(IN_FULL) {
@@ -74,6 +78,32 @@ fn replayed(page: &mut Page, of: &ReplayReport) {
     }
     if !of.changes.is_empty() {
         list(page, &format!("With {}", of.changes.join(" ")), &replay::sentences(of));
+    }
+}
+
+/// A worst case: what adds up to it.
+fn composed(page: &mut Page, worst: &WorstCase) {
+    page.gap();
+    page.line(&[(&worst_case::heading(worst), Ink::Strong)]);
+    page.paragraph(2, &words::clean(&worst_case::sentence(worst)), Ink::Strong);
+    if !worst.contributors.is_empty() {
+        let heading =
+            ["cause"].into_iter().chain(worst_case::COLUMNS).map(|name| Cell::new(name, Ink::Faint));
+        let mut rows: Vec<Vec<Cell>> = vec![heading.collect()];
+        for part in &worst.contributors {
+            let cause = Cell::new(part.cause.code(), Ink::Plain);
+            let cells = worst_case::cells(worst, part).map(Cell::from);
+            rows.push([cause].into_iter().chain(cells).collect());
+        }
+        let mut aligns = vec![Align::Right; worst_case::COLUMNS.len() + 1];
+        (aligns[0], aligns[1]) = (Align::Left, Align::Left);
+        page.table(2, &aligns, &rows);
+    }
+    for sentence in worst_case::first(worst).iter().chain(&worst_case::claim(worst)) {
+        page.paragraph(2, &words::clean(sentence), Ink::Plain);
+    }
+    for assumption in &worst.assumptions {
+        page.labelled(2, ("- ", Ink::Faint), &words::clean(assumption), Ink::Faint);
     }
 }
 

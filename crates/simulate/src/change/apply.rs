@@ -20,12 +20,17 @@ pub struct ChangeError {
     pub wrong: String,
 }
 
-/// The tasks of a recording that a name, an id or a pattern selects.
-pub fn matches(recording: &Recording, target: &str) -> Vec<usize> {
-    let select = match Select::parse(target) {
+/// What a name, an id or a pattern selects.
+pub fn select(target: &str) -> Select {
+    match Select::parse(target) {
         Select::Comm(name) if name.contains('*') => Select::Pattern(name),
         select => select,
-    };
+    }
+}
+
+/// The tasks of a recording that a name, an id or a pattern selects.
+pub fn matches(recording: &Recording, target: &str) -> Vec<usize> {
+    let select = select(target);
     let threads = recording.threads.iter().zip(&recording.model.tasks).enumerate();
     let is = |(at, (thread, task)): (usize, (&crate::recording::RecordedThread, &Task))| {
         (select.is(thread.tid, thread.comm.as_str()) || task.name == target).then_some(at)

@@ -27,6 +27,8 @@ pub(super) struct Reading {
     /// CPU time of which it is not known what had it.
     pub(super) unknown: Ns,
     pub(super) switches: u64,
+    /// When each thread is due and runs is kept.
+    pub(super) watches: bool,
 }
 
 impl Reading {
@@ -44,6 +46,7 @@ impl Reading {
             calls: None,
             unknown: Ns::ZERO,
             switches: 0,
+            watches: false,
         }
     }
 
@@ -92,6 +95,9 @@ impl Reading {
         let Some(thread) = track.current.filter(|_| works) else { return };
         let length = now.since(since);
         self.tapes[thread].run(length);
+        if self.watches {
+            self.tapes[thread].seen_slice(since, now, cpu);
+        }
         let is_realtime = |own: Priority| own.class() == SchedClass::Realtime;
         if self.tapes[thread].priority.is_some_and(is_realtime)
             && let Some(track) = self.track(cpu)

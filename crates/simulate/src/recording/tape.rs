@@ -1,6 +1,8 @@
 //! What one thread did: CPU time, wake-ups of others, sleeps, in its own order and without the waits for a CPU.
 
+use super::watch::{RanSlice, SeenJob, SeenThread};
 use whylate_base::{Comm, Cpu, CpuSet, Ns, Policy, Priority, Tid};
+use whylate_ledger::EndedTimes;
 
 /// One thing that a thread did.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -123,6 +125,11 @@ pub(super) struct Tape {
     pub(super) absolute_calls: u32,
     pub(super) timers: TimerGaps,
     pub(super) ran: Ns,
+    /// When it was due and ran, where that is kept.
+    pub(super) seen: SeenThread,
+    /// Its CPU time at the end of its last job, and its sleeps since then.
+    pub(super) ran_before: Ns,
+    pub(super) sleeps: u32,
 }
 
 /// How the timers of a thread's sleeps were set: relative to now, or to the one before?
@@ -178,7 +185,31 @@ impl Tape {
             absolute_calls: 0,
             timers: TimerGaps::default(),
             ran: Ns::ZERO,
+            seen: SeenThread::default(),
+            ran_before: Ns::ZERO,
+            sleeps: 0,
         }
+    }
+
+    /// It had a CPU.
+    pub(super) fn seen_slice(&mut self, start: Ns, end: Ns, cpu: Cpu) {
+        let priority = self.priority.unwrap_or(Priority::UNKNOWN);
+        match self.seen.slices.last_mut() {
+            _ if end <= start => {}
+            Some(last) if last.end == start && last.cpu == cpu && last.priority == priority => last.end = end,
+            _ => self.seen.slices.push(RanSlice { start, end, cpu, priority }),
+        }
+    }
+
+    /// One of its jobs has ended.
+    pub(super) fn seen_job(&mut self, ended: &EndedTimes) {
+        let work = self.ran.since(self.ran_before);
+        let ends_asleep = self.state == State::Asleep;
+        let slept_within = self.sleeps > u32::from(ends_asleep);
+        let put_off = if slept_within { ended.response().since(work) } else { Ns::ZERO };
+        let priority = self.priority.unwrap_or(Priority::UNKNOWN);
+        self.seen.jobs.push(SeenJob { due: ended.due, work, put_off, priority, is_whole: ended.is_whole });
+        (self.ran_before, self.sleeps) = (self.ran, 0);
     }
 
     /// It used a CPU.
@@ -211,6 +242,7 @@ impl Tape {
 
     pub(super) fn sleep(&mut self, at: Ns) {
         self.last_sleep = Some(self.marks.len());
+        self.sleeps += 1;
         let lock = self.wants;
         self.marks.push(Mark::Sleep(Sleep { at, lock, woken: None, ends: None }));
         self.state = State::Asleep;

@@ -10,20 +10,20 @@ use whylate_simulate::model::{
 use whylate_simulate::{RunOptions, check, simulate};
 
 #[derive(Clone, Debug)]
-struct Drawn {
-    priority: u8,
-    period_ms: i64,
-    share: u32,
-    offset_us: i64,
-    jitter_us: i64,
-    suspend_us: i64,
-    locks: u8,
-    off: bool,
-    deadline: bool,
-    cpu: u32,
+pub(crate) struct Drawn {
+    pub(crate) priority: u8,
+    pub(crate) period_ms: i64,
+    pub(crate) share: u32,
+    pub(crate) offset_us: i64,
+    pub(crate) jitter_us: i64,
+    pub(crate) suspend_us: i64,
+    pub(crate) locks: u8,
+    pub(crate) off: bool,
+    pub(crate) deadline: bool,
+    pub(crate) cpu: u32,
 }
 
-fn drawn() -> impl Strategy<Value = Drawn> {
+pub(crate) fn drawn() -> impl Strategy<Value = Drawn> {
     let numbers = (1u8..6, 1i64..40, 1u32..30, 0i64..20_000, prop_oneof![Just(0i64), 0i64..2_000]);
     let parts = (
         prop_oneof![3 => Just(0i64), 1 => 1i64..3_000],
@@ -79,7 +79,7 @@ fn task(number: usize, drawn: &Drawn, cpus: u32) -> Task {
     }
 }
 
-fn model(tasks: &[Drawn], cpus: u32, kernel: u32, costs: Costs, hog: bool) -> Model {
+pub(crate) fn model(tasks: &[Drawn], cpus: u32, kernel: u32, costs: Costs, hog: bool) -> Model {
     let mut machine = Machine::new(KernelSeries::new(6, kernel), cpus);
     machine.costs = costs;
     let protocols = [LockProtocol::Inherit, LockProtocol::Protect];

@@ -6,3 +6,4 @@ mod ledger;
 mod random;
 mod recording;
 mod stories;
+mod worst_case;
