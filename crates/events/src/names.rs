@@ -8,3 +8,10 @@ pub type Name = Text<30>;
 pub type Symbol = Text<39>;
 /// A line written to `trace_marker`, cut at 62 bytes.
 pub type Marker = Text<62>;
+
+/// A function with the module it is in, as `name [module]`; without the module where both do not fit: the function matters more.
+pub fn symbol_in_module(name: &[u8], module: &[u8]) -> Symbol {
+    let both = [name, b" [", module, b"]"].concat();
+    let symbol = Symbol::from_bytes(&both);
+    if symbol.as_bytes() == both { symbol } else { Symbol::from_bytes(name) }
+}

@@ -1,6 +1,6 @@
 //! Function names by address, from a copy of `/proc/kallsyms`.
 
-use whylate_events::Symbol;
+use whylate_events::{Symbol, symbol_in_module};
 
 /// A sorted symbol table.
 #[derive(Debug, Default)]
@@ -39,9 +39,10 @@ impl Symbols {
     fn with_module(&self, address: u64) -> Symbol {
         let (name, rest) = self.name_and_rest(address);
         let line = rest.split(|&byte| byte == b'\n').next().unwrap_or_default().trim_ascii();
-        let both = [name, b" ", line].concat();
-        let fits = line.starts_with(b"[") && Symbol::from_bytes(&both).as_bytes() == both;
-        Symbol::from_bytes(if fits { &both } else { name })
+        match line.strip_prefix(b"[").and_then(|line| line.strip_suffix(b"]")) {
+            Some(module) => symbol_in_module(name, module),
+            None => Symbol::from_bytes(name),
+        }
     }
 
     fn name_and_rest(&self, address: u64) -> (&[u8], &[u8]) {

@@ -5,7 +5,7 @@
 
 use memchr::{memchr_iter, memrchr};
 use whylate_base::{Cpu, Ns, Priority, Tid};
-use whylate_events::Symbol;
+use whylate_events::{Symbol, symbol_in_module};
 
 /// The text itself when it is all digits and there is one.
 pub(crate) fn digits(text: &str) -> Option<&str> {
@@ -217,11 +217,8 @@ pub(crate) fn comm_pid(text: &str) -> Option<(&str, Tid)> {
 pub(crate) fn symbol(value: &str) -> Symbol {
     let name = function(value);
     let behind = value.trim_start().split_once([' ', '\t']).map_or("", |(_, behind)| first_word(behind));
-    let is_module = !name.is_empty() && behind.starts_with('[') && behind.ends_with(']');
-    let both = if is_module { format!("{name} {behind}") } else { String::new() };
-    match Symbol::from(both.as_str()) {
-        // Without room for the module, the function is what matters.
-        whole if is_module && whole.as_str() == both => whole,
+    match behind.strip_prefix('[').and_then(|behind| behind.strip_suffix(']')) {
+        Some(module) if !name.is_empty() => symbol_in_module(name.as_bytes(), module.as_bytes()),
         _ => Symbol::from(name),
     }
 }
