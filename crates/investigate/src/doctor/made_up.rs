@@ -53,6 +53,15 @@ pub(super) fn program(threads: &[(i32, Policy, u32)]) -> Observation {
     observation
 }
 
+/// A program with the real-time thread 11, whose path does not end, and its calls.
+pub(super) fn endless(calls: Vec<Call>) -> Observation {
+    let mut observation = program(&[(11, Policy::Fifo, 50)]);
+    for path in observation.threads.values_mut().filter_map(|thread| thread.path.as_mut()) {
+        path.end = Ns(i64::MAX);
+    }
+    Observation { calls, ..observation }
+}
+
 /// A call at a line of the program, in the real-time path, of 100 ns, that returns 0.
 pub(super) fn call(tid: i32, call: SystemCall, args: &[u64], line: u32) -> Call {
     let mut all = [0; 6];
@@ -69,6 +78,11 @@ pub(super) fn call(tid: i32, call: SystemCall, args: &[u64], line: u32) -> Call 
         due: None,
         stack: Some(StackId(line)),
     }
+}
+
+/// A call of thread 11 at line 7, which starts at an instant, takes 10 ns and returns a value.
+pub(super) fn call_at(kind: SystemCall, args: &[u64], ret: i64, at: i64) -> Call {
+    Call { ret: Some(ret), start: Ns(at), end: Some(Ns(at + 10)), ..call(11, kind, args, 7) }
 }
 
 /// As many calls of a kind, one after the other.

@@ -71,22 +71,16 @@ const FIX: &[&str] = &[
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::doctor::made_up::{found, program};
-    use whylate_base::{Ns, Policy, Tid};
-
-    fn call(kind: SystemCall, args: &[u64], ret: i64, at: i64) -> Call {
-        let made = crate::doctor::made_up::call(11, kind, args, 7);
-        Call { ret: Some(ret), start: Ns(at), end: Some(Ns(at + 10)), ..made }
-    }
+    use crate::doctor::made_up::{call_at, endless, found};
 
     #[test]
     fn a_stream_of_messages_without_their_times_is_found() {
         use SystemCall as C;
-        let socket = |family, kind| vec![call(C::Socket, &[family, kind, 0], 9, 100)];
+        let socket = |family, kind| vec![call_at(C::Socket, &[family, kind, 0], 9, 100)];
         let with_flags = socket(AF_INET, SOCK_DGRAM | 0o4000);
-        let set = |name| vec![call(C::SetSockOpt, &[9, SOL_SOCKET, name], 0, 200)];
+        let set = |name| vec![call_at(C::SetSockOpt, &[9, SOL_SOCKET, name], 0, 200)];
         let messages = |kind, count: i64| -> Vec<Call> {
-            (0..count).map(|n| call(kind, &[9], 64, 2_000 + n * 1_000_000)).collect()
+            (0..count).map(|n| call_at(kind, &[9], 64, 2_000 + n * 1_000_000)).collect()
         };
         for (what, calls, expected) in [
             ("UDP", [with_flags.clone(), messages(C::RecvFrom, 10)].concat(), true),
@@ -98,12 +92,7 @@ mod tests {
             ("between processes", [socket(1, SOCK_DGRAM), messages(C::RecvFrom, 10)].concat(), false),
             ("made before", messages(C::RecvFrom, 10), false),
         ] {
-            let mut observation = program(&[(11, Policy::Fifo, 50)]);
-            let path =
-                observation.threads.get_mut(&Tid(11)).expect("a thread").path.as_mut().expect("a path");
-            path.end = Ns(i64::MAX);
-            observation.calls = calls;
-            let found: Vec<_> = found(&observation).into_iter().filter(|one| one.0 == RULE.code).collect();
+            let found: Vec<_> = found(&endless(calls)).into_iter().filter(|one| one.0 == RULE.code).collect();
             let expected: &[_] = if expected { &[("socket-without-timestamp", Some(7))] } else { &[] };
             assert_eq!(found, expected, "{what}");
         }

@@ -86,20 +86,14 @@ const FIX: &[&str] = &[
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::doctor::made_up::{found, program};
-    use whylate_base::Policy;
-
-    fn call(kind: SystemCall, args: &[u64], ret: i64, at: i64) -> Call {
-        let made = crate::doctor::made_up::call(11, kind, args, 7);
-        Call { ret: Some(ret), start: Ns(at), end: Some(Ns(at + 10)), ..made }
-    }
+    use crate::doctor::made_up::{call_at, endless, found};
 
     #[test]
     fn small_writes_one_after_the_other_are_found() {
         use SystemCall as C;
-        let socket = |kind| call(C::Socket, &[AF_INET, kind, 0], 9, 100);
+        let socket = |kind| call_at(C::Socket, &[AF_INET, kind, 0], 9, 100);
         let stream = socket(SOCK_STREAM);
-        let write = |length, at| call(C::SendTo, &[9, 0, 0, 0], length, at);
+        let write = |length, at| call_at(C::SendTo, &[9, 0, 0, 0], length, at);
         let pairs = |length, apart| -> Vec<Call> {
             let pair = |n: i64| {
                 let at = 2_000 + n * 10_000_000;
@@ -108,7 +102,7 @@ mod tests {
             (0..5).flat_map(pair).collect()
         };
         let with = |first: Call, then: Vec<Call>| [vec![first], then].concat();
-        let set = |name| call(C::SetSockOpt, &[9, IPPROTO_TCP, name], 0, 200);
+        let set = |name| call_at(C::SetSockOpt, &[9, IPPROTO_TCP, name], 0, 200);
         let more = |calls: Vec<Call>| -> Vec<Call> {
             calls.into_iter().map(|one| Call { args: [9, 0, 0, MSG_MORE, 0, 0], ..one }).collect()
         };
@@ -122,14 +116,9 @@ mod tests {
             ("corked", with(stream, with(set(TCP_CORK), pairs(8, 20))), false),
             ("UDP", with(socket(2), pairs(8, 20)), false),
             ("made before", pairs(8, 20), false),
-            ("another file", with(stream, with(call(C::Openat, &[0], 9, 300), pairs(8, 20))), false),
+            ("another file", with(stream, with(call_at(C::Openat, &[0], 9, 300), pairs(8, 20))), false),
         ] {
-            let mut observation = program(&[(11, Policy::Fifo, 50)]);
-            let path =
-                observation.threads.get_mut(&Tid(11)).expect("a thread").path.as_mut().expect("a path");
-            path.end = Ns(i64::MAX);
-            observation.calls = calls;
-            let found: Vec<_> = found(&observation).into_iter().filter(|one| one.0 == RULE.code).collect();
+            let found: Vec<_> = found(&endless(calls)).into_iter().filter(|one| one.0 == RULE.code).collect();
             let expected: &[_] = if expected { &[("tcp-small-writes", Some(7))] } else { &[] };
             assert_eq!(found, expected, "{what}");
         }
