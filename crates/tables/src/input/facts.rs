@@ -108,7 +108,7 @@ pub(super) fn snapshot(root: &FsRoot, run: &mut RunFacts, rows: &mut Rows<'_>) {
     rows.settings(&settings);
 }
 
-/// What a machine's state is told apart by: one that did not change is the same.
+/// The id of a machine's state: the same where the machine did not change.
 pub(super) fn state(root: &FsRoot) -> RunId {
     RunId::of_bytes(format!("{:?}", machine(root)).as_bytes())
 }

@@ -58,24 +58,9 @@ impl Rows<'_> {
             Some(spread) => [spread.p50, spread.p99, spread.max].map(Cell::from),
             None => [Cell::Null, Cell::Null, Cell::Null],
         };
-        let ([latency_p50, latency_p99, latency_max], [response_p50, response_p99, response_max]) =
-            (of(task.latency_ns), of(task.response_ns));
-        self.push(
-            "threads",
-            [
-                task.tid.into(),
-                Cell::from(&task.comm),
-                task.policy.as_ref().into(),
-                task.rank.priority.into(),
-                task.activations.into(),
-                latency_p50,
-                latency_p99,
-                latency_max,
-                response_p50,
-                response_p99,
-                response_max,
-            ],
-        );
+        let who =
+            [task.tid.into(), Cell::from(&task.comm), task.policy.as_ref().into(), task.rank.priority.into()];
+        self.thread(who, task.activations.into(), of(task.latency_ns), of(task.response_ns));
         for (cause, &ns) in &task.causes {
             self.push("causes", [task.tid.into(), Cell::from(&task.comm), cause.into(), ns.into()]);
         }
@@ -118,6 +103,19 @@ impl Rows<'_> {
     }
 
     /// A row of `activations`: what happened, and the verdict.
+    /// A thread: id, name, policy and priority; its activations; median, 99th percentile and largest value of latency and
+    /// response.
+    pub(super) fn thread(
+        &mut self,
+        who: [Cell<'_>; 4],
+        activations: Cell<'_>,
+        latency: [Cell<'_>; 3],
+        response: [Cell<'_>; 3],
+    ) {
+        let mut cells = who.into_iter().chain([activations]).chain(latency).chain(response);
+        self.push::<11>("threads", std::array::from_fn(|_| cells.next().unwrap_or(Cell::Null)));
+    }
+
     pub(super) fn push_activation(&mut self, what: [Cell<'_>; 13], judged: [Cell<'_>; 8]) {
         let mut judged = judged.into_iter();
         let mut what = what.into_iter();

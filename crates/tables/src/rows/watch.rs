@@ -55,24 +55,9 @@ impl Rows<'_> {
                 [histogram.median(), histogram.tail(0.99), histogram.max()]
                     .map(|value: Option<Ns>| Cell::from(value.map(|value| value.0)))
             };
-            let ([latency_p50, latency_p99, latency_max], [response_p50, response_p99, response_max]) =
-                (of(&thread.latency), of(&thread.response));
-            self.push(
-                "threads",
-                [
-                    Cell::Null,
-                    Cell::from(&thread.name),
-                    Cell::Null,
-                    Cell::Null,
-                    thread.activations.into(),
-                    latency_p50,
-                    latency_p99,
-                    latency_max,
-                    response_p50,
-                    response_p99,
-                    response_max,
-                ],
-            );
+            // A watch sums up all threads of a name, which need not have one id, policy or priority.
+            let who = [Cell::Null, Cell::from(&thread.name), Cell::Null, Cell::Null];
+            self.thread(who, thread.activations.into(), of(&thread.latency), of(&thread.response));
         }
         summary.groups.iter().for_each(|group| self.late_group(group));
     }
