@@ -227,6 +227,7 @@ mod tests {
             priority: Some(Priority::realtime(80)),
             late: Some((Tid(8), Comm::from("control"))),
             cpu: Some(Cpu(3)),
+            own_time: Ns::ZERO,
         };
         let mut seen = std::collections::HashSet::new();
         for cause in Cause::ALL {
@@ -279,7 +280,7 @@ mod tests {
                     for cpu in [None, Some(Cpu(3))] {
                         for tid in [7, 8] {
                             let late = Some((Tid(tid), Comm::from("control")));
-                            let of = Advised { by: by.as_ref(), priority, late, cpu };
+                            let of = Advised { by: by.as_ref(), priority, late, cpu, own_time: Ns::ZERO };
                             for fix in cause.advice(&of) {
                                 assert_eq!(fix.action.flaw(), None, "{cause}: {fix:?}");
                                 kinds.insert(fix.action.kind());
@@ -301,6 +302,37 @@ mod tests {
                 Cause::WorkItem,
             ];
             assert!(names_settings || !accuses_another || by_hand.contains(&cause), "{cause}: {kinds:?}");
+        }
+    }
+
+    #[test]
+    fn a_thread_that_does_not_sleep_gets_no_real_time_priority() {
+        let by = Culprit::Task { tid: Tid(7), comm: Comm::from("other"), priority: Priority::DEFAULT };
+        let kinds = |priority, own_time| {
+            let late = Some((Tid(8), Comm::from("batch")));
+            let of = Advised { by: Some(&by), priority: Some(priority), late, cpu: Some(Cpu(0)), own_time };
+            Cause::FairQueue.advice(&of).iter().map(|fix| fix.action.kind()).collect::<Vec<_>>()
+        };
+        assert_eq!(kinds(Priority::DEFAULT, Ns::from_ms(6)), ["thread"]);
+        assert_eq!(kinds(Priority::DEFAULT, Ns::from_ms(250)), ["code"]);
+        assert_eq!(kinds(Priority::realtime(5), Ns::from_ms(250)), ["thread"]);
+    }
+
+    #[test]
+    fn the_thread_that_used_up_the_time_may_become_sched_other() {
+        let hog = |priority| Culprit::Task { tid: Tid(7), comm: Comm::from("hog"), priority };
+        let of = |by: &Culprit, late| {
+            let late = Some((Tid(late), Comm::from("control")));
+            let priority = Some(Priority::realtime(80));
+            let of = Advised { by: Some(by), priority, late, cpu: Some(Cpu(0)), own_time: Ns::ZERO };
+            Cause::RtThrottled.advice(&of).into_iter().nth(1).map(|fix| fix.action)
+        };
+        let Some(whylate_base::Action::Thread { set }) = of(&hog(Priority::realtime(1)), 8) else {
+            panic!("a thread's policy")
+        };
+        assert_eq!((set[0].policy.as_deref(), set[0].priority), (Some("other"), Some(0)));
+        for (by, late) in [(hog(Priority::realtime(1)), 7), (hog(Priority(-1)), 8)] {
+            assert_eq!(of(&by, late).map(|action| action.kind()), Some("code"));
         }
     }
 

@@ -6,7 +6,7 @@ use crate::causes::advised::Advised;
 use crate::model::{Activation, CpuTrack, Culprit, Place, Segment, Slice, Trigger, Verdict};
 use crate::places::add_clauses;
 use crate::stats::{Charged, charged};
-use crate::verdict::segment;
+use crate::verdict::{own_time, segment};
 use std::cmp::Reverse;
 use whylate_base::{Confidence, Evidence, Ns};
 
@@ -111,6 +111,7 @@ fn verdict(part: &Activation) -> Verdict {
             priority: Some(part.priority),
             late: Some((part.tid, part.comm)),
             cpu: own.first().map(|segment| segment.cpu),
+            own_time: own_time(&part.ledger),
         }),
         evidence: own
             .iter()

@@ -117,6 +117,7 @@ pub(crate) fn of(
         priority: Some(activation.priority),
         late: Some((activation.tid, activation.comm)),
         cpu: Some(cpu),
+        own_time: own_time(&activation.ledger),
     };
     let mut verdict = Verdict {
         cause,
@@ -138,6 +139,11 @@ pub(crate) fn of(
         verdict.fix = advice::expirer(&expirer, &advised);
     }
     verdict
+}
+
+/// For how long the thread itself ran.
+pub(crate) fn own_time(ledger: &[Segment]) -> Ns {
+    ledger.iter().filter(|segment| segment.cause == Cause::OwnWork).map(Segment::length).sum()
 }
 
 /// True where a handler's time may have been stolen: on a guest whose CPUs were shown to stand still again and again, a

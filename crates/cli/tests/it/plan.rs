@@ -309,14 +309,16 @@ fn fixes_that_findings_advise_are_planned_and_the_others_listed() {
     assert_eq!(names(&plan), ["CPUs of hog (7)"], "{run:#?}");
     assert_eq!((&plan["changes"][0]["now"], &plan["changes"][0]["then"]), (&"0".into(), &"1".into()));
     let skipped = plan["left_alone"].to_string() + &plan["wishes"]["left_out"].to_string();
-    assert!(skipped.contains("fix 2: sysctl") && skipped.contains("--fix 2 plans it instead"), "{skipped}");
+    assert!(skipped.contains("fix 3: sysctl") && skipped.contains("--fix 3 plans it instead"), "{skipped}");
     let text = whylate(["plan", "--from", &from, "--root", root]);
     assert!(
         text.stdout.contains("an alternative to fix 1") && text.stdout.contains("rt-throttled"),
         "{text:#?}"
     );
-    let second = whylate(["plan", "--from", &from, "--fix", "2", "--root", root, "--json"]);
-    assert_eq!(names(&json(&second.stdout)), ["kernel.sched_rt_runtime_us"], "{second:#?}");
+    for (fix, name) in [("2", "policy of hog (7)"), ("3", "kernel.sched_rt_runtime_us")] {
+        let other = whylate(["plan", "--from", &from, "--fix", fix, "--root", root, "--json"]);
+        assert_eq!(names(&json(&other.stdout)), [name], "{other:#?}");
+    }
 }
 
 #[test]
@@ -327,7 +329,7 @@ fn a_fix_is_applied_and_undone_exactly() {
     let before = machine.text("/proc/sys/kernel/sched_rt_runtime_us");
     let root = machine.directory().to_str().expect("UTF-8");
     let allow = ["--allow", "throttling-off-no-net"];
-    let run = whylate(["apply", "--from", &from, "--fix", "2", "--yes", "--root", root].iter().chain(&allow));
+    let run = whylate(["apply", "--from", &from, "--fix", "3", "--yes", "--root", root].iter().chain(&allow));
     assert_eq!(run.code, Some(0), "{run:#?}");
     assert_eq!(machine.text("/proc/sys/kernel/sched_rt_runtime_us").as_deref().map(str::trim), Some("-1"));
     let run = whylate(["rollback", "--root", root]);

@@ -2,7 +2,7 @@
 
 use crate::model::culprit::{Culprit, is_stand_in};
 use whylate_base::{
-    Action, AdvisedFix, Comm, Cpu, IrqAction, Priority, SchedClass, ThreadAction, Tid, UnitAction,
+    Action, AdvisedFix, Comm, Cpu, IrqAction, Ns, Priority, SchedClass, ThreadAction, Tid, UnitAction,
 };
 
 /// Why no setting makes a change to the late thread's program.
@@ -26,6 +26,9 @@ pub(crate) const WORK_ITEM: &str = "the driver or subsystem that queues the work
 /// Why there is no setting where the thread is not known by name.
 const UNNAMED: &str = "the recording does not name the thread";
 
+/// A thread that runs for so long without a sleep is no real-time thread.
+const LONG_RUN: Ns = Ns::from_ms(50);
+
 /// What advice is about.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Advised<'a> {
@@ -37,6 +40,8 @@ pub(crate) struct Advised<'a> {
     pub(crate) late: Option<(Tid, Comm)>,
     /// The CPU on which it happened.
     pub(crate) cpu: Option<Cpu>,
+    /// For how long the late thread itself ran meanwhile.
+    pub(crate) own_time: Ns,
 }
 
 impl<'a> Advised<'a> {
@@ -115,8 +120,31 @@ impl<'a> Advised<'a> {
         }
     }
 
-    /// The late thread gets a priority above that of the culprit, and a real-time policy if it has none.
+    /// The culprit, a real-time thread, becomes SCHED_OTHER.
+    pub(crate) fn demote_culprit(&self) -> Action {
+        let Some(Culprit::Task { priority, .. }) = self.by else { return Action::by_hand(UNNAMED) };
+        if self.is_itself() {
+            return Action::by_hand("the late thread itself used the time");
+        }
+        match (priority.class(), self.culprit_thread()) {
+            (SchedClass::Realtime, Some(thread)) => {
+                Action::thread(ThreadAction { policy: Some("other".to_owned()), priority: Some(0), ..thread })
+            }
+            (SchedClass::Realtime, None) => Action::by_hand(UNNAMED),
+            _ => Action::by_hand("its class is not SCHED_FIFO or SCHED_RR: the program asks for it"),
+        }
+    }
+
+    /// The late thread gets a priority above that of the culprit, and a real-time policy if it has none: unless it would
+    /// keep all other threads off its CPU then.
     pub(crate) fn raise_late(&self) -> Action {
+        if self.own_time >= LONG_RUN && self.late_priority() == Some(0) {
+            return Action::by_hand(format!(
+                "the late thread ran for {} without a sleep: with a real-time priority it would keep every other thread off \
+                 its CPU for as long",
+                self.own_time
+            ));
+        }
         match (self.late_thread(), self.above_culprit()) {
             (Some(thread), Some(priority @ ..99)) => {
                 Action::thread(ThreadAction { priority: Some(priority), ..thread })

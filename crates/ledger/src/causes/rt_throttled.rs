@@ -49,6 +49,12 @@ fn advice(of: &Advised<'_>) -> Vec<AdvisedFix> {
             of.move_culprit(),
         ),
         AdvisedFix::new(
+            format!(
+                "if {by} is less urgent, make it SCHED_OTHER: chrt -o -p 0 TID; it then uses none of the real-time threads' time"
+            ),
+            of.demote_culprit(),
+        ),
+        AdvisedFix::new(
             "sysctl kernel.sched_rt_runtime_us=-1 turns throttling off for the whole machine; risk: a real-time thread \
              that loops then hangs its CPU",
             throttling_off(),
