@@ -22,7 +22,7 @@ pub(crate) enum LabVerb {
     /// writes there come back, with the recording, its output and the console. Its exit code is reported first.
     /// A program for another architecture must be static, or its libraries be those of Debian's cross compiler. `/whylate` is
     /// the guest's own whylate: `-- /whylate check` checks the guest.
-    /// Exit codes are those of `whylate explain`, and 2 if it was interrupted at --limit; with --no-record 0 if the program
+    /// Exit codes are those of `whylate explain`, with --prove those of `whylate prove`, and 2 if it was interrupted at --limit; with --no-record 0 if the program
     /// ended with 0, otherwise 2.
     Exec(Box<ExecArgs>),
     /// The guest's init
@@ -127,6 +127,13 @@ pub(crate) struct ExecArgs {
     /// Do not record: run the program only, and print what it prints
     #[arg(long)]
     pub(crate) no_record: bool,
+    /// Prove a change in the guest, as `whylate prove` does on this machine, instead of recording: its options in one
+    /// argument, such as "--from explain.json" or "--set ctl.priority=70 --task ctl --round 1s", split at blanks
+    ///
+    /// PROGRAM is the command of each round: started anew each time, and ended with it. The report is that of `whylate prove`,
+    /// and so are the exit codes. A file that `--output` among the options names comes back among the guest's files.
+    #[arg(long, value_name = "OPTIONS", allow_hyphen_values = true, conflicts_with_all = ["no_record", "host_too", "buffer", "report", "tasks", "deadline", "worst"])]
+    pub(crate) prove: Option<String>,
     /// Where the files go that come back
     #[arg(short, long, value_name = "DIR", default_value = "whylate-lab")]
     pub(crate) output: PathBuf,

@@ -1,6 +1,7 @@
 //! `whylate lab exec`
 
 use super::host_too::{HOST_TRACE, HostRecorder};
+use super::proof::{self, Proof};
 use crate::args::{ExecArgs, GuestArgs, GuestTime, OutputArgs};
 use crate::exit_status::ExitStatus;
 use crate::output::message;
@@ -38,10 +39,13 @@ pub(crate) fn run(args: &ExecArgs) -> Result<ExitStatus> {
     let host = args.host_too.then(|| HostRecorder::start(&args.output)).transpose()?;
     let visited = machine.run(&visit.visit, &args.output, &stop.asked).map_err(explained)?;
     let host = host.map(HostRecorder::finish).transpose()?;
-    let ended = report_run(args, &visit.notes, &visited)?;
+    let code = report_run(args, &visit.notes, &visited)?;
     let console = args.output.join(CONSOLE);
     if let Err(error) = atomic_file::write(&console, |out| Ok(out.write_all(visited.console.as_bytes())?)) {
         message!("{error:#}; the report does not need it");
+    }
+    if args.prove.is_some() {
+        return proven(args, &visited, code);
     }
     // Where a document is written it stays in its file.
     if visited.interrupted && !args.no_record && !args.json {
@@ -49,6 +53,7 @@ pub(crate) fn run(args: &ExecArgs) -> Result<ExitStatus> {
     }
     if args.no_record {
         output::print(&std::fs::read_to_string(args.output.join(STDOUT)).unwrap_or_default())?;
+        let ended = code == Some(0) && !visited.interrupted;
         return Ok(if ended { ExitStatus::Done } else { ExitStatus::Failed });
     }
     let trace = args.output.join(TRACE);
@@ -61,6 +66,17 @@ pub(crate) fn run(args: &ExecArgs) -> Result<ExitStatus> {
     // The guest's own answer stands without the host's.
     joined?;
     Ok(if visited.interrupted { ExitStatus::Failed } else { answer })
+}
+
+/// Prints the guest's report, or why there is none.
+fn proven(args: &ExecArgs, visited: &Visited, code: Option<i32>) -> Result<ExitStatus> {
+    output::print(&std::fs::read_to_string(args.output.join(STDOUT)).unwrap_or_default())?;
+    let status = if visited.interrupted { ExitStatus::Failed } else { proof::status(code) };
+    if status == ExitStatus::Failed {
+        let errors = std::fs::read_to_string(stderr_path(args)).unwrap_or_default();
+        errors.lines().for_each(|line| message!("{}", printable(line)));
+    }
+    Ok(status)
 }
 
 /// What to do about a guest that did not get to its end.
@@ -178,7 +194,13 @@ fn visit(args: &ExecArgs, arch: Arch) -> Result<PlannedVisit> {
     }
     let program = place(args, arch, (program, arguments), &directory, &mut files, &mut notes)?;
     let mut command = Vec::new();
-    if !args.no_record {
+    if let Some(options) = &args.prove {
+        let proof = Proof::of(options, args.json, arch)?;
+        files.extend(proof.files);
+        command.push(PROGRAM_PATH.to_owned());
+        command.extend(proof.arguments);
+        command.push("--".to_owned());
+    } else if !args.no_record {
         let options = [
             "record",
             "--output",
@@ -280,11 +302,11 @@ fn guest_file(text: &str, directory: &str) -> Result<GuestFile> {
     Ok(GuestFile { from: PathBuf::from(from), to: guest_path(directory, &to) })
 }
 
-/// How the run went, on standard error: the program's exit code first. False when the program failed, or could not be
-/// run.
-fn report_run(args: &ExecArgs, notes: &[String], visited: &Visited) -> Result<bool> {
+/// How the run went, on standard error: the program's exit code first, which is returned; `None`: it was not run to its end.
+fn report_run(args: &ExecArgs, notes: &[String], visited: &Visited) -> Result<Option<i32>> {
     let step = visited.report.steps.get(args.set.len() + args.with.len());
-    let code = match args.no_record {
+    let records = !args.no_record && args.prove.is_none();
+    let code = match !records {
         true => step.and_then(|step| step.code),
         false => {
             let text = std::fs::read_to_string(args.output.join(EXIT_CODE)).unwrap_or_default();
@@ -293,15 +315,16 @@ fn report_run(args: &ExecArgs, notes: &[String], visited: &Visited) -> Result<bo
         }
     };
     let see = stderr_path(args).display().to_string();
+    let what = if args.prove.is_some() { "`whylate prove`" } else { "the program" };
     match (code, step) {
-        _ if visited.interrupted => message!("the program was interrupted at the limit (--limit); see {see}"),
-        (Some(0), _) => message!("the program ended with exit code 0"),
-        (Some(code), _) => message!("the program ended with exit code {code}; see {see}"),
-        (None, Some(_)) => message!("the program was not run to its end; see {see}"),
+        _ if visited.interrupted => message!("{what} was interrupted at the limit (--limit); see {see}"),
+        (Some(0), _) => message!("{what} ended with exit code 0"),
+        (Some(code), _) => message!("{what} ended with exit code {code}; see {see}"),
+        (None, Some(_)) => message!("{what} was not run to its end; see {see}"),
         (None, None) => {}
     }
     // The recorder's own code: that of the program is in its file.
-    if !args.no_record && code.is_some() && step.is_some_and(|step| step.code != Some(0)) {
+    if records && code.is_some() && step.is_some_and(|step| step.code != Some(0)) {
         message!("the recording is not whole; see {see}");
     }
     let ended = code == Some(0) && !visited.interrupted;
@@ -339,7 +362,7 @@ fn report_run(args: &ExecArgs, notes: &[String], visited: &Visited) -> Result<bo
     if step.is_none() {
         bail!("the guest did not get to the program");
     }
-    Ok(ended)
+    Ok(code)
 }
 
 /// Whether a program complains of something that the guest does not have: a plug-in, a module, a tool, a file.

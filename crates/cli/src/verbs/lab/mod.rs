@@ -3,6 +3,7 @@
 mod exec;
 mod host_too;
 mod kernels;
+mod proof;
 
 use crate::args::LabVerb;
 use crate::exit_status::ExitStatus;
