@@ -2,14 +2,18 @@
 
 mod cases;
 mod disk;
+mod fixes;
 mod limit;
 mod mistakes;
+mod predict;
 mod programs;
 mod run;
 mod tuning;
 
 pub(crate) use disk::DiskArgs;
+pub(crate) use fixes::FixesArgs;
 pub(crate) use mistakes::MistakesArgs;
+pub(crate) use predict::PredictArgs;
 pub(crate) use programs::ProgramsArgs;
 pub(crate) use run::RunArgs;
 pub(crate) use tuning::TuningArgs;
@@ -47,6 +51,17 @@ pub(crate) enum Verb {
     /// does not take place, the run is not judged. The programs run on this machine, one after the other, and need root,
     /// gcc, g++, rustc and python3. Exit codes: as of `run`.
     Mistakes(MistakesArgs),
+    /// Run scenarios, follow the first advice of each explanation, and run them again: is the lateness gone?
+    ///
+    /// The advice is followed as a user does: `whylate apply --from` in the guest, before the first job is due; kernel
+    /// parameters at the next boot. Where only a change of the program is advised, the scenario's mended twin runs
+    /// (`mended` in its file). Exit codes: 0 all lateness is gone; 1 some is not; 2 some runs failed.
+    Fixes(FixesArgs),
+    /// Run scenarios before and after a change, and hold what `whylate simulate` predicts against the recording after it
+    ///
+    /// The prediction is made from the recording before the change. The changes are data: crates/lab-cli/predictions.toml. Exit
+    /// codes: 0 every longest response goes where it is predicted to go; 1 some do not; 2 some runs failed.
+    Predict(PredictArgs),
     /// Boot a machine with a disk and a distribution, and run commands there
     ///
     /// The disk is made once for each kernel series, from Debian's packages, and kept in the cache; that takes two

@@ -18,6 +18,9 @@ pub struct Label {
     pub jobs: u64,
     /// How many of them were late; `late_jobs` may list fewer.
     pub late: u64,
+    /// The longest time from due to done.
+    #[serde(default)]
+    pub worst_response_ns: Ns,
     /// A job is late when it was done later than this after it was due.
     pub limit_ns: Ns,
     /// The late jobs, in order; the first ones where there were very many.

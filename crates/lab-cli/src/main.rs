@@ -29,6 +29,8 @@ fn run(verb: &Verb) -> Result<ExitCode> {
         Verb::Run(args) => verbs::run::run(args)?,
         Verb::Programs(args) => verbs::programs::run(args)?,
         Verb::Mistakes(args) => verbs::mistakes::run(args)?,
+        Verb::Fixes(args) => verbs::fixes::run(args)?,
+        Verb::Predict(args) => verbs::predict::run(args)?,
         Verb::Disk(args) => verbs::disk::run(args)?,
         Verb::Tuning(args) => verbs::tuning::run(args)?,
         Verb::KillAt { at, command } => return verbs::kill_at::run(*at, command),

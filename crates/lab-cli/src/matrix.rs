@@ -14,7 +14,9 @@ mod pool;
 mod result;
 mod settings;
 
+pub(crate) use boot::{INJECT_PATH, complaints, explained, inject, modules, settings};
 pub use plan::{Boot, Run, plan};
+pub(crate) use pool::is_final;
 pub use pool::run;
 pub(crate) use result::said;
 pub use result::{End, RunResult};

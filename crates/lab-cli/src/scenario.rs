@@ -59,11 +59,25 @@ pub struct Scenario {
     /// by chance: most of its runs make no job late, but at least one must.
     #[serde(default)]
     pub sweep: Vec<Vec<String>>,
+    /// The same program with the mend that the first advice names, where that is one of the code.
+    pub mended: Option<MendedTwin>,
     /// Part of the quick subset, on the kernels named.
     #[serde(default)]
     pub quick: Vec<String>,
     /// The right answers; the first entry whose kernels match counts.
     pub expect: Vec<Expectation>,
+}
+
+/// The mended twin of a scenario: what runs after its advice was followed by hand.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct MendedTwin {
+    /// Arguments of `whylate-inject` instead of the scenario's own; empty: the same.
+    #[serde(default)]
+    pub inject: Vec<String>,
+    /// On the PREEMPT_RT kernel of the same series.
+    #[serde(default)]
+    pub preempt_rt: bool,
 }
 
 /// The right answers on some kernels.

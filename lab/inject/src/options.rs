@@ -57,6 +57,9 @@ pub(crate) struct Common {
     /// Other seeds give other names, phases and lengths
     #[arg(long, value_name = "N", default_value_t = 0, global = true)]
     pub(crate) seed: u64,
+    /// How long the threads exist, with their names, policies and CPUs, before the first job is due: time to change them
+    #[arg(long, value_name = "DUR", default_value = "0s", value_parser = parse_duration, global = true)]
+    pub(crate) settle: Ns,
     /// The victim's thread name
     #[arg(long, value_name = "COMM", global = true)]
     pub(crate) victim_name: Option<String>,

@@ -91,8 +91,10 @@ impl Setup {
         ensure!(common.duration > interval, "--duration must be longer than --interval");
         let spin = Spin::calibrate();
         // Time for the threads to be created, and for a tracer's first events.
-        let earliest =
-            now(Clock::Monotonic) + Ns::from_ms(if apart { 500 } else { 200 }) + fault.preparation();
+        let earliest = now(Clock::Monotonic)
+            + Ns::from_ms(if apart { 500 } else { 200 })
+            + fault.preparation()
+            + common.settle;
         let aligned = Ns((earliest.0 / interval.0 + 1) * interval.0) + common.phase;
         let start = common.child.start_at.map_or(aligned, Ns);
         let end = start + common.duration;

@@ -1,6 +1,7 @@
 //! `docs/doctor-accuracy.md`: the last run of the programs with mistakes, and the first run, which stays.
 
-use anyhow::{Context, Result, bail};
+use super::markers::{between, replaced};
+use anyhow::{Context, Result};
 use serde_json::Value;
 use std::fmt::Write;
 
@@ -25,13 +26,13 @@ pub(super) fn page(old: &str, documents: &[Value], day: &str) -> Result<String> 
         documents.iter().partition(|document| document["kernel"].is_string());
     let mut page = old.to_owned();
     if !guests.is_empty() {
-        page = replaced(&page, GUESTS, &in_guests(&guests, day)?)?;
+        page = replaced(PAGE, &page, GUESTS, &in_guests(&guests, day)?)?;
     }
     for document in here {
         let body = body(document, day)?;
-        page = replaced(&page, LAST, &body)?;
-        if between(&page, FIRST)?.trim().is_empty() {
-            page = replaced(&page, FIRST, &body)?;
+        page = replaced(PAGE, &page, LAST, &body)?;
+        if between(PAGE, &page, FIRST)?.trim().is_empty() {
+            page = replaced(PAGE, &page, FIRST, &body)?;
         }
     }
     Ok(page)
@@ -188,20 +189,6 @@ fn number(value: &Value, key: &str) -> Result<u64> {
     value[key].as_u64().with_context(|| format!("no `{key}` in the lab's results"))
 }
 
-fn between<'a>(page: &'a str, (begin, end): (&str, &str)) -> Result<&'a str> {
-    match page.split_once(begin).and_then(|(_, rest)| rest.split_once(end)) {
-        Some((inside, _)) => Ok(inside),
-        None => bail!("{PAGE} has no section between `{begin}` and `{end}`: restore both lines"),
-    }
-}
-
-fn replaced(page: &str, markers: (&str, &str), body: &str) -> Result<String> {
-    between(page, markers)?;
-    let (before, rest) = page.split_once(markers.0).unwrap_or_default();
-    let (_, after) = rest.split_once(markers.1).unwrap_or_default();
-    Ok(format!("{before}{}\n{body}{}{after}", markers.0, markers.1))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -268,7 +255,7 @@ mod tests {
         ] {
             assert!(text.contains(part), "{part} in {text}");
         }
-        assert!(between(&text, LAST).expect("a section").trim().is_empty(), "{text}");
+        assert!(between(PAGE, &text, LAST).expect("a section").trim().is_empty(), "{text}");
     }
 
     #[test]

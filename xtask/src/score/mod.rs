@@ -1,8 +1,11 @@
 //! `cargo xtask score`: how often is the answer right? Runs the lab's matrix with release binaries.
 
 mod arm64;
+mod fixes;
+mod markers;
 mod mistakes;
 mod page;
+mod predict;
 mod programs;
 mod rig;
 mod sections;
@@ -46,8 +49,17 @@ pub(crate) struct Score {
     /// The programs with one mistake each under `whylate doctor`, on this machine, into docs/doctor-accuracy.md
     #[arg(long, conflicts_with_all = ["quick", "jobs", "programs"])]
     mistakes: bool,
-    /// With --mistakes: in guests of this kernel instead (repeatable: one table of all)
-    #[arg(long = "kernel", value_name = "NAME", requires = "mistakes")]
+    /// Scenarios before and after their first advice, into docs/fixes.md
+    #[arg(long, conflicts_with_all = ["quick", "programs", "mistakes", "arch"])]
+    fixes: bool,
+    /// Changes to scenarios, predicted by `whylate simulate` and made in guests, into docs/predictions.md
+    #[arg(long, conflicts_with_all = ["quick", "programs", "mistakes", "arch", "fixes", "jobs", "kernels"])]
+    predict: bool,
+    /// With --fixes: only these scenarios (repeatable)
+    #[arg(long = "scenario", value_name = "NAME", requires = "fixes")]
+    scenarios: Vec<String>,
+    /// With --mistakes: in guests of this kernel instead; with --fixes: on this kernel (repeatable: one table of all)
+    #[arg(long = "kernel", value_name = "NAME", conflicts_with_all = ["programs", "arch"])]
     kernels: Vec<String>,
     /// Guests of this architecture (arm64): the scenarios on its kernels, into a section of docs/accuracy.md of its own
     #[arg(long, value_name = "ARCH", value_parser = ["arm64"], conflicts_with_all = ["programs", "mistakes"])]
@@ -58,8 +70,8 @@ pub(crate) struct Score {
     /// Guests side by side
     #[arg(long, value_name = "N")]
     jobs: Option<u32>,
-    /// Take the results from this file (of `whylate-lab run --all --json`, `programs` or `mistakes`) instead of running anything;
-    /// with --mistakes one for each kernel
+    /// Take the results from this file (of `whylate-lab run --all --json`, `programs`, `mistakes`, `fixes` or `predict`) instead of running
+    /// anything; with --mistakes and --fixes several
     #[arg(long, value_name = "FILE", conflicts_with_all = ["quick", "keep", "jobs", "kernels"])]
     from: Vec<PathBuf>,
 }
@@ -67,15 +79,24 @@ pub(crate) struct Score {
 impl Score {
     /// Runs the matrix; `false` if the answers are not right often enough.
     pub(crate) fn run(&self, root: &Path) -> Result<bool> {
+        if !self.kernels.is_empty() && !self.mistakes && !self.fixes {
+            bail!("--kernel is for --mistakes and --fixes: the other runs take every cached kernel");
+        }
         if self.mistakes {
             return self.run_mistakes(root);
+        }
+        if self.fixes {
+            return self.run_fixes(root);
+        }
+        if self.predict {
+            return self.run_predict(root);
         }
         let document = match self.from.as_slice() {
             [file] => results(file)?,
             [] if self.arch.is_some() => arm64::run(root, &self.arguments())?,
             [] if self.programs => rig(&build(root)?, "programs", &self.arguments())?,
             [] => rig(&build(root)?, "run", &self.arguments())?,
-            _ => bail!("--from takes one file, except with --mistakes"),
+            _ => bail!("--from takes one file, except with --mistakes and --fixes"),
         };
         let summary = Summary::of(&document)?;
         print!("{}", summary.tables());
@@ -110,14 +131,46 @@ impl Score {
             }
             (files, _) => files.iter().map(|file| results(file)).collect::<Result<_>>()?,
         };
-        let page = root.join(mistakes::PAGE);
-        let old =
-            std::fs::read_to_string(&page).with_context(|| format!("cannot read {}", page.display()))?;
-        let text = mistakes::page(&old, &documents, &today()?)?;
-        std::fs::write(&page, text).with_context(|| format!("cannot write {}", page.display()))?;
-        println!("written: {}", mistakes::PAGE);
+        write_page(root, mistakes::PAGE, |old| mistakes::page(old, &documents, &today()?))?;
         let good: Vec<bool> = documents.iter().map(mistakes::good).collect::<Result<_>>()?;
         Ok(good.into_iter().all(|good| good))
+    }
+
+    /// Runs scenarios before and after their first advice, and writes their page; `false` if it does not help often enough.
+    fn run_fixes(&self, root: &Path) -> Result<bool> {
+        let documents: Vec<Value> = match self.from.as_slice() {
+            [] => {
+                let mut arguments = match self.scenarios.as_slice() {
+                    [] => vec!["--all".to_owned()],
+                    names => names.to_vec(),
+                };
+                arguments.extend(self.kernels.iter().flat_map(|name| ["--kernel".to_owned(), name.clone()]));
+                arguments.extend(self.guests());
+                vec![rig(&build(root)?, "fixes", &arguments)?]
+            }
+            files => files.iter().map(|file| results(file)).collect::<Result<_>>()?,
+        };
+        write_page(root, fixes::PAGE, |old| fixes::page(old, &documents, &today()?))?;
+        let good: Vec<bool> = documents.iter().map(fixes::good).collect::<Result<_>>()?;
+        Ok(good.into_iter().all(|good| good))
+    }
+
+    /// Runs changes and predicts them, and writes their page; `false` if predictions are not good enough.
+    fn run_predict(&self, root: &Path) -> Result<bool> {
+        let document = match self.from.as_slice() {
+            [] => rig(&build(root)?, "predict", &self.guests())?,
+            [file] => results(file)?,
+            _ => bail!("--from takes one file with --predict"),
+        };
+        write_page(root, predict::PAGE, |old| predict::page(old, &document, &today()?))?;
+        predict::good(&document)
+    }
+
+    /// Options of all verbs that boot guests.
+    fn guests(&self) -> Vec<String> {
+        let jobs = self.jobs.iter().flat_map(|jobs| ["--jobs".to_owned(), jobs.to_string()]);
+        let keep = self.keep.iter().flat_map(|keep| ["--keep".to_owned(), keep.display().to_string()]);
+        jobs.chain(keep).collect()
     }
 
     fn arguments(&self) -> Vec<String> {
@@ -127,14 +180,18 @@ impl Score {
             true => arguments.push("--quick".to_owned()),
             false => arguments.extend(["--seeds".to_owned(), self.seeds.to_string()]),
         }
-        if let Some(jobs) = self.jobs {
-            arguments.extend(["--jobs".to_owned(), jobs.to_string()]);
-        }
-        if let Some(keep) = &self.keep {
-            arguments.extend(["--keep".to_owned(), keep.display().to_string()]);
-        }
+        arguments.extend(self.guests());
         arguments
     }
+}
+
+/// Writes a page anew, made from what it was.
+fn write_page(root: &Path, name: &str, made: impl FnOnce(&str) -> Result<String>) -> Result<()> {
+    let page = root.join(name);
+    let old = std::fs::read_to_string(&page).with_context(|| format!("cannot read {}", page.display()))?;
+    std::fs::write(&page, made(&old)?).with_context(|| format!("cannot write {}", page.display()))?;
+    println!("written: {name}");
+    Ok(())
 }
 
 /// The results of an earlier run.

@@ -15,7 +15,7 @@ use whylate_lab::{Arch, GuestFile, LabError, Machine, TimeSource, Visit, Visited
 use whylate_ledger::{Explanation, explain};
 
 /// Where the guest finds the injector.
-const INJECT_PATH: &str = "/inject";
+pub(crate) const INJECT_PATH: &str = "/inject";
 /// Stands in a scenario for a serial port that no program reads.
 const SPARE_SERIAL: &str = "{spare-serial}";
 /// At most this many characters of a program's standard error are shown.
@@ -52,24 +52,34 @@ fn prefix(number: usize) -> String {
 }
 
 fn visit(boot: &Boot, scenario: &Scenario, matrix: &Matrix) -> Visit {
-    let modules = scenario.modules.iter().map(|module| {
-        let (name, parameters) = module.split_once(' ').unwrap_or((module, ""));
-        (name.to_owned(), parameters.trim().to_owned())
-    });
-    let settings = scenario.settings.iter().filter_map(|setting| split_setting(setting));
-    let settings = settings.map(|(path, value, optional)| GuestStep::Write {
-        path: path.to_owned(),
-        value: value.to_owned(),
-        optional,
-    });
     let runs =
         boot.runs.iter().enumerate().flat_map(|(number, run)| steps(run, &prefix(number), boot.kernel.arch));
     Visit {
         files: vec![GuestFile { from: matrix.injector.clone(), to: INJECT_PATH.to_owned() }],
-        modules: modules.collect(),
-        steps: settings.chain(runs).collect(),
+        modules: modules(scenario),
+        steps: settings(scenario).into_iter().chain(runs).collect(),
         ..Visit::default()
     }
+}
+
+/// The kernel modules that a scenario loads.
+pub(crate) fn modules(scenario: &Scenario) -> Vec<(String, String)> {
+    let of = |module: &String| {
+        let (name, parameters) = module.split_once(' ').unwrap_or((module, ""));
+        (name.to_owned(), parameters.trim().to_owned())
+    };
+    scenario.modules.iter().map(of).collect()
+}
+
+/// The settings that a scenario writes first.
+pub(crate) fn settings(scenario: &Scenario) -> Vec<GuestStep> {
+    let each = scenario.settings.iter().filter_map(|setting| split_setting(setting));
+    let write = |(path, value, optional): (&str, &str, bool)| GuestStep::Write {
+        path: path.to_owned(),
+        value: value.to_owned(),
+        optional,
+    };
+    each.map(write).collect()
 }
 
 /// Records the injector; or, where the recording is to be cut, the machine while the injector runs.
@@ -99,7 +109,7 @@ fn steps(run: &Run, prefix: &str, arch: Arch) -> Vec<GuestStep> {
 }
 
 /// The injector's command line.
-fn inject(run: &Run, arch: Arch) -> Vec<String> {
+pub(crate) fn inject(run: &Run, arch: Arch) -> Vec<String> {
     let scenario = &run.scenario;
     let mut command = vec![INJECT_PATH.to_owned()];
     let arguments = scenario.inject.iter().chain(&run.sweep);
@@ -122,11 +132,7 @@ fn judged(
 ) -> Result<RunResult, String> {
     let label_path = out.join(format!("{prefix}.json"));
     let text = std::fs::read_to_string(&label_path).map_err(|error| format!("no label: {error}"))?;
-    let complaints = || {
-        let said = ["json.err", "record.err"]
-            .map(|name| std::fs::read_to_string(out.join(format!("{prefix}.{name}"))).unwrap_or_default());
-        said.concat().trim().chars().take(MOST_WORDS).collect::<String>()
-    };
+    let complaints = || complaints(out, prefix, &["json.err", "record.err"]);
     let label = Label::parse(&text).map_err(|error| format!("no label ({error}): {}", complaints()))?;
     let recording = out.join(format!("{prefix}.dat"));
     let explanation = explained(&recording, &label).map_err(|why| format!("{why}; {}", complaints()))?;
@@ -162,8 +168,15 @@ fn judged(
     })
 }
 
+/// What programs of a run wrote to standard error.
+pub(crate) fn complaints(out: &Path, prefix: &str, names: &[&str]) -> String {
+    let read =
+        |name: &&str| std::fs::read_to_string(out.join(format!("{prefix}.{name}"))).unwrap_or_default();
+    names.iter().map(read).collect::<String>().trim().chars().take(MOST_WORDS).collect()
+}
+
 /// Explains with a user's defaults, and once more with the victims chosen where these leave one out.
-fn explained(recording: &Path, label: &Label) -> Result<Explanation, String> {
+pub(crate) fn explained(recording: &Path, label: &Label) -> Result<Explanation, String> {
     let source =
         || whylate_intake::open(recording, whylate_ledger::WANTED).map_err(|error| error.to_string());
     let explanation = explain(source()?, &options(label, false));

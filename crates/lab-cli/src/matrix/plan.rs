@@ -61,7 +61,7 @@ impl Boot {
     }
 
     /// The limit in host time: far more than the boot needs, on a busy host too.
-    pub(super) fn limit(&self) -> Duration {
+    pub(crate) fn limit(&self) -> Duration {
         let guest: Ns = self.runs.iter().map(Run::length).sum();
         Duration::from_secs(90 + 20 * guest.0.unsigned_abs() / 1_000_000_000)
     }

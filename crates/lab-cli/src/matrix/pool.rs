@@ -90,6 +90,6 @@ fn at_most_twice(boot: &Boot, matrix: &Matrix, stop: &AtomicBool) -> Result<Vec<
 }
 
 /// True for an error that a second try or another kernel does not change.
-fn is_final(error: &LabError) -> bool {
+pub(crate) fn is_final(error: &LabError) -> bool {
     matches!(error, LabError::Stopped | LabError::Tool { .. } | LabError::Program { .. })
 }

@@ -104,7 +104,7 @@ pub(super) fn kernels(names: &[String], arch: Option<Arch>, modules: Option<&Pat
     Ok(cached)
 }
 
-fn usual_jobs() -> usize {
+pub(super) fn usual_jobs() -> usize {
     std::thread::available_parallelism().map_or(1, |cpus| cpus.get().min(8))
 }
 

@@ -3,13 +3,17 @@
 use serde_json::Value;
 use std::path::Path;
 use whylate_lab_cli::document::{SCHEMA, of, schema};
+use whylate_lab_cli::fixes::{self, FIXES_SCHEMA};
 use whylate_lab_cli::mistakes::{self, MISTAKES_SCHEMA, MistakesDocument};
+use whylate_lab_cli::predict::{self, PREDICT_SCHEMA};
 use whylate_lab_cli::score::Score;
 
 #[test]
 fn the_schemas_are_current() {
     is_current(SCHEMA, &schema());
     is_current(MISTAKES_SCHEMA, &mistakes::schema());
+    is_current(FIXES_SCHEMA, &fixes::schema());
+    is_current(PREDICT_SCHEMA, &predict::schema());
 }
 
 fn is_current(name: &str, schema: &Value) {
