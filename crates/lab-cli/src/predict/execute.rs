@@ -184,6 +184,9 @@ fn document(whylate: &Path, verb: &str, recording: &Path, options: &[String]) ->
     let output = output.map_err(|error| format!("cannot run {}: {error}", whylate.display()))?;
     serde_json::from_slice(&output.stdout).map_err(|error| {
         let said = String::from_utf8_lossy(&output.stderr);
+        // The directory is a temporary one, and a page may quote this.
+        let directory = recording.parent().map(|parent| format!("{}/", parent.display())).unwrap_or_default();
+        let said = if directory.is_empty() { said.into_owned() } else { said.replace(&directory, "") };
         format!("`whylate {verb}` gave no document ({error}): {}", said.trim())
     })
 }
