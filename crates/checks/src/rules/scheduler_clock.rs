@@ -101,7 +101,7 @@ fn check(host: &Snapshot, _options: &CheckOptions) -> RuleResult {
     .fix(
         Fix::runtime("sysctl -w kernel.sched_rt_runtime_us=-1")
             .boot("kernel.sched_rt_runtime_us = -1 in /etc/sysctl.d/")
-            .risk("a real-time thread that loops then hangs its CPU, kernel threads included: run stalld"),
+            .risk("a real-time thread that loops then hangs its CPU, kernel threads included: run whylate guard or stalld"),
     ))
 }
 

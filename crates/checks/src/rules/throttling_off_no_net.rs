@@ -40,9 +40,9 @@ fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
     with_those_of_kernel(host)?;
     Ok(RuleOutcome::fail(
         match limited {
-            false => "RT throttling is off, and neither a fair server nor stalld catches a looping real-time thread",
+            false => "RT throttling is off, and no fair server, whylate guard or stalld catches a looping real-time thread",
             true => {
-                "RT throttling allows a thread the whole period, and neither a fair server nor stalld catches a \
+                "RT throttling allows a thread the whole period, and no fair server, whylate guard or stalld catches a \
                  looping one"
             }
         },
@@ -51,7 +51,12 @@ fn check(host: &Snapshot, options: &CheckOptions) -> RuleResult {
     )
     .shows(runtime)
     .shows(&host.kernel.release)
-    .shows_as("/proc", "no thread is called stalld")
+    .shows_as("/proc", "no thread is called whylate-guard or stalld")
+    .fix(
+        Fix::runtime("systemctl start whylate-guard")
+            .boot("systemctl enable whylate-guard")
+            .risk("a thread that starves gets 1 ms of each second of the real-time thread's CPU"),
+    )
     .fix(Fix::runtime("systemctl start stalld").boot("systemctl enable stalld").risk("it runs a thread from time to \
                                                                                       time"))
     .fix(
@@ -118,7 +123,7 @@ mod tests {
                     .fails("whole period"),
                 case("and not from itself", &[OLD, PERIOD, ONE_CPU, INIT, &[(RUNTIME, "950000")]])
                     .passes("throttling"),
-                case("off, nothing else", &[KERNEL_6_1, OFF, INIT]).fails("neither"),
+                case("off, nothing else", &[KERNEL_6_1, OFF, INIT]).fails("no fair server"),
                 case("off, stalld", &[KERNEL_6_1, OFF, INIT, STALLD]).passes("stalld"),
                 case("off, a guard", &[KERNEL_6_1, OFF, INIT, GUARD]).passes("whylate-guard"),
                 case("off, a container", &[KERNEL_6_1, OFF, thread!(program 1 "app", other 0, "0")])
@@ -126,7 +131,7 @@ mod tests {
                 case("off, threads hidden", &[KERNEL_6_1, OFF]).cannot_tell("/proc"),
                 case("6.12, servers", &[KERNEL_6_12, NEW, TWO_CPUS, OFF, SERVERS]).passes("fair server"),
                 case("6.12, a server off", &[KERNEL_6_12, NEW, TWO_CPUS, OFF, SERVERS, ONE_OFF, INIT])
-                    .fails("neither"),
+                    .fails("no fair server"),
                 case("6.12, the CPU with one", &[KERNEL_6_12, NEW, TWO_CPUS, OFF, SERVERS, ONE_OFF])
                     .cpus("0")
                     .passes("fair"),

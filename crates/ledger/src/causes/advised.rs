@@ -238,9 +238,9 @@ pub(crate) fn all_by_hand(reason: &str, lines: &[&str]) -> Vec<AdvisedFix> {
     lines.iter().map(|line| AdvisedFix::by_hand(*line, reason)).collect()
 }
 
-/// stalld runs.
-pub(crate) fn run_stalld() -> Action {
-    let unit = Some("stalld.service".to_owned());
+/// `whylate guard` runs, by the unit of whylate's packages.
+pub(crate) fn run_guard() -> Action {
+    let unit = Some("whylate-guard.service".to_owned());
     Action::Unit { set: vec![UnitAction { unit, runs: Some(true), ..UnitAction::default() }] }
 }
 

@@ -1,6 +1,6 @@
 //! RT bandwidth control kept runnable real-time threads off the CPU.
 
-use super::advised::{Advised, run_stalld, throttling_off};
+use super::advised::{Advised, run_guard, throttling_off};
 use super::info::{Blames, CauseGroup, CauseInfo, ChargedTime, Details, LateActivation, page};
 use whylate_base::AdvisedFix;
 
@@ -60,8 +60,8 @@ fn advice(of: &Advised<'_>) -> Vec<AdvisedFix> {
             throttling_off(),
         ),
         AdvisedFix::new(
-            "with throttling off, run stalld: it still gives starving threads some time",
-            run_stalld(),
+            "with throttling off, run whylate guard or stalld: it still gives starving threads some time",
+            run_guard(),
         ),
     ]
 }

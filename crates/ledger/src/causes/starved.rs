@@ -1,6 +1,6 @@
 //! Runnable to the end of the trace and never run.
 
-use super::advised::{Advised, THEIR_PROGRAM, run_stalld};
+use super::advised::{Advised, THEIR_PROGRAM, run_guard};
 use super::info::{Blames, CauseGroup, CauseInfo, Details, LateActivation, page};
 use whylate_base::AdvisedFix;
 
@@ -28,8 +28,8 @@ fn advice(of: &Advised<'_>) -> Vec<AdvisedFix> {
         AdvisedFix::by_hand(format!("find out why {by} does not leave the CPU"), THEIR_PROGRAM),
         AdvisedFix::new(format!("move {by} to another CPU: taskset -pc CPUS TID"), of.move_culprit()),
         AdvisedFix::new(
-            "run stalld or leave the fair server on: both give starving threads some time",
-            run_stalld(),
+            "run whylate guard or stalld, or leave the fair server on: each gives starving threads some time",
+            run_guard(),
         ),
     ]
 }

@@ -6,6 +6,7 @@ use whylate_host::{KernelVersion, Snapshot};
 pub(super) const FACTS: &[(&str, Question)] = &[
     ("fair-server", fair_server),
     ("stalld", stalld),
+    ("guard", guard),
     ("rt-throttling", rt_throttling),
     ("rt-groups", rt_groups),
     ("tsc", tsc),
@@ -40,12 +41,21 @@ fn fair_server(host: &Snapshot) -> Truth {
 
 /// stalld is installed, or runs.
 fn stalld(host: &Snapshot) -> Truth {
-    let runs = host.threads.each.known().is_some_and(|all| all.iter().any(|thread| thread.comm == "stalld"));
-    if runs {
+    is_there(host, "stalld")
+}
+
+/// `whylate guard` is installed as a unit, or runs.
+fn guard(host: &Snapshot) -> Truth {
+    is_there(host, "whylate-guard")
+}
+
+/// A thread of that name runs, or a unit of that name is installed.
+fn is_there(host: &Snapshot, name: &str) -> Truth {
+    if host.threads.each.known().is_some_and(|all| all.iter().any(|thread| thread.comm == name)) {
         return Ok(true);
     }
     let shipped = host.systemd.shipped.if_present().map_err(|unread| unread.to_string())?;
-    Ok(shipped.is_some_and(|units| units.iter().any(|unit| unit == "stalld.service")))
+    Ok(shipped.is_some_and(|units| units.iter().any(|unit| unit.strip_suffix(".service") == Some(name))))
 }
 
 /// RT bandwidth control can stop real-time threads on this kernel: from 6.12 on only with RT_GROUP_SCHED built in.
@@ -115,6 +125,8 @@ mod tests {
         assert_eq!(fact("rt-groups", &[new]), None);
         assert_eq!(fact("stalld", &[("/usr/lib/systemd/system/stalld.service", "")]), Some(true));
         assert_eq!(fact("stalld", &[("/usr/lib/systemd/system/x.service", "")]), Some(false));
+        assert_eq!(fact("guard", &[("/usr/lib/systemd/system/whylate-guard.service", "")]), Some(true));
+        assert_eq!(fact("guard", &[("/usr/lib/systemd/system/stalld.service", "")]), Some(false));
         let source = "/sys/devices/system/clocksource/clocksource0";
         let current = format!("{source}/current_clocksource");
         assert_eq!(fact("tsc", &[(&current, "kvm-clock\n")]), Some(false));

@@ -124,11 +124,11 @@ fn no_net(plan: &Plan, host: &Snapshot) -> Option<CodedRefusal> {
         }
         _ => false,
     });
-    let stalld = plan.changes.iter().any(|change| {
-        matches!(&change.setting, Setting::UnitActive { unit } if unit == "stalld.service")
+    let guard = plan.changes.iter().any(|change| {
+        matches!(&change.setting, Setting::UnitActive { unit } if is_guard(unit))
             && change.then.as_deref() == Some("active")
     });
-    if !has_hand || stalld {
+    if !has_hand || guard {
         return None;
     }
     let after = after(plan, host);
@@ -139,8 +139,13 @@ fn no_net(plan: &Plan, host: &Snapshot) -> Option<CodedRefusal> {
     Some((
         CODE,
         format!("{}. {}", answer.what, answer.why),
-        "leave kernel.sched_rt_runtime_us as it is, keep the fair servers on, or start stalld".to_owned(),
+        "leave kernel.sched_rt_runtime_us as it is, keep the fair servers on, or start whylate-guard or stalld".to_owned(),
     ))
+}
+
+/// A unit that helps threads that starve.
+fn is_guard(unit: &str) -> bool {
+    matches!(unit, "whylate-guard.service" | "stalld.service")
 }
 
 /// The machine with the bandwidth settings of the plan.
