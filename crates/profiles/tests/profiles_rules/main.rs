@@ -154,8 +154,6 @@ fn every_fix_that_can_be_a_setting_is_in_the_profile() {
         "numa-placement",
         "clocksource",
         "timer-device",
-        // The memory controller's governor is a device of each board.
-        "memory-frequency",
         // Power modes and buses are the board's, CPUs the user's choice; `governor` is linked as such.
         "jetson-power-mode",
         "imx-bus-frequency",
