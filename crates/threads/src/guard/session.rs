@@ -14,6 +14,7 @@ use super::waiting::{Wait, Waiting};
 use super::watchdog::Watchdog;
 use crate::protection::{Protection, protection};
 use crate::select;
+use std::collections::HashMap;
 use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -200,6 +201,8 @@ impl Session<'_> {
         self.counts.threads = look.all;
         let tree = FsRoot::live();
         let mut found = Vec::new();
+        // A process has many threads that wait, and one group whose files are read.
+        let mut stops_of: HashMap<Tid, Option<u64>> = HashMap::new();
         for wait in self.waiting.longest_first() {
             let waited = look.at.since(wait.since);
             let thread = &wait.looked.thread;
@@ -211,7 +214,8 @@ impl Session<'_> {
             if !options.is_helped(&thread.name) || is_named_later {
                 continue;
             }
-            let stops = quota::stops(&tree, thread.name.pid);
+            let pid = thread.name.pid;
+            let stops = *stops_of.entry(pid).or_insert_with(|| quota::stops(&tree, pid));
             let first = *wait.quota_stops.get_or_insert(stops.unwrap_or_default());
             // Its own quota stops it, and it ends that wait itself.
             if stops.is_some_and(|stops| stops > first) {
