@@ -3,6 +3,8 @@
 mod build;
 mod check;
 mod claims;
+mod costs;
+mod guard;
 mod measure;
 mod process;
 mod read;
@@ -29,6 +31,10 @@ pub(crate) enum Bench {
     Check(check::Check),
     /// Ask for claims that are known to be true or false, and count the answers
     Claims(claims::Claims),
+    /// Measure what operations cost, beside `perf bench` and small C programs, in turn
+    Costs(costs::Costs),
+    /// Let threads starve in guests, and let `whylate guard` and stalld help them, in turn
+    Guard(guard::Guard),
     /// Measure wake-up latencies beside cyclictest, in turn: idle, and under stress-ng
     Measure(measure::Measure),
     /// Simulate activations of ten tasks on four CPUs: seconds, and whether memory grows
@@ -48,6 +54,8 @@ impl Bench {
             Bench::Build(build) => build.run(root),
             Bench::Check(check) => check.run(root),
             Bench::Claims(claims) => claims.run(),
+            Bench::Costs(costs) => costs.run(root),
+            Bench::Guard(guard) => guard.run(root),
             Bench::Measure(measure) => measure.run(root),
             Bench::Simulate(simulate) => simulate.run(root),
             Bench::Stacks(stacks) => stacks.run(root),
