@@ -177,16 +177,26 @@ impl CrossTarget {
     /// # Errors
     /// What keeps this machine from building for it.
     pub(crate) fn cargo(&self, root: &Path) -> Result<Command, String> {
+        let mut command = root::cargo(root);
+        command.envs(self.environment()?);
+        Ok(command)
+    }
+
+    /// What makes a cargo, or a program that starts one, build for it. Installs what that needs, where it may.
+    ///
+    /// # Errors
+    /// What keeps this machine from building for it.
+    pub(crate) fn environment(&self) -> Result<[(String, &'static str); 3], String> {
         if let Some(why) = self.missing() {
             return Err(why);
         }
         let lower = self.triple.replace('-', "_");
-        let mut command = root::cargo(root);
-        command.env("CARGO_BUILD_TARGET", self.triple).env(format!("CC_{lower}"), self.compiler).env(
-            format!("CARGO_TARGET_{}_LINKER", lower.to_uppercase()),
-            self.linker.unwrap_or(self.compiler),
-        );
-        Ok(command)
+        let linker = format!("CARGO_TARGET_{}_LINKER", lower.to_uppercase());
+        Ok([
+            ("CARGO_BUILD_TARGET".to_owned(), self.triple),
+            (format!("CC_{lower}"), self.compiler),
+            (linker, self.linker.unwrap_or(self.compiler)),
+        ])
     }
 
     /// What keeps this machine from building for it.

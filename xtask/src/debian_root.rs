@@ -1,7 +1,6 @@
 //! A clean Debian in a directory, made by mmdebstrap from the packages of this machine's own mirror.
 
-use crate::artefacts::program::Machine;
-use crate::artefacts::work::output_of;
+use crate::outcome::output_of;
 use crate::tools;
 use anyhow::{Context, Result};
 use std::collections::BTreeSet;
@@ -10,8 +9,17 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+/// The architecture of a root.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Architecture {
+    /// As of `uname -m`.
+    pub(crate) uname: &'static str,
+    /// As of dpkg.
+    pub(crate) debian: &'static str,
+}
+
 /// A root, which is removed with this.
-pub(super) struct DebianRoot(PathBuf);
+pub(crate) struct DebianRoot(PathBuf);
 
 impl Drop for DebianRoot {
     fn drop(&mut self) {
@@ -24,11 +32,11 @@ const BOOKS: [&str; 3] = ["var/cache", "var/lib/dpkg/triggers", "var/log"];
 const DPKG: &str = "var/lib/dpkg";
 
 impl DebianRoot {
-    /// Makes one.
+    /// Makes one, with more packages than the least.
     ///
     /// # Errors
     /// What this machine lacks.
-    pub(super) fn make(path: &Path, machine: &Machine) -> Result<DebianRoot, String> {
+    pub(crate) fn make(path: &Path, machine: Architecture, packages: &[&str]) -> Result<DebianRoot, String> {
         if !rustix::process::geteuid().is_root() {
             return Err("a root of another system needs root: run it as root".to_owned());
         }
@@ -44,7 +52,9 @@ impl DebianRoot {
         let root = DebianRoot(path.to_path_buf());
         output_of(
             Command::new("mmdebstrap")
-                .args(["--variant=minbase", "--quiet", "--architectures", machine.debian, &suite])
+                .args(["--variant=minbase", "--quiet", "--architectures", machine.debian])
+                .args(packages.iter().map(|package| format!("--include={package}")))
+                .arg(&suite)
                 .arg(path)
                 .arg(&mirror)
                 .stdin(Stdio::null()),
@@ -53,12 +63,12 @@ impl DebianRoot {
         Ok(root)
     }
 
-    pub(super) fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.0
     }
 
     /// Runs a script in the root, with a network and processes of its own; returns its exit code.
-    pub(super) fn run(&self, script: &str) -> Result<Option<i32>> {
+    pub(crate) fn run(&self, script: &str) -> Result<Option<i32>> {
         let status = Command::new("unshare")
             .args(["--mount", "--net", "--pid", "--fork"])
             .arg(format!("--mount-proc={}", self.0.join("proc").display()))
@@ -74,7 +84,7 @@ impl DebianRoot {
     }
 
     /// Every file, with its mode and size, but for what dpkg writes about every run.
-    pub(super) fn files(&self) -> Result<BTreeSet<String>> {
+    pub(crate) fn files(&self) -> Result<BTreeSet<String>> {
         let mut found = BTreeSet::new();
         let mut open = vec![PathBuf::new()];
         while let Some(directory) = open.pop() {
@@ -119,7 +129,7 @@ fn mirror() -> Option<(String, String)> {
 }
 
 /// Whether the kernel starts programs of another machine by qemu-user; it is asked to, where that is allowed.
-fn emulated(machine: &Machine) -> Result<(), String> {
+fn emulated(machine: Architecture) -> Result<(), String> {
     let name = format!("qemu-{}", machine.uname);
     let registered = || Path::new("/proc/sys/fs/binfmt_misc").join(&name).exists();
     if registered() {

@@ -3,6 +3,7 @@
 mod artefacts;
 mod bench;
 mod cross;
+mod debian_root;
 mod outcome;
 mod python;
 mod release;

@@ -1,5 +1,6 @@
-//! How a step of `cargo xtask test` ends.
+//! How programs end that xtask runs.
 
+use anyhow::{Context, Result, bail};
 use std::process::Command;
 
 /// How a step ended.
@@ -20,6 +21,16 @@ pub(crate) fn outcome(command: &mut Command) -> StepOutcome {
             command.get_program().to_string_lossy()
         )),
     }
+}
+
+/// The standard output of a program that has to succeed.
+pub(crate) fn output_of(command: &mut Command) -> Result<Vec<u8>> {
+    let name = command.get_program().to_string_lossy().into_owned();
+    let output = command.output().with_context(|| format!("{name} cannot be started"))?;
+    if !output.status.success() {
+        bail!("{name}: {}: {}", output.status, String::from_utf8_lossy(&output.stderr).trim());
+    }
+    Ok(output.stdout)
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 //! of the tests as one step, `cargo xtask python` all of them.
 
 mod environment;
+mod foreign;
 
 use crate::outcome::{StepOutcome, outcome};
 use crate::root;
@@ -19,6 +20,9 @@ pub(crate) struct Python {
     /// Only build the wheel, with the optimisations of a release
     #[arg(long)]
     wheel: bool,
+    /// Build it for this architecture, and try it under qemu-user in a Debian root (root, mmdebstrap and a network)
+    #[arg(long, requires = "wheel", value_name = "ARCH", value_parser = ["arm64"])]
+    arch: Option<String>,
     /// Only what `cargo xtask test` runs: a wheel without optimisations, and the quick tests
     #[arg(long, conflicts_with = "wheel")]
     quick: bool,
@@ -31,6 +35,7 @@ impl Python {
     /// Builds the wheel and runs all tests; `false` if something failed.
     pub(crate) fn run(&self, root: &Path) -> Result<bool> {
         let amount = match self {
+            Python { arch: Some(_), .. } => Amount::ForeignWheel,
             Python { wheel: true, .. } => Amount::Wheel,
             Python { quick: true, .. } => Amount::Quick,
             Python { notebook: true, .. } => Amount::Notebook,
@@ -40,7 +45,9 @@ impl Python {
         println!("\nxtask: summary");
         notes.iter().for_each(|note| println!("  {note}"));
         match &outcome {
-            StepOutcome::Passed => println!("  python: ok: the wheel is in {}", wheels(root).display()),
+            StepOutcome::Passed => {
+                println!("  python: ok: the wheel is in {}", wheels(root, amount).display())
+            }
             StepOutcome::Failed(why) => println!("  python: FAILED: {why}"),
             StepOutcome::Skipped(why) => println!("  python: skipped: {why}"),
         }
@@ -57,6 +64,8 @@ enum Amount {
     Notebook,
     /// A wheel as users get it, no tests.
     Wheel,
+    /// A wheel for another machine, tried under qemu-user.
+    ForeignWheel,
     /// A wheel as users get it, and all tests.
     Whole,
 }
@@ -80,11 +89,18 @@ fn built_and_tested(root: &Path, amount: Amount, notes: &mut Vec<String>) -> Res
     let tests = root.join("python/tests");
     environment.install(&tests.join("requirements.txt")).map_err(StepOutcome::Skipped)?;
     fetched(root)?;
+    if amount == Amount::ForeignWheel {
+        return foreign::built_and_tried(root, &environment, notes);
+    }
     passed(wheel(root, &environment, amount))?;
     if amount == Amount::Wheel {
         return Ok(());
     }
-    passed(environment.pip(&["install", "--no-deps", "--force-reinstall", "--no-index"]).args(built(root)?))?;
+    passed(
+        environment
+            .pip(&["install", "--no-deps", "--force-reinstall", "--no-index"])
+            .args(built(&wheels(root, amount))?),
+    )?;
     if amount == Amount::Notebook {
         environment.install(&tests.join("requirements-notebook.txt")).map_err(StepOutcome::Skipped)?;
         return notebooks(root, &environment);
@@ -123,8 +139,8 @@ fn place(root: &Path) -> PathBuf {
     root::target(root).join("python")
 }
 
-fn wheels(root: &Path) -> PathBuf {
-    place(root).join("wheels")
+fn wheels(root: &Path, amount: Amount) -> PathBuf {
+    place(root).join(if amount == Amount::ForeignWheel { "wheels-arm64" } else { "wheels" })
 }
 
 /// The packages of the crate: without a network it may be that they cannot be had.
@@ -152,21 +168,21 @@ fn fetched(root: &Path) -> Result<(), StepOutcome> {
 
 /// Builds the wheel, with what the other steps have built already.
 fn wheel(root: &Path, environment: &Environment, amount: Amount) -> Command {
-    let wheels = wheels(root);
+    let wheels = wheels(root, amount);
     // The one of another version would be installed as well.
     let _ = fs::remove_dir_all(&wheels);
     let mut command = environment.program("maturin");
     command.args(["build", "--locked", "--manifest-path", "python/Cargo.toml"]).current_dir(root);
     command.arg("--out").arg(wheels).arg("--target-dir").arg(root::target(root));
-    if matches!(amount, Amount::Wheel | Amount::Whole) {
+    if matches!(amount, Amount::Wheel | Amount::ForeignWheel | Amount::Whole) {
         command.arg("--release");
     }
     command
 }
 
-fn built(root: &Path) -> Result<Vec<PathBuf>, StepOutcome> {
-    let failed = |error| StepOutcome::Failed(format!("{}: {error}", wheels(root).display()));
-    let entries = fs::read_dir(wheels(root)).map_err(failed)?;
+fn built(wheels: &Path) -> Result<Vec<PathBuf>, StepOutcome> {
+    let failed = |error| StepOutcome::Failed(format!("{}: {error}", wheels.display()));
+    let entries = fs::read_dir(wheels).map_err(failed)?;
     Ok(entries.flatten().map(|entry| entry.path()).collect())
 }
 

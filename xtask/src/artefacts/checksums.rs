@@ -1,7 +1,8 @@
 //! SHA-256 sums, by the program that users check them with.
 
 use super::facts::ReleaseFacts;
-use super::work::{output_of, write};
+use super::work::write;
+use crate::outcome::output_of;
 use anyhow::{Context, Result};
 use std::fs;
 use std::path::Path;

@@ -1,6 +1,6 @@
 //! The instant that every artefact carries instead of the time of its making (reproducible-builds.org, SOURCE_DATE_EPOCH).
 
-use super::work::output_of;
+use crate::outcome::output_of;
 use anyhow::{Context, Result};
 use std::path::Path;
 use std::process::Command;

@@ -2,7 +2,7 @@
 
 use super::program::Machine;
 use super::sbom::{Package, used_by};
-use super::work::output_of;
+use crate::outcome::output_of;
 use crate::root;
 use anyhow::{Context, Result, bail};
 use serde_json::Value;

@@ -3,8 +3,9 @@
 use super::facts::ReleaseFacts;
 use super::program::Machine;
 use super::stage::Stage;
-use super::work::{output_of, write};
+use super::work::write;
 use crate::outcome::StepOutcome;
+use crate::outcome::output_of;
 use crate::tools;
 use anyhow::{Context, Result};
 use std::fs;

@@ -4,8 +4,9 @@ mod locked;
 
 use super::facts::ReleaseFacts;
 use super::program::Machine;
-use super::work::{output_of, write};
+use super::work::write;
 use crate::cross;
+use crate::outcome::output_of;
 use crate::root;
 use anyhow::{Context, Result};
 pub(in crate::artefacts) use locked::Package;

@@ -1,14 +1,13 @@
 //! The package in a clean Debian root, without Rust: installed, used, removed, purged, and nothing left.
 
-mod debian;
 pub(super) mod minimal;
 
 use super::deb;
 use super::facts::ReleaseFacts;
 use super::program::Machine;
+use crate::debian_root::{Architecture, DebianRoot};
 use crate::outcome::StepOutcome;
 use anyhow::{Context, Result, bail};
-use debian::DebianRoot;
 use std::fs;
 
 /// What is run in the root, with the exit codes that are right.
@@ -35,7 +34,9 @@ const STEPS: [(&str, &[i32]); 9] = [
 
 /// Tries the package of a machine.
 pub(super) fn run(facts: &ReleaseFacts, machine: &Machine) -> StepOutcome {
-    let root = match DebianRoot::make(&facts.work.join(format!("root-{}", machine.debian)), machine) {
+    let architecture = Architecture { uname: machine.uname, debian: machine.debian };
+    let root = match DebianRoot::make(&facts.work.join(format!("root-{}", machine.debian)), architecture, &[])
+    {
         Ok(root) => root,
         Err(why) => return StepOutcome::Skipped(why),
     };

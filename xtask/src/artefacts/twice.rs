@@ -2,8 +2,8 @@
 
 use super::checksums;
 use super::facts::ReleaseFacts;
-use super::work::output_of;
 use crate::outcome::StepOutcome;
+use crate::outcome::output_of;
 use crate::root;
 use anyhow::{Context, Result, bail};
 use std::fs;

@@ -1,8 +1,9 @@
 //! The first run on a target that has nothing: a guest whose root has BusyBox and whylate alone, is read-only, and has 256 MB.
 
 use crate::artefacts::facts::ReleaseFacts;
-use crate::artefacts::work::{output_of, write};
+use crate::artefacts::work::write;
 use crate::outcome::StepOutcome;
+use crate::outcome::output_of;
 use crate::tools;
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
