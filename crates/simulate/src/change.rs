@@ -1,9 +1,10 @@
-//! What is changed in a recording before it is replayed: `ctl.priority=60`, `throttling=off`.
+//! What is changed in a recording before it is replayed, or in a task set before it is simulated: `ctl.priority=60`,
+//! `throttling=off`.
 
 mod apply;
 mod parse;
 
-pub use apply::{ChangeError, apply, matches, select, unknown};
+pub use apply::{ChangeError, apply, apply_to_task_set, matches, select, tasks_named, unknown};
 
 use crate::model::{FairServer, KernelSeries};
 use whylate_base::{CpuSet, Ns};
@@ -33,6 +34,8 @@ pub enum ThreadChange {
     Nice(i8),
     /// The CPUs they may use.
     Cpus(CpuSet),
+    /// When they are due first; threads of a recording: so much later than there.
+    Offset(Ns),
     /// Their CPU time, as a factor.
     Scale(f64),
     /// They are not there.

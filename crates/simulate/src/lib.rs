@@ -21,6 +21,7 @@ mod replay_report;
 mod report;
 mod result;
 mod source;
+pub mod sweep;
 pub mod taskset;
 pub mod worst_case;
 

@@ -112,7 +112,7 @@ pub fn replay(recording: &Recording, asked: &ReplayOptions) -> Result<Simulation
 }
 
 /// The threads that were asked for, else the real-time threads that are not the kernel's.
-fn asked_for(recording: &Recording, tasks: &[String]) -> Result<Vec<usize>, ChangeError> {
+pub(crate) fn asked_for(recording: &Recording, tasks: &[String]) -> Result<Vec<usize>, ChangeError> {
     if tasks.is_empty() {
         return Ok((0..recording.threads.len())
             .filter(|&thread| recording.is_realtime_program(thread))

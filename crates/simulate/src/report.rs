@@ -7,6 +7,7 @@ use crate::model::{Machine, Model, TaskPolicy};
 use crate::replay_report::ReplayReport;
 use crate::result::TaskResult;
 use crate::source::SimulatedSource;
+use crate::sweep::Sweep;
 use crate::worst_case::WorstCase;
 use whylate_base::{Finding, Ns, Tid};
 use whylate_events::{Event, EventSource, TraceInfo};
@@ -48,6 +49,8 @@ pub struct SimulationReport {
     pub replay: Option<ReplayReport>,
     /// Of a recording, where they are asked for: the worst cases of threads.
     pub worst_cases: Vec<WorstCase>,
+    /// Of a sweep: all its combinations; the rest of the report is about the worst one.
+    pub sweep: Option<Sweep>,
 }
 
 /// Lends the events of a source, and leaves the source to its owner.
@@ -116,6 +119,7 @@ pub(crate) fn simulate_some(model: &Model, options: RunOptions, shown: &[usize])
         assumptions,
         replay: None,
         worst_cases: Vec::new(),
+        sweep: None,
     }
 }
 

@@ -9,6 +9,7 @@ use whylate_base::Ns;
 use whylate_simulate::SimulationReport;
 use whylate_simulate::change::WrittenChange;
 use whylate_simulate::model::KernelSeries;
+use whylate_simulate::sweep::SweepAxis;
 
 /// `whylate simulate`
 #[derive(Debug, Args)]
@@ -44,23 +45,31 @@ pub(crate) struct SimulateArgs {
     pub(crate) output: OutputArgs,
 }
 
-/// What is changed in a recording, and which of its threads are shown.
+/// What is changed before the run, and which threads are shown.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Replay of a recording")]
+#[command(next_help_heading = "Changes and replay")]
 pub(crate) struct ReplayArgs {
-    /// Show this thread, by name or id (repeatable); default: every real-time thread except kernel threads
+    /// Show this thread, by name or id (repeatable); default: every task of a task set; of a recording every real-time thread
+    /// except kernel threads
     #[arg(short, long = "task", value_name = "COMM|TID", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) tasks: Vec<String>,
-    /// The response time that must not be exceeded, such as 500us
+    /// Of a recording: the response time that must not be exceeded, such as 500us
     #[arg(long, value_name = "DURATION", value_parser = positive_duration)]
     pub(crate) deadline: Option<Ns>,
     /// Change a thread or the machine (repeatable), such as ctl.priority=60, hog.cpus=1, throttling=off, kernel=6.12
     ///
-    /// Of threads: NAME.priority, NAME.policy (fifo, rr, other, idle), NAME.nice, NAME.cpus; a name may have wildcards.
+    /// Of threads: NAME.priority, NAME.policy (fifo, rr, other, idle), NAME.nice, NAME.cpus, NAME.offset (the first due
+    /// instant; of a recording, so much later than there); a name may have wildcards.
     /// Of the machine: throttling (on, off), sched_rt_runtime_us, fair-server (on, off, 50ms/1s), kernel, isolated.
     #[arg(long, value_name = "KEY=VALUE", value_parser = WrittenChange::set)]
     pub(crate) set: Vec<WrittenChange>,
-    /// Leave a thread out (repeatable)
+    /// Run all values of a setting of --set (repeatable: all combinations), such as ctl.offset=0..20ms/1ms, ctl.cpus=0,1,2-3
+    ///
+    /// FIRST..LAST/STEP or a list of values; of several CPUs that are one value, 0-1 or 0+2. The report shows the combinations
+    /// grouped by what they do, worst first, and then the worst one. At most 10000 combinations.
+    #[arg(long, value_name = "KEY=VALUES", value_parser = SweepAxis::parse, conflicts_with_all = ["worst_case", "export"])]
+    pub(crate) sweep: Vec<SweepAxis>,
+    /// Leave a thread of a recording out (repeatable)
     #[arg(long, value_name = "NAME")]
     pub(crate) remove: Vec<String>,
     /// Multiply a thread's CPU time (repeatable), such as planner=1.2
@@ -82,9 +91,9 @@ impl ReplayArgs {
         self.set.iter().chain(&self.scale).cloned().chain(removed).collect()
     }
 
-    /// True where an option of a replay is given.
-    pub(crate) fn is_asked(&self) -> bool {
-        !self.tasks.is_empty() || self.deadline.is_some() || !self.changes().is_empty() || self.worst_case
+    /// True where an option is given that only a recording has.
+    pub(crate) fn is_for_recordings(&self) -> bool {
+        self.deadline.is_some() || !self.remove.is_empty() || self.worst_case
     }
 }
 

@@ -7,6 +7,7 @@ use crate::args::{ConvertFormat, SimulateArgs};
 use crate::exit_status::ExitStatus;
 use crate::output::message;
 use crate::report::Destination;
+use crate::signals;
 use anyhow::{Context, Result, bail};
 use std::fs;
 use std::io;
@@ -16,10 +17,10 @@ use whylate_events::EventSource;
 use whylate_ledger::{Select, WANTED};
 use whylate_simulate::change;
 use whylate_simulate::recording;
-use whylate_simulate::replay::{ReplayOptions, replay};
+use whylate_simulate::sweep::{Sweep, SweepSubject, sweep};
 use whylate_simulate::taskset::{self, Overrides};
 use whylate_simulate::worst_case::worst_cases;
-use whylate_simulate::{RunOptions, SimulationReport, simulate};
+use whylate_simulate::{RunOptions, SimulationReport};
 
 pub(crate) fn run(args: &SimulateArgs) -> Result<ExitStatus> {
     let format = args.export.as_deref().map(export::check).transpose()?;
@@ -39,10 +40,10 @@ fn of_task_set(
     destination: &Destination<'_>,
 ) -> Result<ExitStatus> {
     let name = args.input.display();
-    if args.replay.is_asked() {
+    if args.replay.is_for_recordings() {
         bail!(
-            "{name}: --task, --deadline, --set, --remove, --scale and --worst-case are for recordings: change the task set itself; \
-             its bounds are in the table"
+            "{name}: --deadline, --remove and --worst-case are for recordings: change the task set itself; its bounds are in the \
+             table"
         );
     }
     let text = match args.input.as_os_str() == "-" {
@@ -57,12 +58,24 @@ fn of_task_set(
         seed: args.seed.unwrap_or(0),
         worst: args.worst.into(),
     };
-    let report = simulate(&model, options);
+    let subject = SweepSubject::TaskSet { model: &model, options };
+    let report = reported(args, subject).with_context(|| format!("{name}"))?;
     destination.write(&report)?;
     if let Some((file, format)) = args.export.as_deref().zip(format) {
+        let (model, _) = change::apply_to_task_set(&model, &args.replay.changes())?;
         export::write(&model, options.duration, options.seed, file, format)?;
     }
-    Ok(ExitStatus::of(&report.findings, args.fail_on.into()))
+    Ok(status(args, &report))
+}
+
+/// With the changes, or with each combination of a sweep.
+fn reported(args: &SimulateArgs, subject: SweepSubject<'_>) -> Result<SimulationReport> {
+    let (tasks, changes) = (&args.replay.tasks, args.replay.changes());
+    if args.replay.sweep.is_empty() {
+        return Ok(subject.report(&changes, tasks)?);
+    }
+    let stop = signals::stop_flags()?;
+    Ok(sweep(subject, tasks, &changes, &args.replay.sweep, &stop.asked)?)
 }
 
 fn of_recording(
@@ -87,19 +100,18 @@ fn of_recording(
     }
     let (recording, watched) =
         recording::read_watching(source, &selected).with_context(|| format!("{name}"))?;
-    let asked = ReplayOptions {
-        tasks: args.replay.tasks.clone(),
+    let subject = SweepSubject::Recording {
+        recording: &recording,
         deadline: args.replay.deadline,
-        changes: args.replay.changes(),
         worst: args.worst.into(),
     };
-    let mut report = replay(&recording, &asked).with_context(|| format!("{name}"))?;
+    let mut report = reported(args, subject).with_context(|| format!("{name}"))?;
     if args.replay.worst_case {
         report.worst_cases = worst_cases(&recording, &watched);
     }
     destination.write(&report)?;
     if let Some((file, format)) = args.export.as_deref().zip(format) {
-        let (model, _) = change::apply(&recording, &asked.changes)?;
+        let (model, _) = change::apply(&recording, &args.replay.changes())?;
         export::write(&model, recording.length, 0, file, format)?;
     }
     if report.tasks.is_empty() {
@@ -114,7 +126,15 @@ fn of_recording(
     if report.worst_cases.iter().any(|worst| worst.bound.is_err()) {
         return Ok(ExitStatus::CannotTell);
     }
-    Ok(ExitStatus::of(&report.findings, args.fail_on.into()))
+    Ok(status(args, &report))
+}
+
+/// Where a sweep was interrupted and has found nothing, the rest is not known.
+fn status(args: &SimulateArgs, report: &SimulationReport) -> ExitStatus {
+    match ExitStatus::of(&report.findings, args.fail_on.into()) {
+        ExitStatus::Done if report.sweep.as_ref().is_some_and(Sweep::is_cut_short) => ExitStatus::CannotTell,
+        status => status,
+    }
 }
 
 /// The recording that is to be replayed; `None` for a task set. The content decides, not the name.

@@ -228,3 +228,62 @@ fn what_has_no_worst_case_is_named() {
     assert_eq!(run.code, Some(2), "{run:#?}");
     assert!(run.stderr.contains("--worst-case"), "{run:#?}");
 }
+
+#[test]
+fn a_sweep_finds_the_bad_phase_in_every_format() {
+    let story = example("story-c.toml");
+    let phases = "victim.offset=0..4ms/250us";
+    for format in ["text", "json", "html", "markdown", "svg"] {
+        let run = whylate(["simulate", &story, "-d", "3s", "--sweep", phases, "--format", format]);
+        assert_eq!(run.code, Some(1), "{format}: {run:#?}");
+        assert!(format == "svg" || run.stdout.contains("3750us"), "{format}");
+    }
+    let run = whylate(["simulate", &story, "-d", "3s", "--sweep", phases, "--json"]);
+    let document: Value = serde_json::from_str(&run.stdout).expect("JSON");
+    let sweep = &document["sweep"];
+    assert_eq!(
+        (sweep["missing_deadlines"].as_u64(), sweep["worst"].as_u64()),
+        (Some(1), Some(15)),
+        "{sweep:#}"
+    );
+    assert_eq!(sweep["combinations"].as_array().map(Vec::len), Some(16));
+    let good = whylate(["simulate", &story, "-d", "3s", "--sweep", "victim.offset=0..3500us/250us"]);
+    assert_eq!(good.code, Some(0), "{good:#?}");
+    assert!(good.stdout.contains("no deadline is missed in 15 combinations"), "{good:#?}");
+}
+
+#[test]
+fn a_combination_of_a_sweep_is_what_set_shows() {
+    let higher = fixture("6.1-higher");
+    let run =
+        whylate(["simulate", &higher, "-t", "victim", "--sweep", "rogue-high.priority=40..60/20", "--json"]);
+    let document: Value = serde_json::from_str(&run.stdout).expect("JSON");
+    assert!(document["replay"]["error"]["jobs"].as_u64() > Some(100));
+    for combination in document["sweep"]["combinations"].as_array().expect("combinations") {
+        let value = combination["values"][0].as_str().expect("a value");
+        let set = format!("rogue-high.priority={value}");
+        let replay = replayed(&["simulate", &higher, "-t", "victim", "--set", &set]);
+        let worst = combination["outcome"]["threads"][0]["max_ns"].as_i64();
+        assert_eq!(worst, Some(max(&replay, "victim", "predicted_ns")), "{set}");
+    }
+    let story = example("story-c.toml");
+    let run = whylate(["simulate", &story, "-d", "1s", "--set", "victim.offset=0", "--json"]);
+    let document: Value = serde_json::from_str(&run.stdout).expect("JSON");
+    assert_eq!(document["tasks"][0]["response_ns"]["max"], 400_000, "{run:#?}");
+}
+
+#[test]
+fn a_sweep_that_cannot_be_made_is_refused() {
+    let (higher, story) = (fixture("6.1-higher"), example("story-c.toml"));
+    for (input, option, named) in [
+        (&higher, "nosuch.priority=1..3", "no thread `nosuch`; it has victim"),
+        (&higher, "victim.priority=5..1", "is empty"),
+        (&higher, "victim.offset=0..1s/1us", "more than 10000 values"),
+        (&story, "victim.cpus=1..3", "the machine has 1 CPU"),
+        (&story, "nosuch.priority=1..3", "no task `nosuch`; it has victim"),
+    ] {
+        let run = whylate(["simulate", input, "--sweep", option]);
+        assert_eq!((run.code, run.stdout.as_str()), (Some(2), ""), "{run:#?}");
+        assert!(run.stderr.contains(named), "{run:#?}");
+    }
+}

@@ -1,10 +1,11 @@
 //! A simulation as one HTML file: the tasks, findings, and the worst activations with their timelines.
 
-use super::{facts, replay, worst_case};
+use super::{facts, replay, sweep, worst_case};
 use crate::explain::html::{activation, summary};
 use crate::html::page::page;
 use crate::words;
 use maud::{Markup, html};
+use whylate_simulate::sweep::Sweep;
 use whylate_simulate::worst_case::WorstCase;
 use whylate_simulate::{ReplayReport, SimulationReport};
 
@@ -17,6 +18,10 @@ pub(super) fn render(report: &SimulationReport) -> String {
         p.trace { (facts::about(report).join(" · ")) }
     };
     let main = html! {
+        @if let Some(of) = &report.replay {
+            section { p { (replay::error(of)) } @if let Some(losses) = replay::losses(of) { p { (losses) } } }
+        }
+        @if let Some(of) = &report.sweep { (swept(of)) }
         @match &report.replay { Some(of) => (replayed(of)), None => (tasks(report)) }
         @for worst in &report.worst_cases { (composed(worst)) }
         (summary::findings(&report.findings))
@@ -54,8 +59,6 @@ fn replayed(of: &ReplayReport) -> Markup {
     html! {
         section {
             h2 { "Replay of the recording" }
-            p { (replay::error(of)) }
-            @if let Some(losses) = replay::losses(of) { p { (losses) } }
             div.wide { table {
                 thead { tr { th { "thread" } @for name in replay::columns(of) { th.n { (name) } } } }
                 tbody { @for thread in &of.threads { tr {
@@ -66,6 +69,27 @@ fn replayed(of: &ReplayReport) -> Markup {
             @if let Some(unlisted) = replay::unlisted(of) { p { (unlisted) } }
         }
         (list(&format!("With {}", of.changes.join(" ")), &replay::sentences(of)))
+    }
+}
+
+/// A sweep: its combinations, grouped; what follows is about the worst one.
+fn swept(of: &Sweep) -> Markup {
+    let table = sweep::table(of);
+    let is_number = |at: usize| at >= of.keys.len() && at + 1 < table.head.len();
+    html! {
+        section {
+            h2 { (sweep::heading(of)) }
+            @for sentence in sweep::sentences(of) { p { (words::clean(&sentence)) } }
+            div.wide { table {
+                thead { tr { @for (at, name) in table.head.iter().enumerate() { th.n[is_number(at)] { (name) } } } }
+                tbody { @for row in &table.rows { tr {
+                    @for (at, cell) in row.iter().enumerate() { td.n[is_number(at)] { (cell) } }
+                } } }
+            } }
+        }
+        @if let Some((worst, _)) = of.ends {
+            section { h2 { "Worst combination: " (words::clean(&sweep::changes(of, worst))) } }
+        }
     }
 }
 

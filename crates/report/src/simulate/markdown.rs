@@ -1,8 +1,9 @@
 //! A simulation as Markdown, for an issue.
 
-use super::{facts, replay, worst_case};
+use super::{facts, replay, sweep, worst_case};
 use crate::markdown::escape;
 use whylate_simulate::SimulationReport;
+use whylate_simulate::sweep::Sweep;
 
 /// A simulation as Markdown. Ends with a line break.
 pub(super) fn render(report: &SimulationReport) -> String {
@@ -11,6 +12,7 @@ pub(super) fn render(report: &SimulationReport) -> String {
         Some(of) => {
             text += &format!("\n{}\n", escape(&replay::error(of)));
             text += &replay::losses(of).map_or_else(String::new, |losses| format!("\n{}\n", escape(&losses)));
+            text += &report.sweep.as_ref().map_or_else(String::new, swept);
             let rows = of.threads.iter().map(|thread| (thread.name.as_str(), replay::cells(of, thread)));
             text += &table("thread", replay::columns(of), rows);
             text += &replay::unlisted(of).map_or_else(String::new, |more| format!("\n{}\n", escape(&more)));
@@ -18,6 +20,7 @@ pub(super) fn render(report: &SimulationReport) -> String {
             text += &list(&format!("With {}", escape(&of.changes.join(" "))), &sentences);
         }
         None => {
+            text += &report.sweep.as_ref().map_or_else(String::new, swept);
             let rows = report.tasks.iter().map(|task| (task.name.as_str(), facts::cells(report, task)));
             text += &table("task", facts::COLUMNS, rows);
         }
@@ -50,6 +53,25 @@ pub(super) fn render(report: &SimulationReport) -> String {
     let escaped = |sentences: &[String]| sentences.iter().map(|one| escape(one)).collect::<Vec<_>>();
     text += &list("Without a bound", &escaped(&facts::without_bound(report)));
     text += &list("Assumptions", &escaped(&report.assumptions));
+    text
+}
+
+/// A sweep: its combinations, grouped; what follows is about the worst one.
+fn swept(of: &Sweep) -> String {
+    let mut text = format!("\n## {}\n", escape(&sweep::heading(of)));
+    for sentence in sweep::sentences(of) {
+        text += &format!("\n{}\n", escape(&sentence));
+    }
+    let table = sweep::table(of);
+    let line = |cells: &[String]| {
+        let escaped: Vec<String> = cells.iter().map(|cell| escape(cell)).collect();
+        format!("| {} |\n", escaped.join(" | "))
+    };
+    text += &format!("\n{}|{}\n", line(&table.head), "---|".repeat(table.head.len()));
+    table.rows.iter().for_each(|row| text += &line(row));
+    if let Some((worst, _)) = of.ends {
+        text += &format!("\n## Worst combination: {}\n", escape(&sweep::changes(of, worst)));
+    }
     text
 }
 

@@ -6,6 +6,8 @@ pub mod json;
 mod markdown;
 mod replay;
 pub mod replay_json;
+mod sweep;
+pub mod sweep_json;
 mod terminal;
 mod worst_case;
 pub mod worst_case_json;

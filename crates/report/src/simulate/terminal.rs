@@ -1,11 +1,12 @@
 //! A simulation for a terminal: the tasks, findings, the worst activations, what was taken for granted.
 
-use super::{facts, replay, worst_case};
+use super::{facts, replay, sweep, worst_case};
 use crate::explain::terminal::{activation, trace};
 use crate::terminal::Style;
 use crate::terminal::layout::{Align, Cell, Page};
 use crate::terminal::paint::Ink;
 use crate::words;
+use whylate_simulate::sweep::Sweep;
 use whylate_simulate::worst_case::WorstCase;
 use whylate_simulate::{ReplayReport, SimulationReport};
 
@@ -16,8 +17,13 @@ const IN_FULL: usize = 3;
 pub(super) fn render(report: &SimulationReport, style: &Style) -> String {
     let mut page = Page::new(style);
     match &report.replay {
-        Some(of) => replayed(&mut page, of),
-        None => tasks(&mut page, report),
+        Some(of) => replayed(&mut page, of, report.sweep.as_ref()),
+        None => {
+            if let Some(of) = &report.sweep {
+                swept(&mut page, of);
+            }
+            tasks(&mut page, report);
+        }
     }
     for worst in &report.worst_cases {
         composed(&mut page, worst);
@@ -55,12 +61,15 @@ fn tasks(page: &mut Page, report: &SimulationReport) {
 }
 
 /// A recording: how far the replay is from it, then what the changes do.
-fn replayed(page: &mut Page, of: &ReplayReport) {
+fn replayed(page: &mut Page, of: &ReplayReport, swept_by: Option<&Sweep>) {
     page.paragraph(0, &replay::error(of), Ink::Strong);
     if let Some(losses) = replay::losses(of) {
         page.paragraph(0, &losses, Ink::Plain);
     }
     page.gap();
+    if let Some(sweep) = swept_by {
+        swept(page, sweep);
+    }
     let columns = replay::columns(of);
     let heading = columns.iter().map(|name| Cell::new(*name, Ink::Faint));
     let mut rows: Vec<Vec<Cell>> =
@@ -78,6 +87,30 @@ fn replayed(page: &mut Page, of: &ReplayReport) {
     }
     if !of.changes.is_empty() {
         list(page, &format!("With {}", of.changes.join(" ")), &replay::sentences(of));
+    }
+}
+
+/// A sweep: its combinations, grouped; what follows is about the worst one.
+fn swept(page: &mut Page, of: &Sweep) {
+    page.line(&[(&sweep::heading(of), Ink::Strong)]);
+    for sentence in sweep::sentences(of) {
+        page.paragraph(2, &words::clean(&sentence), Ink::Plain);
+    }
+    let table = sweep::table(of);
+    let mut rows: Vec<Vec<Cell>> = vec![table.head.iter().map(|name| Cell::new(name, Ink::Faint)).collect()];
+    rows.extend(table.rows.into_iter().map(|row| row.into_iter().map(Cell::from).collect()));
+    let mut aligns = vec![Align::Right; table.head.len()];
+    aligns[..of.keys.len()].fill(Align::Left);
+    if let Some(last) = aligns.last_mut() {
+        *last = Align::Left;
+    }
+    page.table(2, &aligns, &rows);
+    page.gap();
+    if let Some((worst, _)) = of.ends {
+        page.line(&[(
+            &format!("Worst combination: {}", words::clean(&sweep::changes(of, worst))),
+            Ink::Strong,
+        )]);
     }
 }
 

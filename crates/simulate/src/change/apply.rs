@@ -1,10 +1,11 @@
-//! Changes made to the model of a recording.
+//! Changes made to the model of a recording or a task set.
 
 use super::{MachineChange, PolicyName, ReplayChange, ThreadChange, WrittenChange};
+use crate::check::check;
 use crate::model::{Arrival, JobTrigger, Model, RecordedJob, Script, Step, Task, TaskPolicy};
 use crate::recording::Recording;
 use thiserror::Error;
-use whylate_base::{CpuSet, Ns};
+use whylate_base::{CpuSet, Ns, Tid};
 use whylate_ledger::Select;
 
 /// Names in an error beyond this are not listed.
@@ -43,17 +44,66 @@ pub fn matches(recording: &Recording, target: &str) -> Vec<usize> {
 /// # Errors
 /// [`ChangeError`], the first one.
 pub fn apply(recording: &Recording, changes: &[WrittenChange]) -> Result<(Model, Vec<usize>), ChangeError> {
-    let mut model = recording.model.clone();
+    let find = |target: &str| match matches(recording, target) {
+        found if found.is_empty() => Err(unknown(recording, target)),
+        found => Ok(found),
+    };
+    made(recording.model.clone(), find, changes)
+}
+
+/// A task set with the changes, and the tasks that they name.
+///
+/// # Errors
+/// [`ChangeError`]: the first one that names no task, cannot be made, or that the kernel would refuse.
+pub fn apply_to_task_set(
+    model: &Model,
+    changes: &[WrittenChange],
+) -> Result<(Model, Vec<usize>), ChangeError> {
+    for named in changes {
+        let wrong = match &named.change {
+            ReplayChange::Thread { what: ThreadChange::Remove, .. } => "take the task out of the task set",
+            ReplayChange::Machine(MachineChange::Kernel(_, true)) if !model.machine.preempt_rt => {
+                "PREEMPT_RT runs interrupts in threads: use --kernel"
+            }
+            _ => continue,
+        };
+        return Err(ChangeError { change: named.text.clone(), wrong: wrong.to_owned() });
+    }
+    let (changed, tasks) = made(model.clone(), |target| tasks_named(model, target), changes)?;
+    check(&changed).map_err(|error| ChangeError {
+        change: changes.iter().map(|change| change.text.as_str()).collect::<Vec<_>>().join(" "),
+        wrong: error.to_string(),
+    })?;
+    Ok((changed, tasks))
+}
+
+/// The tasks of a task set that a name or a pattern selects.
+///
+/// # Errors
+/// There is none; with the names that there are.
+pub fn tasks_named(model: &Model, target: &str) -> Result<Vec<usize>, String> {
+    let is = |task: &Task| task.name == target || select(target).is(Tid(0), &task.name);
+    let found: Vec<usize> = (0..model.tasks.len()).filter(|&task| is(&model.tasks[task])).collect();
+    if found.is_empty() {
+        let names: Vec<&str> = model.tasks.iter().map(|task| task.name.as_str()).take(NAMED).collect();
+        let more = if model.tasks.len() > NAMED { ", ..." } else { "" };
+        return Err(format!("the task set has no task `{target}`; it has {}{more}", names.join(", ")));
+    }
+    Ok(found)
+}
+
+fn made(
+    mut model: Model,
+    find: impl Fn(&str) -> Result<Vec<usize>, String>,
+    changes: &[WrittenChange],
+) -> Result<(Model, Vec<usize>), ChangeError> {
     let mut changed = Vec::new();
     for named in changes {
         let wrong = |wrong: String| ChangeError { change: named.text.clone(), wrong };
         match &named.change {
             ReplayChange::Machine(what) => machine(&mut model, what).map_err(wrong)?,
             ReplayChange::Thread { target, what } => {
-                let tasks = matches(recording, target);
-                if tasks.is_empty() {
-                    return Err(wrong(unknown(recording, target)));
-                }
+                let tasks = find(target).map_err(wrong)?;
                 for &at in &tasks {
                     thread(&mut model, at, what).map_err(wrong)?;
                 }
@@ -138,15 +188,20 @@ fn thread(model: &mut Model, at: usize, what: &ThreadChange) -> Result<(), Strin
         }
         ThreadChange::Cpus(cpus) => {
             if let Some(cpu) = cpus.iter().find(|cpu| cpu.0 >= count) {
-                return Err(format!("CPU {cpu} is not there: the recording has {count} CPUs"));
+                let plural = if count == 1 { "" } else { "s" };
+                return Err(format!("CPU {cpu} is not there: the machine has {count} CPU{plural}"));
             }
             task.cpus = if cpus.len() == count as usize { CpuSet::new() } else { cpus.clone() };
             if let Arrival::Recorded(script) = &mut task.arrival {
                 script.jobs.iter_mut().for_each(|job| job.cpu = None);
                 retain(script, |step| !matches!(step, Step::SetCpus(_)));
             }
+            task.start.retain(|step| !matches!(step, Step::SetCpus(_)));
+            task.steps.retain(|step| !matches!(step, Step::SetCpus(_)));
         }
+        ThreadChange::Offset(offset) => set_offset(task, *offset)?,
         ThreadChange::Scale(factor) => {
+            task.steps.iter_mut().for_each(|step| scale(step, *factor));
             if let Arrival::Recorded(script) = &mut task.arrival {
                 script.steps.iter_mut().for_each(|step| scale(step, *factor));
             }
@@ -162,6 +217,38 @@ fn schedule(task: &mut Task, scheduling: TaskPolicy) {
     if let Arrival::Recorded(script) = &mut task.arrival {
         retain(script, |step| !matches!(step, Step::SetScheduling(_)));
     }
+    task.start.retain(|step| !matches!(step, Step::SetScheduling(_)));
+    task.steps.retain(|step| !matches!(step, Step::SetScheduling(_)));
+}
+
+/// Sets when a task is due first; of a recorded thread all that time lets begin comes so much later.
+fn set_offset(task: &mut Task, offset: Ns) -> Result<(), String> {
+    let name = &task.name;
+    match &mut task.arrival {
+        Arrival::Periodic { offset: own, .. } | Arrival::Sporadic { offset: own, .. } => *own = offset,
+        Arrival::At(_) => {
+            return Err(format!("`{name}` is due at the instants of its `arrivals`: change those"));
+        }
+        Arrival::After(_) | Arrival::Woken => {
+            return Err(format!("`{name}` has no phase of its own: others wake it; set theirs"));
+        }
+        Arrival::Recorded(script) => {
+            let by_others =
+                script.jobs.iter().filter(|job| matches!(job.trigger, JobTrigger::Woken { .. })).count();
+            if 2 * by_others > script.jobs.len() || script.jobs.is_empty() {
+                return Err(format!(
+                    "`{name}` has no phase of its own: other threads wake it for {by_others} of its {} jobs; set theirs",
+                    script.jobs.len()
+                ));
+            }
+            for job in &mut script.jobs {
+                if let JobTrigger::At { due, released } = &mut job.trigger {
+                    (*due, *released) = (*due + offset, *released + offset);
+                }
+            }
+        }
+    }
+    Ok(())
 }
 
 fn scale(step: &mut Step, factor: f64) {

@@ -6,6 +6,8 @@ use whylate_base::{CpuSet, Ns, parse_duration};
 
 /// The default of `kernel.sched_rt_runtime_us`.
 const RT_RUNTIME: Ns = Ns::from_ms(950);
+/// No offset is later.
+const LATEST: Ns = Ns::from_secs(1_000_000);
 /// The default of the fair server.
 const FAIR_SERVER: FairServer = FairServer { runtime: Ns::from_ms(50), period: Ns::from_secs(1) };
 
@@ -64,6 +66,12 @@ fn thread(what: &str, value: &str) -> Result<ThreadChange, String> {
                 Ok(ThreadChange::Cpus(cpus))
             }
         }
+        "offset" if value == "0" => Ok(ThreadChange::Offset(Ns::ZERO)),
+        "offset" => match parse_duration(value) {
+            Ok(offset) if offset <= LATEST => Ok(ThreadChange::Offset(offset)),
+            Ok(_) => Err(format!("offset `{value}` is longer than {LATEST}")),
+            Err(error) => Err(format!("offset: {error}")),
+        },
         "policy" => match value {
             "fifo" => Ok(ThreadChange::Policy(PolicyName::Fifo)),
             "rr" => Ok(ThreadChange::Policy(PolicyName::Rr)),
@@ -71,7 +79,9 @@ fn thread(what: &str, value: &str) -> Result<ThreadChange, String> {
             "idle" => Ok(ThreadChange::Policy(PolicyName::Idle)),
             _ => Err(format!("`{value}` is no policy: use fifo, rr, other, batch or idle")),
         },
-        _ => Err(format!("`{what}` cannot be set: use NAME.priority, NAME.policy, NAME.nice or NAME.cpus")),
+        _ => Err(format!(
+            "`{what}` cannot be set: use NAME.priority, NAME.policy, NAME.nice, NAME.cpus or NAME.offset"
+        )),
     }
 }
 
@@ -109,8 +119,8 @@ fn machine(key: &str, value: &str) -> Result<MachineChange, String> {
             Ok(MachineChange::Isolated(cpus))
         }
         _ => Err(format!(
-            "`{key}` cannot be set: use NAME.priority, NAME.policy, NAME.nice, NAME.cpus, throttling, fair-server, \
-             sched_rt_runtime_us, kernel or isolated"
+            "`{key}` cannot be set: use NAME.priority, NAME.policy, NAME.nice, NAME.cpus, NAME.offset, throttling, \
+             fair-server, sched_rt_runtime_us, kernel or isolated"
         )),
     }
 }
@@ -128,6 +138,7 @@ mod tests {
             set("irq/16-eth0.1.cpus=1"),
             of("irq/16-eth0.1", ThreadChange::Cpus("1".parse().expect("CPU")))
         );
+        assert_eq!(set("ctl.offset=250us"), of("ctl", ThreadChange::Offset(Ns::from_us(250))));
         assert_eq!(set("ctl.policy=fifo"), of("ctl", ThreadChange::Policy(PolicyName::Fifo)));
         assert_eq!(set("throttling=off"), Ok(ReplayChange::Machine(MachineChange::RtRuntime(None))));
         assert_eq!(
@@ -142,6 +153,8 @@ mod tests {
             "ctl.priority=100",
             "ctl.priority",
             "ctl.nice=20",
+            "ctl.offset=1",
+            "ctl.offset=-1ms",
             "ctl.cpus=",
             "ctl.policy=deadline",
             "ctl.colour=red",

@@ -6,4 +6,5 @@ mod ledger;
 mod random;
 mod recording;
 mod stories;
+mod sweep;
 mod worst_case;
