@@ -58,9 +58,8 @@ fn one(path: &Path) -> Result<Run> {
         Some(bytes) => bytes,
         None => latencies::contents(path)?,
     };
-    let is_object = bytes.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'{');
     // No document of ours is longer; other tools' text may be.
-    if is_object && bytes.len() as u64 <= MOST_BYTES {
+    if is_object(&bytes) && bytes.len() as u64 <= MOST_BYTES {
         match measure::json::run(&bytes) {
             Ok(Some(run)) => {
                 return run.with_context(|| {
@@ -92,6 +91,11 @@ fn one(path: &Path) -> Result<Run> {
     })
 }
 
+/// True of bytes that begin as a JSON object.
+fn is_object(bytes: &[u8]) -> bool {
+    bytes.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'{')
+}
+
 /// That a file is a trace, in a sentence with the verb that reads it; `None`: it is none.
 fn is_trace(path: &Path) -> Option<String> {
     let source = whylate_intake::open(path, whylate_ledger::WANTED).ok()?;
@@ -101,8 +105,18 @@ fn is_trace(path: &Path) -> Option<String> {
 
 /// That a file is a measurement, in a sentence with the verbs that read it; `None`: it is none.
 pub(super) fn is_measurement(path: &Path) -> Option<String> {
-    let run = one(path).ok()?;
     let name = path.display();
+    let run = match one(path) {
+        Ok(run) => run,
+        // The words of its tool show what it is, also where they are not whole; a bracket alone does not.
+        Err(error) => {
+            let is_broken = matches!(error.downcast_ref(), Some(LatenciesError::Broken { .. }));
+            let is_json = latencies::contents(path).is_ok_and(|bytes| is_object(&bytes));
+            return (is_broken && !is_json).then(|| {
+                format!("{error}. It is a measurement, not a trace: whylate compare reads whole ones")
+            });
+        }
+    };
     Some(format!(
         "{name}: it is a measurement ({}, {}), not a trace: it shows how late threads were, not why. To check it, run whylate \
          compare {name} --gate \"max<100us\"; to draw it, whylate plot {name} -o FILE.svg; for the causes, record a trace, or \

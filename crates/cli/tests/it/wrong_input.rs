@@ -55,6 +55,16 @@ fn files_that_are_no_traces() {
 }
 
 #[test]
+fn a_measurement_that_was_cut_passes_no_gate_and_is_no_trace() {
+    let table = b"oslat V 2.60\n        Core:\t 1 2\n    001 (us):\t 500 600\n    002 (us):\t 3 4\n";
+    let (_directory, path) = file_of("cut.txt", table);
+    let gate = ["--gate", "max<100us"].map(OsStr::new);
+    let compared = whylate([OsStr::new("compare"), path.as_os_str(), gate[0], gate[1]]);
+    refused(&compared, &["oslat wrote it, but its table was cut"]);
+    refused(&explain(&path), &["its table was cut", "a measurement, not a trace", "whylate compare"]);
+}
+
+#[test]
 fn what_is_no_file() {
     let directory = tempfile::tempdir().expect("a directory");
     let path = directory.path().to_string_lossy().into_owned();

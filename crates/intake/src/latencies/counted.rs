@@ -144,6 +144,13 @@ impl Source {
         Broken { tool: self.tool, why }
     }
 
+    /// A table that stops before what its tool prints below it: classes that were cut off would be the latest.
+    pub(super) fn without_end(self, below: &str) -> Broken {
+        self.broken(format!(
+            "its table was cut: the lines with {below}, which stand below it, are missing, and later classes may be, too"
+        ))
+    }
+
     /// Refuses what no machine has: each column costs memory.
     pub(super) fn at_most(self, threads: usize) -> Result<(), Broken> {
         match threads > MOST_THREADS {

@@ -79,6 +79,11 @@ fn one(text: &str) -> Vec<Result<Run, Broken>> {
     };
     if has_histogram {
         let Some(threads) = histogram(text) else { return Vec::new() };
+        let is_below = |line: &str| line.starts_with("# Max Latencies:") || line.starts_with("# Total:");
+        let has_samples = threads.len() <= MOST_THREADS && threads.iter().any(Counted::has_samples);
+        if has_samples && summary.is_empty() && !text.lines().any(is_below) {
+            return vec![Err(source.without_end("Total and Max Latencies"))];
+        }
         let later = summary.iter().zip(&threads).any(|(status, thread)| status.max > thread.max);
         let other = (later || summary.len() > threads.len()).then(|| finished(summary));
         return other.into_iter().chain([finished(threads)]).collect();

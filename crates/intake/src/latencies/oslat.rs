@@ -63,6 +63,9 @@ fn one(text: &str) -> Option<Result<Run, Broken>> {
         }
     }
     let (min, max, mean) = (line("Minimum:"), line("Maximum:"), line("Average:"));
+    if min.is_none() && max.is_none() && mean.is_none() {
+        return Some(Err(SOURCE.without_end("Minimum, Average and Maximum")));
+    }
     let of = |all: &Option<String>, at: usize| all.as_deref().and_then(|all| numbers(all).get(at).copied());
     for (at, thread) in threads.iter_mut().enumerate() {
         (thread.min, thread.max) = (of(&min, at).map(|us| us as u64), of(&max, at).map(|us| us as u64));

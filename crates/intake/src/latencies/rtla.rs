@@ -29,7 +29,14 @@ fn header(line: &str) -> Option<Vec<Counted>> {
 
 /// `3   940   11815`, then `over:`, `count:`, `min:`, `avg:`, `max:` of each column.
 fn one(text: &str) -> Option<Result<Run, Broken>> {
-    let mut columns = text.lines().find_map(header).filter(|columns| !columns.is_empty())?;
+    let mut columns = text.lines().find_map(header)?;
+    if columns.is_empty() {
+        // Without a sample it has no column (`osnoise_hist_header`).
+        text.lines().find(|line| line.starts_with("# RTLA "))?;
+        let source = Source { tool: "rtla", probe: "osnoise", unit: Unit::US };
+        let why = "there is no sample in it: nothing took as long as the threshold of rtla (-T)".to_owned();
+        return Some(Err(source.broken(why)));
+    }
     let titled = |name: &str| text.lines().any(|line| line.starts_with("# RTLA ") && line.contains(name));
     let is_timerlat = titled("timerlat") || columns.iter().any(|column| stage(column) != Stage::All);
     let unit = match text.lines().any(|line| line.starts_with("# Time unit is nanoseconds")) {
@@ -40,6 +47,11 @@ fn one(text: &str) -> Option<Result<Run, Broken>> {
     let source = Source { tool: "rtla", probe, unit };
     if let Err(broken) = source.at_most(columns.len()) {
         return Some(Err(broken));
+    }
+    // `over:` stands below every table with an index, also with `--no-summary`.
+    let is_below = |line: &str| ["over:", "count:"].iter().any(|name| line.trim_start().starts_with(name));
+    if !text.lines().any(is_below) {
+        return Some(Err(source.without_end("over, count and max")));
     }
     // Newer ones sum all CPUs up below the table.
     let table = text.lines().skip_while(|line| header(line).is_none()).skip(1);

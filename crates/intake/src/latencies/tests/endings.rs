@@ -153,3 +153,23 @@ fn a_minimum_within_the_only_class_is_the_least_maximum() {
     assert_eq!((one.all().min(), one.all().max()), (Some(Ns(1_120)), Some(Ns(1_120))));
     assert_eq!(run(text).all().max(), Some(Ns(1_000)));
 }
+
+#[test]
+fn a_table_without_what_stands_below_it_was_cut() {
+    let above = |text: &str, ends: &[&str]| -> String {
+        let lines =
+            text.lines().take_while(|line| !ends.iter().any(|end| line.trim_start().starts_with(end)));
+        lines.map(|line| format!("{line}\n")).collect()
+    };
+    for text in
+        [above(HISTOGRAM, &["# Total", "# Min"]), above(RTLA, &["over:"]), above(OSLAT, &["Minimum:"])]
+    {
+        let error = read(Path::new("x"), text.as_bytes()).expect_err("its end is not known").to_string();
+        assert!(error.contains("its table was cut"), "{error}");
+    }
+    let empty = "# RTLA osnoise histogram\n# Time unit is microseconds (us)\n# Duration:   0 00:00:05\nIndex\nover:\ncount:\n";
+    for text in [empty.to_owned(), empty.replace("over:", "over: 0").replace("count:", "count: 0")] {
+        let error = read(Path::new("x"), text.as_bytes()).expect_err("no sample").to_string();
+        assert!(error.contains("nothing took as long as the threshold"), "{error}");
+    }
+}
