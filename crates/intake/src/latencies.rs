@@ -47,8 +47,11 @@ pub fn read(path: &Path, bytes: &[u8]) -> Result<Run, LatenciesError> {
         false => {
             let text = lines(&text);
             let text = pasted::rejoined(&text, cyclictest::ends_early, cyclictest::is_own).unwrap_or(text);
-            let readers = [rtla::read, oslat::read, cyclictest::read, log2::read];
-            readers.into_iter().flat_map(|reader| reader(&text)).collect()
+            let read = of_lines(&text);
+            match read.is_empty().then(|| pasted::uncommented(&text)).flatten() {
+                Some(text) => of_lines(&lines(&text)),
+                None => read,
+            }
         }
     };
     let read = read.into_iter().collect::<Result<Vec<Run>, Broken>>();
@@ -59,15 +62,34 @@ pub fn read(path: &Path, bytes: &[u8]) -> Result<Run, LatenciesError> {
     }
 }
 
+/// Each measurement in a text, by any of the readers.
+fn of_lines(text: &str) -> Vec<Result<Run, Broken>> {
+    let readers = [rtla::read, oslat::read, cyclictest::read, log2::read];
+    readers.into_iter().flat_map(|reader| reader(text)).collect()
+}
+
 /// True when the first line that is no comment begins a JSON document.
 fn is_json(text: &str) -> bool {
     let mut lines = text.split(['\n', '\r']).filter(|line| !line.starts_with('#') && !line.trim().is_empty());
     lines.next().is_some_and(|line| line.trim_start().starts_with('{'))
 }
 
-/// A terminal's lines: one that was written over is a line of its own (cyclictest moves the cursor up).
+/// A terminal's lines: one that was written over is a line of its own (cyclictest moves the cursor up). Documents indent
+/// what a tool prints at the line's start; only the samples of `cyclictest -v` begin with blanks themselves.
 fn lines(text: &str) -> String {
-    text.replace("\r\n", "\n").replace('\r', "\n").replace("\x1b[1A", "")
+    let text = text.replace("\r\n", "\n").replace('\r', "\n").replace("\x1b[1A", "");
+    let is_indented = |line: &str| line.starts_with([' ', '\t']);
+    if !text.lines().any(is_indented) {
+        return text;
+    }
+    let mut all = String::with_capacity(text.len());
+    for line in text.lines() {
+        let bare = line.trim_start();
+        let is_sample = bare.starts_with(|first: char| first.is_ascii_digit()) && bare.contains(':');
+        all.push_str(if is_sample { line } else { bare });
+        all.push('\n');
+    }
+    all
 }
 
 fn label(path: &Path) -> String {

@@ -11,6 +11,7 @@
 //! ```
 
 mod blanks;
+mod comments;
 mod console;
 mod entities;
 mod escapes;
@@ -19,6 +20,7 @@ mod quotes;
 mod wrapped;
 
 pub(crate) use blanks::decoded;
+pub(crate) use comments::uncommented;
 pub(crate) use quoted_printable::{Decoded, is_quoted_printable};
 pub(crate) use wrapped::{fits_a_break, may_continue, rejoined};
 

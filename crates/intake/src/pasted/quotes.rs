@@ -1,11 +1,11 @@
-//! The marks in front of a quoted mail's lines: `> `, `>>>> `, `> > `, `AB> `.
+//! The marks in front of a quoted mail's lines: `> `, `>>>> `, `> > `, `AB> `; and of the lines that a patch adds: `+`.
 
 /// Initials in front of a mark are not longer.
 const MOST_INITIALS: usize = 4;
 
 /// The line without marks. What follows them is as the mail has it, but for the one blank behind the last mark.
 pub(super) fn unmarked(line: &str) -> &str {
-    let mut text = line;
+    let mut text = added(line).unwrap_or(line);
     loop {
         let rest = text.trim_start_matches([' ', '\t']);
         let marked = rest.strip_prefix('>').or_else(|| of_initials(rest));
@@ -14,6 +14,15 @@ pub(super) fn unmarked(line: &str) -> &str {
             None => return text,
         }
     }
+}
+
+/// `+  <idle>-0 ...`: a line that a patch to a document adds. `+ 12.345 us |` is a mark of the function_graph tracer.
+fn added(line: &str) -> Option<&str> {
+    let rest = line.strip_prefix('+')?;
+    let mut words = rest.split_ascii_whitespace();
+    let is_duration = words.next().is_some_and(|word| word.starts_with(|first: char| first.is_ascii_digit()))
+        && words.next() == Some("us");
+    (!is_duration && !rest.starts_with('+')).then_some(rest)
 }
 
 /// `JK> `: some mail programs put the writer's initials in front.

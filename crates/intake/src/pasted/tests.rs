@@ -12,6 +12,8 @@ fn quotes_entities_and_prefixes_are_taken_off() {
     for dressed in [
         "  <idle>-0     3d.s2    0us+: _raw_spin_lock_irq <-run_timer_softirq\r",
         "> <idle>-0     3d.s2    0us+: _raw_spin_lock_irq <-run_timer_softirq",
+        "+  <idle>-0     3d.s2    0us+: _raw_spin_lock_irq <-run_timer_softirq",
+        "+> <idle>-0     3d.s2    0us+: _raw_spin_lock_irq <-run_timer_softirq",
         ">>>>   <idle>-0     3d.s2    0us+: _raw_spin_lock_irq <-run_timer_softirq",
         "> > >  <idle>-0     3d.s2    0us+: _raw_spin_lock_irq <-run_timer_softirq",
         "JK> <idle>-0     3d.s2    0us+: _raw_spin_lock_irq <-run_timer_softirq",
@@ -46,6 +48,8 @@ fn what_a_program_printed_stays() {
         "Nov is a month, and the kernel: no",
         "kern-1 [000] 1.5: sched_switch: a:1 [120] S ==> b:2 [98]",
         "0)   1.532 us    |    f();",
+        "+ 12.345 us   |    f();",
+        "++",
     ] {
         assert_eq!(text_of(line), line);
         assert!(matches!(printed(line).text, Cow::Borrowed(_)), "{line}");

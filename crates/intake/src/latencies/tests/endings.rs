@@ -173,3 +173,20 @@ fn a_table_without_what_stands_below_it_was_cut() {
         assert!(error.contains("nothing took as long as the threshold"), "{error}");
     }
 }
+
+#[test]
+fn documents_indent_and_scripts_comment_out_what_a_tool_printed() {
+    let read = |text: &str| super::read(Path::new("run"), text.as_bytes()).expect("a measurement");
+    let plain = "T: 0 (24683) P:99 I:1000 C:   2000 Min:      1 Act:    6 Avg:    2 Max:    1771\n";
+    let nanoseconds = RTLA.replace("microseconds (us)", "nanoseconds (ns)");
+    let runqlat = "Tracing run queue latency... Hit Ctrl-C to end.\n     usecs               : count     distribution\n\
+        0 -> 1          : 12       |****|\n         2 -> 3          : 3        |*   |\n";
+    for text in [HISTOGRAM, RTLA, &nanoseconds, OSLAT, plain, runqlat] {
+        let with = |mark: &str| text.lines().map(|line| format!("{mark}{line}\n")).collect::<String>();
+        for dressed in [with("    "), with("\t"), with("# "), with("    # "), with("+"), with("+  ")] {
+            let (dressed, own) = (read(&dressed), read(text));
+            assert_eq!((&dressed.threads, &dressed.notes), (&own.threads, &own.notes), "{text}");
+        }
+    }
+    assert_eq!(read(&nanoseconds.replace('\n', "\n  ")).all().max(), read(&nanoseconds).all().max());
+}
