@@ -149,4 +149,8 @@ pub enum PartKind {
     Thread,
     /// Noise of which no source was seen: hardware.
     Hardware,
+    /// System management interrupts that were counted meanwhile: their number is the part's id.
+    Smi,
+    /// For how long was measured.
+    Measured,
 }

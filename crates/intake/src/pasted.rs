@@ -20,7 +20,7 @@ mod quotes;
 mod wrapped;
 
 pub(crate) use blanks::decoded;
-pub(crate) use comments::uncommented;
+pub(crate) use comments::{uncommented, uncommented_line};
 pub(crate) use quoted_printable::{Decoded, is_quoted_printable};
 pub(crate) use wrapped::{fits_a_break, may_continue, rejoined};
 

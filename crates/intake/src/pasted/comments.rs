@@ -4,7 +4,7 @@
 //! text as it is.
 
 /// The line without its mark; `None` where it has none.
-fn uncommented_line(line: &str) -> Option<&str> {
+pub(crate) fn uncommented_line(line: &str) -> Option<&str> {
     let rest = line.trim_start().strip_prefix('#')?;
     Some(rest.strip_prefix(' ').unwrap_or(rest))
 }

@@ -7,17 +7,21 @@
 //! test finished
 //! Max Latency: 84us                       or `Below threshold`
 //! Samples exceeding threshold: 1
+//! SMIs during run: 0
 //! ts: 1499801089.066141940, inner:84, outer:0
 //! ```
+//!
+//! Guides comment the lines out: `# Max Latency: 84us`.
 //!
 //! Facts: src/hwlatdetect/hwlatdetect.py of rt-tests.
 
 use super::fields;
+use crate::pasted::uncommented_line;
 use whylate_base::{Cpu, Ns};
-use whylate_events::{Breakdown, Tool};
+use whylate_events::{Breakdown, BreakdownPart, PartKind, Tool};
 
 /// How its lines begin.
-const LINES: [&str; 14] = [
+const LINES: [&str; 15] = [
     "hwlatdetect:",
     "detector:",
     "parameters:",
@@ -31,6 +35,7 @@ const LINES: [&str; 14] = [
     "test finished",
     "Samples recorded:",
     "Samples exceeding threshold:",
+    "report saved to ",
     "ts:",
 ];
 
@@ -38,14 +43,42 @@ const LINES: [&str; 14] = [
 #[derive(Default)]
 pub(crate) struct Hwlatdetect {
     has_begun: bool,
+    /// For how long it measured.
+    duration: Option<Ns>,
+    /// The report, once its largest latency was read.
+    found: Option<Breakdown>,
 }
 
 impl Hwlatdetect {
-    /// Takes a line: whether it is one of the report, and the largest latency.
-    pub(crate) fn line(&mut self, number: u64, line: &str) -> (bool, Option<Breakdown>) {
-        self.has_begun |= line.starts_with("hwlatdetect:");
+    /// Takes a line of the report in; false where it is none.
+    pub(crate) fn takes(&mut self, number: u64, line: &str, breakdowns: &mut Vec<Breakdown>) -> bool {
+        let (is_of_report, found) = self.line(number, line);
+        if let Some(found) = found {
+            breakdowns.retain(|other| other.tool != found.tool || other.line != found.line);
+            breakdowns.push(found);
+        }
+        is_of_report
+    }
+
+    /// Takes a line: whether it is one of the report, and what the report says so far of the largest latency; a later
+    /// answer takes the place of an earlier one of the same line.
+    fn line(&mut self, number: u64, line: &str) -> (bool, Option<Breakdown>) {
+        let line = uncommented_line(line).map_or(line, fields::trim);
+        if let Some(about) = line.strip_prefix("hwlatdetect:") {
+            let seconds = about.split_once("test duration").map(|(_, seconds)| fields::first_word(seconds));
+            let seconds = seconds.and_then(fields::decimal).and_then(|seconds| i64::try_from(seconds).ok());
+            let duration = seconds.and_then(|seconds| seconds.checked_mul(1_000_000_000)).map(Ns);
+            *self = Hwlatdetect { has_begun: true, duration, found: None };
+            return (true, None);
+        }
         if !self.has_begun {
             return (false, None);
+        }
+        if let Some(smis) = line.strip_prefix("SMIs during run:").map(fields::trim) {
+            let count = fields::decimal(smis).and_then(|count| u32::try_from(count).ok());
+            let (Some(found), Some(count)) = (&mut self.found, count) else { return (count.is_some(), None) };
+            found.parts.push(part(PartKind::Smi, Some(count), Ns::ZERO));
+            return (true, Some(found.clone()));
         }
         let Some(largest) = line.strip_prefix("Max Latency:").map(fields::trim) else {
             return (LINES.iter().any(|&begin| line.starts_with(begin)), None);
@@ -56,7 +89,14 @@ impl Hwlatdetect {
             None if largest == "Below threshold" => Ns::ZERO,
             None => return (false, None),
         };
+        let parts =
+            self.duration.map(|duration| part(PartKind::Measured, None, duration)).into_iter().collect();
         let (cpu, tool) = (Cpu::UNKNOWN, Tool::Hwlatdetect);
-        (true, Some(Breakdown { tool, cpu, total, parts: vec![], stack: vec![], line: number }))
+        self.found = Some(Breakdown { tool, cpu, total, parts, stack: vec![], line: number });
+        (true, self.found.clone())
     }
+}
+
+fn part(kind: PartKind, id: Option<u32>, time: Ns) -> BreakdownPart {
+    BreakdownPart { kind, name: String::new(), id, time, is_sum: false }
 }

@@ -194,6 +194,9 @@ impl Reader {
     }
 
     fn comment(&mut self, text: &str) {
+        if self.hwlatdetect.takes(self.number, text, &mut self.analyses.breakdowns) {
+            return;
+        }
         if matches!(self.analyses.line(self.number, text), RtlaLine::Nothing | RtlaLine::Strange) {
             let (traces, facts) = (self.header.latency_traces, self.header.facts.len());
             self.header.comment(text.trim_start_matches('#'));
@@ -259,8 +262,7 @@ impl Reader {
             && let Some(function) = perf_frame(text)
         {
             self.frame(function);
-        } else if let (true, measured) = self.hwlatdetect.line(self.number, text) {
-            self.analyses.breakdowns.extend(measured);
+        } else if self.hwlatdetect.takes(self.number, text, &mut self.analyses.breakdowns) {
         } else {
             match self.analyses.line(self.number, text) {
                 RtlaLine::Read => {}

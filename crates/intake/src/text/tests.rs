@@ -9,6 +9,7 @@ use whylate_events::{
     TaskState, Wake, drain,
 };
 
+mod hardware;
 mod spellings;
 mod streams;
 mod tracers;

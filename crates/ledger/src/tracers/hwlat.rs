@@ -5,7 +5,7 @@ use super::osnoise::Noises;
 use crate::causes::Cause;
 use crate::causes::advised::{Advised, RECORD};
 use whylate_base::{AdvisedFix, Evidence, Finding, Ns, Severity};
-use whylate_events::{Tool, TraceInfo};
+use whylate_events::{PartKind, Tool, TraceInfo};
 
 /// Time lost at once that makes threads late.
 const NOTABLE: Ns = Ns::from_us(50);
@@ -13,7 +13,11 @@ const NOTABLE: Ns = Ns::from_us(50);
 /// The finding of a report, or of an empty trace.
 pub(super) fn finding(info: &TraceInfo, noises: &Noises, deadline: Option<Ns>) -> Option<Finding> {
     let reported = info.breakdowns.iter().filter(|breakdown| breakdown.tool == Tool::Hwlatdetect);
-    let longest = reported.map(|breakdown| breakdown.total).max();
+    let report = reported.max_by_key(|breakdown| breakdown.total);
+    let longest = report.map(|breakdown| breakdown.total);
+    let part = |kind| report?.parts.iter().find(|part| part.kind == kind);
+    let smis = part(PartKind::Smi).and_then(|part| part.id);
+    let measured = part(PartKind::Measured).map(|part| part.time);
     // Of lines that could not be read nothing is known.
     let is_empty = noises.hwlat.is_empty() && info.events == 0;
     let is_of_tracer = info.tracer.as_deref() == Some("hwlat") && is_empty;
@@ -26,10 +30,24 @@ pub(super) fn finding(info: &TraceInfo, noises: &Noises, deadline: Option<Ns>) -
                 _ => Severity::Info,
             },
             title: format!("a CPU stood still for {longest} while it spun with interrupts off"),
-            why: "only an NMI could run there: the hypervisor of a guest or the firmware of a machine (SMI, secure \
-                  world) takes CPUs away like this"
-                .to_owned(),
-            evidence: vec![Evidence::general("the largest latency that hwlatdetect reports")],
+            why: match smis {
+                Some(0) => {
+                    "only an NMI could run there, and no SMI was counted meanwhile: the hypervisor of a guest, the secure \
+                     world, or hardware that stalls the CPU (a write to a slow device, a change of its frequency) take time \
+                     like this"
+                }
+                _ => {
+                    "only an NMI could run there: the hypervisor of a guest or the firmware of a machine (SMI, secure world) \
+                     takes CPUs away like this"
+                }
+            }
+            .to_owned(),
+            evidence: {
+                let during = measured.map_or_else(String::new, |measured| format!(" in {measured}"));
+                let counted = smis.map(|smis| Evidence::general(format!("it counted {smis} SMIs")));
+                let largest = format!("the largest latency that hwlatdetect reports{during}");
+                std::iter::once(Evidence::general(largest)).chain(counted).collect()
+            },
             fix: Cause::Stolen.advice(&Advised::general()),
         }),
         _ if longest.is_some() || is_of_tracer => Some(Finding {
@@ -39,7 +57,10 @@ pub(super) fn finding(info: &TraceInfo, noises: &Noises, deadline: Option<Ns>) -
             why: "the hwlat tracer spins with interrupts off and keeps only gaps above its threshold (tracing_thresh, \
                   10 us unless set); it measures one CPU at a time, for a part of each window"
                 .to_owned(),
-            evidence: vec![Evidence::general("the trace does not show for how long it was measured")],
+            evidence: vec![match measured {
+                Some(measured) => Evidence::general(format!("hwlatdetect measured for {measured}")),
+                None => Evidence::general("the trace does not show for how long it was measured"),
+            }],
             fix: vec![AdvisedFix::by_hand("measure for hours: firmware may interrupt seldom", RECORD)],
         }),
         _ => None,

@@ -197,7 +197,9 @@ fn charge(
             None => Charge::to(Cause::PreemptionDisabled, None, Confidence::Low),
         },
         PartKind::Thread => Charge::to(Cause::HigherPriorityTask, None, Confidence::Low),
-        PartKind::Hardware => Charge::to(Cause::Stolen, None, Confidence::Low),
+        PartKind::Hardware | PartKind::Smi | PartKind::Measured => {
+            Charge::to(Cause::Stolen, None, Confidence::Low)
+        }
     }
 }
 

@@ -144,7 +144,19 @@ fn hardware_that_took_no_time_is_good_news() {
     let info = TraceInfo { tracer: Some("hwlat".into()), events: 3, ..TraceInfo::default() };
     let unread = event(1_000, 7, "d", EventKind::Other);
     assert!(explained(info, vec![unread]).finding("hardware-noise").is_none());
-    let explained = of_breakdowns(vec![breakdown(Tool::Hwlatdetect, Cpu::UNKNOWN, 84_000)]);
+    let gap = || breakdown(Tool::Hwlatdetect, Cpu::UNKNOWN, 84_000);
+    let part = |kind, id, time| BreakdownPart { kind, name: String::new(), id, time, is_sum: false };
+    for (smis, blames_smis) in [(None, true), (Some(0), false), (Some(2), true)] {
+        let mut parts = vec![part(PartKind::Measured, None, Ns::from_secs(900))];
+        parts.extend(smis.map(|smis| part(PartKind::Smi, Some(smis), Ns::ZERO)));
+        let explained = of_breakdowns(vec![Breakdown { parts, ..gap() }]);
+        let finding = explained.finding("stolen").expect("a finding");
+        assert_eq!(finding.why.contains("(SMI, secure world)"), blames_smis, "{}", finding.why);
+        let seen: Vec<&str> = finding.evidence.iter().map(|seen| seen.what.as_str()).collect();
+        assert!(seen[0].ends_with("hwlatdetect reports in 900.000 s"), "{seen:?}");
+        assert_eq!(seen.get(1).is_some_and(|seen| seen.contains("SMIs")), smis.is_some(), "{seen:?}");
+    }
+    let explained = of_breakdowns(vec![gap()]);
     let finding = explained.finding("stolen").expect("a finding");
     assert!(finding.severity == Severity::Warning && finding.title.contains("84.00 us"), "{}", finding.title);
 }
