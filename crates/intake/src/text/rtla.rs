@@ -186,13 +186,12 @@ impl Analyses {
         self.current = Some(Breakdown { tool, cpu, total: Ns::ZERO, parts: vec![], stack: vec![], line });
     }
 
-    /// The file ends, or another analysis begins: one that was cut has its largest known latency as the
-    /// total.
+    /// The file ends, or another analysis begins: one that was cut took at least as long as its parts together.
     pub(crate) fn end(&mut self) {
         self.previous = None;
         let Some(mut cut) = self.current.take() else { return };
-        if let Some(most) = cut.parts.iter().map(|part| part.time).max() {
-            cut.total = most;
+        if !cut.parts.is_empty() {
+            cut.total = together(&cut.parts);
             self.keep(cut);
         }
     }
@@ -243,6 +242,17 @@ impl Analyses {
             time: time.unwrap_or_default(),
             is_sum: false,
         };
+        // Some versions of rtla end no line between these two.
+        if let Some(("", both)) = line.split_once("Previous IRQ interference:")
+            && let Some((previous, delay)) = both.split_once("IRQ handler delay:")
+        {
+            let (previous, delay) = (
+                format!("Previous IRQ interference:{}", fields::trim_end(previous)),
+                format!("IRQ handler delay:{delay}"),
+            );
+            self.within(&previous);
+            return self.within(&delay);
+        }
         if rest.starts_with("Previous IRQ interference:") {
             self.previous = Some(part(PartKind::IrqDelay, "up to, by an interrupt before"));
             return if time.is_some() { RtlaLine::Read } else { RtlaLine::Strange };
@@ -272,6 +282,31 @@ impl Analyses {
     }
 }
 
+/// What the parts took together: they are net of each other (`timerlat_thread_analysis`), but that a sum holds its list,
+/// and the latency of the interrupt the delay of its handler and the beginning of the handler.
+fn together(parts: &[BreakdownPart]) -> Ns {
+    let is_of_irq = |part: &&BreakdownPart| matches!(part.kind, PartKind::IrqDelay | PartKind::IrqLatency);
+    let longest = |kind| parts.iter().filter(|part| part.kind == kind).map(|part| part.time).max();
+    let delay = longest(PartKind::IrqDelay).filter(|_| longest(PartKind::TimerIrq).is_some());
+    let mut all = delay.or(longest(PartKind::IrqLatency)).or(longest(PartKind::IrqDelay)).unwrap_or(Ns::ZERO);
+    let mut listed = Ns::ZERO;
+    for part in parts.iter().filter(|part| !is_of_irq(part)) {
+        match (part.id, listed >= part.time) {
+            // Within the sum above it, as far as that goes.
+            (Some(_), true) => listed = listed.since(part.time),
+            (Some(_), false) => {
+                all = Ns(all.0.saturating_add(part.time.0.saturating_sub(listed.0)));
+                listed = Ns::ZERO;
+            }
+            (None, _) => {
+                all = Ns(all.0.saturating_add(part.time.0));
+                listed = part.time;
+            }
+        }
+    }
+    all
+}
+
 /// The CPU of a thread that the kernel has for each: `swapper/3`.
 fn cpu_of_thread(name: &str) -> Option<Cpu> {
     const PER_CPU: [&str; 7] =
@@ -293,12 +328,13 @@ fn top_row(line: &str, number: u64, in_nanoseconds: bool) -> Option<Breakdown> {
         i64::try_from(decimal(largest)?).ok()?.checked_mul(unit).map(Ns)
     };
     let part = |kind, time| BreakdownPart { kind, name: String::new(), id: None, time, is_sum: false };
-    let irq = columns.next().and_then(largest)?;
-    let rest: Vec<Ns> = columns.filter_map(largest).collect();
-    let mut parts = vec![part(PartKind::IrqLatency, irq)];
+    // A column without a sample has dashes.
+    let mut latencies = columns.map(largest);
+    let (irq, thread, user) = (latencies.next()?, latencies.next().flatten(), latencies.next().flatten());
+    let mut parts: Vec<BreakdownPart> = irq.map(|irq| part(PartKind::IrqLatency, irq)).into_iter().collect();
     // The latency of the thread, which is that from the interrupt on where it ran.
-    parts.extend(rest.first().map(|&thread| part(PartKind::Thread, thread)));
-    let total = rest.into_iter().fold(irq, Ns::max);
+    parts.extend(thread.map(|thread| part(PartKind::Thread, thread)));
+    let total = [irq, thread, user].into_iter().flatten().max()?;
     Some(Breakdown { tool: Tool::RtlaTimerlatTop, cpu, total, parts, stack: vec![], line: number })
 }
 

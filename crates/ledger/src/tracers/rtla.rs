@@ -79,13 +79,20 @@ pub(super) fn row(assembler: &mut Assembler<'_>, breakdown: &Breakdown) {
     let of = |kind| breakdown.parts.iter().find(|part| part.kind == kind).map(|part| part.time);
     let thread = of(PartKind::Thread);
     let mut notes = Vec::new();
-    if let Some(irq) = of(PartKind::IrqLatency) {
-        let thread = thread.map_or_else(String::new, |thread| format!(", that of the thread {thread}"));
-        notes.push(Evidence::general(format!(
-            "the largest latency of the interrupt was {irq}{thread}; they need not be of one sample (line {} of the file)",
-            breakdown.line
-        )));
-    }
+    let line = breakdown.line;
+    let largest = match (of(PartKind::IrqLatency), thread) {
+        (Some(irq), Some(thread)) => Some(format!(
+            "the largest latency of the interrupt was {irq}, that of the thread {thread}; they need not be of one sample"
+        )),
+        (Some(irq), None) => Some(format!(
+            "the largest latency of the interrupt was {irq}, and the row has none of the thread"
+        )),
+        (None, Some(thread)) => Some(format!(
+            "the largest latency of the thread was {thread}, and the row has none of the interrupt"
+        )),
+        (None, None) => None,
+    };
+    notes.extend(largest.map(|largest| Evidence::general(format!("{largest} (line {line} of the file)"))));
     notes.push(Evidence::general(
         "a table shows no cause: rtla timerlat top --auto US stops at a latency of US, and shows what delayed it",
     ));

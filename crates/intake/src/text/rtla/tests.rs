@@ -114,17 +114,51 @@ fn lost_tabs_make_no_difference() {
 }
 
 #[test]
-fn a_cut_analysis_is_kept_with_what_it_has() {
+fn a_cut_analysis_is_kept_and_took_as_long_as_its_parts_together() {
+    // After so many lines; the first one with a time of its own is the third.
+    let together = |lines| match lines {
+        ..=2 => None,
+        3 => Some(36_510),
+        4 => Some(38_010),
+        // The handler's beginning is in its own duration.
+        5 => Some(46_100),
+        6..=10 => Some(69_890),
+        11 => Some(70_890),
+        12..=14 => Some(74_690),
+        15..=16 => Some(79_690),
+        _ => Some(87_110),
+    };
     let whole = read(THREAD).0.breakdowns.remove(0);
     for count in 2..THREAD.lines().count() {
         let cut: String = THREAD.lines().take(count).map(|line| format!("{line}\n")).collect();
         let (analyses, _) = read(&format!("{cut}{THREAD}"));
         assert_eq!(analyses.breakdowns.last().map(|last| &last.parts), Some(&whole.parts), "{count}");
         let (analyses, _) = read(&cut);
-        let most = analyses.breakdowns.first().map(|first| first.total);
-        // The first line with a time of its own is the third.
-        assert_eq!(most, (count > 2).then_some(Ns(if count == 3 { 36_510 } else { 38_010 })), "{count}");
+        let total = analyses.breakdowns.first().map(|first| first.total.0);
+        assert_eq!(total, together(count), "{count}");
     }
+}
+
+#[test]
+fn the_line_that_rtla_does_not_end_is_two() {
+    let glued = THREAD.replace("1.50 us\n", "1.50 us");
+    assert_eq!(read(&glued).0.breakdowns[0].parts, read(THREAD).0.breakdowns[0].parts);
+}
+
+#[test]
+fn a_row_of_the_table_may_have_one_stage_only() {
+    let table = "CPU COUNT      |      cur       min       avg       max |      cur       min       avg       max\n\
+        2 #0         |        -         -         -         - |      161       161       161       161\n\
+        8 #1         |       54        54        54        54 |        -         -         -         -\n\
+        9 #0         |        -         -         -         - |        -         -         -         -\n";
+    let (analyses, lines) = read(table);
+    let rows: Vec<_> = analyses
+        .breakdowns
+        .iter()
+        .map(|row| (row.cpu, row.total.0, row.parts.iter().map(|part| part.kind).collect::<Vec<_>>()))
+        .collect();
+    assert_eq!(rows, [(Cpu(2), 161_000, vec![Thread]), (Cpu(8), 54_000, vec![IrqLatency])]);
+    assert!(lines.iter().all(|line| *line == RtlaLine::Read), "{lines:?}");
 }
 
 #[test]
