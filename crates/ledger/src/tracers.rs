@@ -145,9 +145,9 @@ impl Tracers {
         match &event.kind {
             EventKind::Timerlat(sample) => self.timerlats.sample(assembler, event, sample),
             EventKind::Noise(noise) => {
-                self.timerlats.noise(assembler, event, noise);
+                let noise = self.timerlats.noise(assembler, event, noise);
                 if in_scope {
-                    self.noises.noise(event, noise);
+                    self.noises.noise(event, &noise);
                 }
             }
             EventKind::OsnoiseSample(sample) if in_scope => self.noises.sample(event, sample),

@@ -6,7 +6,7 @@ use crate::causes::Cause;
 use crate::charge::attribution::Charge;
 use crate::charge::precedence::{Contender, Relation};
 use crate::model::Culprit;
-use crate::model::irq_kind::is_vector;
+use crate::model::irq_kind::{IrqKind, is_vector};
 use crate::timeline::Timeline;
 use whylate_base::{Comm, Confidence, Cpu, Ns, Priority, Tid};
 use whylate_events::{Kind, Name, Noise};
@@ -81,6 +81,14 @@ pub(crate) fn irq_named(name: Name, id: Option<u32>) -> Culprit {
 }
 
 /// The CPU's own timer.
+/// The name of an interrupt that is known to be the CPU's own timer: the recorded one, if it shows that.
+pub(super) fn own_timer(noise: &Noise) -> Name {
+    match irq(noise).irq_kind() {
+        Some(IrqKind::OwnTimer) => noise.name,
+        _ => Name::from(LOCAL_TIMER),
+    }
+}
+
 pub(super) fn local_timer() -> Culprit {
     Culprit::Irq { irq: None, name: Name::from(LOCAL_TIMER) }
 }

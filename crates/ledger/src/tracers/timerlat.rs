@@ -20,7 +20,7 @@ use crate::model::{Activation, CpuTrack, Culprit, OnCpu, Segment, Slice, Trigger
 use crate::timeline::Timeline;
 use std::collections::{BTreeMap, VecDeque};
 use whylate_base::{Comm, Confidence, Cpu, Evidence, Ns, Priority, Tid};
-use whylate_events::{Event, Kind, Noise, NoiseSource, Symbol, Timerlat, TimerlatContext};
+use whylate_events::{Event, Kind, Name, Noise, NoiseSource, Symbol, Timerlat, TimerlatContext};
 
 /// The priority the kernel gives a timerlat thread (`DEFAULT_TIMERLAT_PRIO`, trace_osnoise.c).
 const PRIORITY: i32 = 95;
@@ -48,6 +48,8 @@ struct CpuSamples {
     /// True while the CPU's last event of interest was a sample: a stack that follows is the sample's.
     takes_frames: bool,
     noises: VecDeque<(Ns, Noise)>,
+    /// The interrupt in which samples are taken, by name and number.
+    timer: Option<(Name, u32)>,
     /// True once an interference was measured by a coarse clock.
     is_coarse: bool,
     /// The tracer's thread.
@@ -91,7 +93,9 @@ impl Timerlats {
         self.cpus.entry(event.cpu).or_default().takes_frames = true;
     }
 
-    pub(super) fn noise(&mut self, assembler: &mut Assembler<'_>, event: &Event, noise: &Noise) {
+    /// Takes an interference in, and returns it as it is understood: the interrupt in which a sample was taken is the
+    /// CPU's own timer, by whatever name and line the architecture has for it.
+    pub(super) fn noise(&mut self, assembler: &mut Assembler<'_>, event: &Event, noise: &Noise) -> Noise {
         let on = self.cpus.entry(event.cpu).or_default();
         on.takes_frames = false;
         let mut noise = *noise;
@@ -103,16 +107,27 @@ impl Timerlats {
         }
         if is_coarse(&noise) {
             on.is_coarse = true;
-            return;
+            return noise;
         }
+        let as_recorded = noise;
         let end = noise.start + noise.duration;
         if noise.start > event.ts || event.ts - end > SAME_CLOCK {
             noise.start = event.ts - noise.duration;
         }
+        let sample = on.irq.filter(|_| on.thread.is_none());
+        let is_first = !on.noises.iter().any(|&(seen, noise)| is_of_sample(seen, &noise, sample));
+        if is_first && is_of_sample(event.ts, &noise, sample) {
+            on.timer = Some((noise.name, noise.id));
+        }
+        if noise.source == NoiseSource::Irq && on.timer == Some((noise.name, noise.id)) {
+            noise.name = actors::own_timer(&noise);
+        }
+        let understood = Noise { name: noise.name, ..as_recorded };
         if on.noises.len() == MAX_NOISES {
             on.noises.pop_front();
         }
         on.noises.push_back((event.ts, noise));
+        understood
     }
 
     pub(super) fn frame(&mut self, cpu: Cpu, name: Symbol) {
@@ -386,6 +401,12 @@ fn charge(timeline: &Timeline, noise: &Noise, blocking: bool) -> Charge {
 pub(super) fn is_coarse(noise: &Noise) -> bool {
     const STEP: i64 = 1_000_000;
     noise.start != Ns::ZERO && noise.start.0 % STEP == 0 && noise.duration.0 % STEP == 0
+}
+
+/// True of an interrupt that ended after the sample in it was taken.
+fn is_of_sample(seen: Ns, noise: &Noise, sample: Option<Sample>) -> bool {
+    noise.source == NoiseSource::Irq
+        && sample.is_some_and(|sample| seen >= sample.at && noise.start <= sample.at)
 }
 
 fn thread_of(noise: &Noise) -> Tid {

@@ -79,6 +79,38 @@ fn the_stack_shows_which_thread_disabled_interrupts() {
     assert!(evidence(&user, "user code"), "{:#?}", user.verdict);
 }
 
+/// Architectures give their timers a line and a name of their own.
+#[test]
+fn the_interrupt_in_which_the_sample_was_taken_is_the_own_timer() {
+    use TimerlatContext::{Irq, Thread};
+    let events = |timer: &str, line| {
+        vec![
+            noise(900_000, CC1, NoiseSource::Irq, "eth0", 41, 890_000, 9_000),
+            sample(1_045_000, CC1, 7, Irq, 45_000),
+            noise(1_110_000, CC1, NoiseSource::Irq, timer, line, 1_010_000, 94_000),
+            noise(1_150_000, CC1, NoiseSource::Irq, "eth0", 41, 1_120_000, 20_000),
+            sample(1_230_000, TIMERLAT, 7, Thread, 230_000),
+            // Of the next sample only the interrupt was recorded.
+            noise(2_110_000, CC1, NoiseSource::Irq, timer, line, 2_000_000, 104_000),
+        ]
+    };
+    for (timer, line, shown) in [
+        ("timer", 206, Culprit::Irq { irq: None, name: "local_timer".into() }),
+        ("gp_tick", 9, Culprit::Irq { irq: None, name: "local_timer".into() }),
+        ("arch_timer", 11, Culprit::Irq { irq: Some(11), name: "arch_timer".into() }),
+    ] {
+        let explained = explained(TraceInfo::default(), events(timer, line));
+        let activation = explained.only();
+        check_tiling(activation);
+        let by: Vec<_> =
+            activation.ledger.iter().filter(|one| one.cause == Cause::Irq).map(|one| one.by).collect();
+        assert_eq!(by, [Some(shown), Some(Culprit::Irq { irq: Some(41), name: "eth0".into() })], "{timer}");
+        let noise = explained.finding("os-noise").expect("a finding");
+        assert!(noise.fix[0].text.contains("cannot be moved"), "{:?}", noise.fix);
+        assert!(explained.finding("irq").is_none(), "the interrupt that woke it delayed no thread");
+    }
+}
+
 #[test]
 fn a_sample_on_an_idle_cpu_came_out_of_idle() {
     use TimerlatContext::{Irq, Thread};
