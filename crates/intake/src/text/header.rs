@@ -3,7 +3,7 @@
 use super::fields;
 use super::syscalls::Numbers;
 use whylate_base::{Comm, Cpu, Ns, Policy};
-use whylate_events::{Fact, LatencyTask, LatencyTrace, LatencyTracer};
+use whylate_events::{Context, ContextFlags, Fact, LatencyTask, LatencyTrace, LatencyTracer};
 
 /// The content of the lines above the events.
 #[derive(Default)]
@@ -22,6 +22,8 @@ pub(crate) struct Header {
     /// How many such headers there are.
     pub(crate) latency_traces: u32,
     title: Option<String>,
+    /// The title and the line with the latency are missing.
+    is_untitled: bool,
     is_report: bool,
     /// `perf script` printed at least one line.
     pub(crate) is_perf: bool,
@@ -84,6 +86,9 @@ impl Header {
         if let Some((_, task)) = text.split_once("| task:") {
             self.task(task);
         }
+        if text.contains("=> started at:") {
+            self.begin_untitled();
+        }
         for (end, is_start) in [("=> started at:", true), ("=> ended at:", false)] {
             if let Some((_, function)) = text.split_once(end)
                 && let Some(latency) = self.first_latency()
@@ -111,6 +116,48 @@ impl Header {
             ended_at: None,
             entries: None,
         });
+    }
+
+    /// The lines above were left out. Only a critical section has one that starts it.
+    fn begin_untitled(&mut self) {
+        if self.latency_traces > 0 {
+            return;
+        }
+        self.latency_traces = 1;
+        let named = self.tracer.as_deref().and_then(LatencyTracer::from_name);
+        let named = named.filter(|tracer| !tracer.is_wakeup());
+        self.is_untitled = true;
+        self.title =
+            Some(format!("{} without its title", named.map_or("latency tracer", LatencyTracer::name)));
+        self.latency = Some(LatencyTrace {
+            tracer: named.unwrap_or(LatencyTracer::Preemptirqsoff),
+            latency: Ns::ZERO,
+            cpu: Cpu::UNKNOWN,
+            task: None,
+            started_at: None,
+            ended_at: None,
+            entries: None,
+        });
+    }
+
+    /// What the first line of the trace shows of a critical section whose header lacks it.
+    pub(crate) fn first_line(&mut self, cpu: Cpu, context: Context, comm: &str) {
+        let Some(latency) = self.latency.as_mut().filter(|_| self.is_untitled) else { return };
+        if latency.cpu == Cpu::UNKNOWN {
+            latency.cpu = cpu;
+        }
+        let (tid, comm) = (context.tid, Comm::from(comm));
+        latency.task.get_or_insert(LatencyTask { tid, comm, policy: None, rt_priority: 0 });
+        let flags = context.flags;
+        if latency.tracer == LatencyTracer::Preemptirqsoff
+            && self.tracer.is_none()
+            && !flags.contains(ContextFlags::IRQS_UNKNOWN)
+        {
+            latency.tracer = match flags.contains(ContextFlags::IRQS_OFF) {
+                true => LatencyTracer::Irqsoff,
+                false => LatencyTracer::Preemptoff,
+            };
+        }
     }
 
     fn first_latency(&mut self) -> Option<&mut LatencyTrace> {

@@ -221,6 +221,9 @@ impl Reader {
             return false;
         }
         self.names.learn(head.context.tid, head.comm);
+        if self.last.is_none() && self.header.latency.is_some() {
+            self.header.first_line(head.cpu, head.context, head.comm);
+        }
         self.free_text = matches!(parsed, Body::Event(EventKind::Marker(_)))
             || ["bprint:", "bputs:"].iter().any(|name| body.starts_with(name));
         self.frames = head.by_perf.then_some(Frames::Perf);

@@ -431,3 +431,20 @@ fn a_kernel_with_the_realtime_patches_is_known_by_its_release() {
         assert!(!facts(&IRQSOFF.replace("3.8.0-test+", release)), "{release}");
     }
 }
+
+#[test]
+fn a_section_whose_title_was_left_out_is_described_by_its_first_line() {
+    let lines = "#  => started at: lock_it\n#  => ended at:   unlock_it\n#\n\
+        \x20  writer-77        12d....    0us : lock_it\n   writer-77        12d.... 4500us : unlock_it <-caller\n";
+    let of = |text: &str| all(text).1.latency.expect("a section");
+    let section = of(lines);
+    assert_eq!((section.tracer, section.cpu, section.latency), (LatencyTracer::Irqsoff, Cpu(12), Ns::ZERO));
+    assert_eq!(section.task.map(|task| task.tid), Some(Tid(77)));
+    assert_eq!(
+        (section.started_at.as_deref(), section.ended_at.as_deref()),
+        (Some("lock_it"), Some("unlock_it"))
+    );
+    assert_eq!(of(&lines.replace("d....", "....1")).tracer, LatencyTracer::Preemptoff);
+    let named = format!("# tracer: preemptirqsoff\n{lines}");
+    assert_eq!(of(&named).tracer, LatencyTracer::Preemptirqsoff);
+}
