@@ -3,8 +3,9 @@
 
 mod environment;
 mod foreign;
+mod wheel;
 
-use crate::outcome::{StepOutcome, outcome};
+use crate::outcome::StepOutcome;
 use crate::root;
 use crate::tools::found;
 use anyhow::Result;
@@ -13,6 +14,7 @@ use environment::Environment;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use wheel::{Amount, built, passed, place, wheel, wheels};
 
 /// `cargo xtask python`
 #[derive(Args)]
@@ -53,21 +55,6 @@ impl Python {
         }
         Ok(outcome == StepOutcome::Passed)
     }
-}
-
-/// How much is done.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Amount {
-    /// A wheel without optimisations, and the tests that take seconds.
-    Quick,
-    /// The same wheel, and the notebooks.
-    Notebook,
-    /// A wheel as users get it, no tests.
-    Wheel,
-    /// A wheel for another machine, tried under qemu-user.
-    ForeignWheel,
-    /// A wheel as users get it, and all tests.
-    Whole,
 }
 
 /// The step of `cargo xtask test`, and what it had to skip, a line each.
@@ -134,15 +121,6 @@ fn built_and_tested(root: &Path, amount: Amount, notes: &mut Vec<String>) -> Res
     tested
 }
 
-/// Where the environment, the wheel and the tests' results are.
-fn place(root: &Path) -> PathBuf {
-    root::target(root).join("python")
-}
-
-fn wheels(root: &Path, amount: Amount) -> PathBuf {
-    place(root).join(if amount == Amount::ForeignWheel { "wheels-arm64" } else { "wheels" })
-}
-
 /// The packages of the crate: without a network it may be that they cannot be had.
 fn fetched(root: &Path) -> Result<(), StepOutcome> {
     let mut cargo = root::cargo(root);
@@ -164,26 +142,6 @@ fn fetched(root: &Path) -> Result<(), StepOutcome> {
             "cargo cannot fetch the packages of python/Cargo.lock: is there a network?".to_owned(),
         )
     })
-}
-
-/// Builds the wheel, with what the other steps have built already.
-fn wheel(root: &Path, environment: &Environment, amount: Amount) -> Command {
-    let wheels = wheels(root, amount);
-    // The one of another version would be installed as well.
-    let _ = fs::remove_dir_all(&wheels);
-    let mut command = environment.program("maturin");
-    command.args(["build", "--locked", "--manifest-path", "python/Cargo.toml"]).current_dir(root);
-    command.arg("--out").arg(wheels).arg("--target-dir").arg(root::target(root));
-    if matches!(amount, Amount::Wheel | Amount::ForeignWheel | Amount::Whole) {
-        command.arg("--release");
-    }
-    command
-}
-
-fn built(wheels: &Path) -> Result<Vec<PathBuf>, StepOutcome> {
-    let failed = |error| StepOutcome::Failed(format!("{}: {error}", wheels.display()));
-    let entries = fs::read_dir(wheels).map_err(failed)?;
-    Ok(entries.flatten().map(|entry| entry.path()).collect())
 }
 
 fn lints(root: &Path) -> Command {
@@ -231,11 +189,4 @@ fn notebooks(root: &Path, environment: &Environment) -> Result<(), StepOutcome> 
     passed(command)?;
     println!("notebook: {}", place(root).join("notebooks/late-activations.html").display());
     Ok(())
-}
-
-fn passed(mut command: impl std::borrow::BorrowMut<Command>) -> Result<(), StepOutcome> {
-    match outcome(command.borrow_mut()) {
-        StepOutcome::Passed => Ok(()),
-        other => Err(other),
-    }
 }

@@ -1,7 +1,7 @@
 //! The wheel for another machine: built here, imported there, by qemu-user in a clean Debian root.
 
 use super::environment::Environment;
-use super::{Amount, built, passed, place, wheel, wheels};
+use super::wheel::{Amount, built, passed, place, wheel, wheels};
 use crate::cross;
 use crate::debian_root::{Architecture, DebianRoot};
 use crate::outcome::StepOutcome;
