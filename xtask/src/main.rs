@@ -4,6 +4,8 @@ mod artefacts;
 mod bench;
 mod cross;
 mod debian_root;
+mod environment;
+mod monitoring;
 mod outcome;
 mod python;
 mod release;
@@ -45,6 +47,8 @@ enum Command {
     Cross(cross::Cross),
     /// Build the wheel of the Python package and run all its tests, with two executors of Spark
     Python(python::Python),
+    /// Have a real Prometheus read the metrics, the alert rules and the dashboard's queries
+    Monitoring,
     /// Make all that users download: archives, packages, an image, checksums, a bill of materials
     Release(artefacts::Release),
     /// Write the generated files that are checked in (JSON schemas) anew
@@ -61,6 +65,7 @@ fn main() -> ExitCode {
         Command::Score(score) => score.run(&root),
         Command::Cross(cross) => cross.run(&root),
         Command::Python(python) => python.run(&root),
+        Command::Monitoring => monitoring::run(&root),
         Command::Release(release) => release.run(&root),
         Command::Schema => schema::run(&root),
     });

@@ -1,16 +1,15 @@
 //! The Python package: its wheel is built, installed in an environment of its own, and tested. `cargo xtask test` runs a part
 //! of the tests as one step, `cargo xtask python` all of them.
 
-mod environment;
 mod foreign;
 mod wheel;
 
+use crate::environment::Environment;
 use crate::outcome::StepOutcome;
 use crate::root;
 use crate::tools::found;
 use anyhow::Result;
 use clap::Args;
-use environment::Environment;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};

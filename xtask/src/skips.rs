@@ -1,7 +1,9 @@
 //! The tests that report that they could not run, and whether this machine lets them.
 
 use crate::root;
+use rustix::mount::{FsMountFlags, FsOpenFlags, MountAttrFlags, fsconfig_create, fsmount, fsopen};
 use std::fs;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use whylate_testing::{Need, Skip};
 
@@ -81,12 +83,30 @@ fn has_capabilities() -> bool {
     rustix::process::geteuid().is_root() && effective & WANTED == WANTED
 }
 
-/// Whether an instance can be made: lockdown and containers show the directory and refuse that.
+/// Whether an instance can be made: lockdown and containers show the directory and refuse that. Where tracefs is mounted
+/// nowhere, tests mount it for themselves, as whylate does.
 fn has_tracefs() -> bool {
-    ["/sys/kernel/tracing", "/sys/kernel/debug/tracing"].iter().any(|root| {
-        let instance = Path::new(root).join(format!("instances/xtask-{}", std::process::id()));
-        fs::create_dir(&instance).and_then(|()| fs::remove_dir(&instance)).is_ok()
-    })
+    let mounted = ["/sys/kernel/tracing", "/sys/kernel/debug/tracing"].map(PathBuf::from);
+    mounted.iter().any(|root| makes_instance(root))
+        || own_tracefs().is_ok_and(|own| makes_instance(&own.root))
+}
+
+fn makes_instance(root: &Path) -> bool {
+    let instance = root.join(format!("instances/xtask-{}", std::process::id()));
+    fs::create_dir(&instance).and_then(|()| fs::remove_dir(&instance)).is_ok()
+}
+
+/// A mount that no other process sees, until it is dropped.
+struct OwnTracefs {
+    root: PathBuf,
+    _mount: OwnedFd,
+}
+
+fn own_tracefs() -> rustix::io::Result<OwnTracefs> {
+    let context = fsopen("tracefs", FsOpenFlags::FSOPEN_CLOEXEC)?;
+    fsconfig_create(context.as_fd())?;
+    let mount = fsmount(context.as_fd(), FsMountFlags::FSMOUNT_CLOEXEC, MountAttrFlags::empty())?;
+    Ok(OwnTracefs { root: PathBuf::from(format!("/proc/self/fd/{}", mount.as_raw_fd())), _mount: mount })
 }
 
 #[cfg(test)]

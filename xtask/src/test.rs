@@ -4,7 +4,7 @@ use crate::outcome::{StepOutcome, outcome};
 use crate::score::{self, Quick};
 use crate::skips::Machine;
 use crate::suite::Tests;
-use crate::{python, root, tidy, tools};
+use crate::{monitoring, python, root, tidy, tools};
 use anyhow::Result;
 use std::fmt;
 use std::path::Path;
@@ -24,7 +24,7 @@ impl fmt::Display for SuiteStep {
             StepOutcome::Failed(why) => ("FAILED", why.as_str()),
             StepOutcome::Skipped(why) => ("skipped", why.as_str()),
         };
-        let line = format!("{:<8} {word:<8} {:>6.1} s  {why}", self.name, self.time.as_secs_f64());
+        let line = format!("{:<10} {word:<8} {:>6.1} s  {why}", self.name, self.time.as_secs_f64());
         f.write_str(line.trim_end())
     }
 }
@@ -67,6 +67,7 @@ pub(crate) fn run(root: &Path) -> Result<bool> {
             of_python = notes;
             outcome
         }),
+        step("monitoring", || monitoring::step(root)),
         step("lab", || in_guests(score::quick(root))),
         step("arm64", || in_guests(score::arm64_smoke(root))),
     ];
@@ -185,8 +186,8 @@ mod tests {
 
     #[test]
     fn a_summary_line_has_name_outcome_time_and_reason() {
-        assert_eq!(ended(StepOutcome::Passed).to_string(), "format   ok          1.2 s");
+        assert_eq!(ended(StepOutcome::Passed).to_string(), "format     ok          1.2 s");
         let failed = ended(StepOutcome::Failed("exit status: 1".into())).to_string();
-        assert_eq!(failed, "format   FAILED      1.2 s  exit status: 1");
+        assert_eq!(failed, "format     FAILED      1.2 s  exit status: 1");
     }
 }

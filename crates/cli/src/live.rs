@@ -13,6 +13,7 @@ use screen::Screen;
 use std::io::{IsTerminal, Write};
 use view::{Frame, View};
 use whylate_base::Ns;
+use whylate_export::latencies;
 use whylate_investigate::measure::Progress;
 use whylate_probes::CpuResult;
 use whylate_stats::Run;
@@ -64,7 +65,7 @@ impl<'a> Audience<'a> {
     /// Reports the progress, and what is new.
     pub(crate) fn show(&mut self, progress: &Progress<'_>, news: Vec<String>) {
         if let Some(server) = &self.server {
-            server.publish(&so_far(progress, &self.args.probe));
+            server.publish(latencies::families(&so_far(progress, &self.args.probe)));
         }
         match &self.shown {
             Shown::Live(..) => self.news.extend(news),

@@ -1,8 +1,9 @@
-//! `measure --serve`: the measurement so far over HTTP, for Prometheus.
+//! `--serve`: the metrics of a measurement or a watch so far over HTTP, for Prometheus.
 //!
 //! One thread of ordinary priority serves all clients at once: one that asks nothing, or takes no answer, keeps no other
-//! waiting. It never reads what a measuring thread writes: the controlling thread leaves the text of each second here.
+//! waiting. It never reads what a measuring thread writes: the controlling thread leaves the metrics of each second here.
 
+mod accept;
 mod client;
 mod respond;
 
@@ -15,15 +16,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Instant;
 use whylate_base::{CpuSet, Tid};
-use whylate_export::latencies::{self, Form};
-use whylate_stats::Run;
+use whylate_metrics::Family;
 
 /// More clients at once are none: the one that has been here longest goes for the next.
 const MOST_CLIENTS: usize = 64;
 
 /// Serves until it is dropped.
 pub(crate) struct Server {
-    text: Arc<Mutex<Arc<[u8]>>>,
+    families: Arc<Mutex<Arc<[Family]>>>,
     address: SocketAddr,
     /// Its end is what the thread ends by.
     stop: Option<PipeWriter>,
@@ -39,8 +39,8 @@ impl Server {
         // A client that is gone before it is accepted must not block the thread.
         listener.set_nonblocking(true).context("cannot listen without blocking")?;
         let (ended, stop) = io::pipe().context("cannot make a pipe")?;
-        let text = Arc::new(Mutex::new(text(&Run::default())));
-        let served = Arc::clone(&text);
+        let families = Arc::new(Mutex::new(Arc::from([])));
+        let served = Arc::clone(&families);
         let measured = measured.cloned().unwrap_or_default();
         let serve = move || {
             keep_off(&measured);
@@ -55,13 +55,13 @@ impl Server {
                     }
                     clients.push(client);
                 }
-                let text = || Arc::clone(&served.lock().unwrap_or_else(PoisonError::into_inner));
-                clients.retain_mut(|client| client.go_on(&text) != State::Done);
+                let metrics = || Arc::clone(&served.lock().unwrap_or_else(PoisonError::into_inner));
+                clients.retain_mut(|client| client.go_on(&metrics) != State::Done);
             }
         };
         let thread = std::thread::Builder::new().name("metrics".into()).spawn(serve);
         let thread = Some(thread.context("cannot start a thread")?);
-        Ok(Server { text, address, stop: Some(stop), thread })
+        Ok(Server { families, address, stop: Some(stop), thread })
     }
 
     /// Where it listens: with port 0 the kernel chose one.
@@ -70,13 +70,8 @@ impl Server {
     }
 
     /// What is served from now on.
-    pub(crate) fn publish(&self, run: &Run) {
-        self.publish_text(text(run));
-    }
-
-    /// The same, of a text in OpenMetrics' format.
-    pub(crate) fn publish_text(&self, text: Arc<[u8]>) {
-        *self.text.lock().unwrap_or_else(PoisonError::into_inner) = text;
+    pub(crate) fn publish(&self, families: Vec<Family>) {
+        *self.families.lock().unwrap_or_else(PoisonError::into_inner) = families.into();
     }
 }
 
@@ -88,13 +83,6 @@ impl Drop for Server {
             let _ = thread.join();
         }
     }
-}
-
-fn text(run: &Run) -> Arc<[u8]> {
-    let mut text = Vec::new();
-    // Memory takes everything.
-    let _ = latencies::write(run, Form::Metrics, &mut text);
-    text.into()
 }
 
 /// Confines the calling thread, where that is possible.
@@ -128,7 +116,8 @@ mod tests {
     use std::io::{Read, Write};
     use std::net::TcpStream;
     use whylate_base::Ns;
-    use whylate_stats::Measured;
+    use whylate_metrics::Sample;
+    use whylate_stats::Histogram;
 
     fn server() -> Server {
         Server::start(SocketAddr::from(([127, 0, 0, 1], 0)), None).expect("a port of the loopback")
@@ -154,12 +143,8 @@ mod tests {
             "{first}"
         );
         assert!(first.ends_with("# EOF\n") && !first.contains("_bucket"), "{first}");
-        let thread = Measured {
-            name: "CPU 0".into(),
-            histogram: [Ns(7)].into_iter().collect(),
-            ..Measured::default()
-        };
-        server.publish(&Run { threads: vec![thread], ..Run::default() });
+        let histogram: Histogram = [Ns(7)].into_iter().collect();
+        server.publish(vec![Family::histogram("x_seconds", "X", Sample::alone(histogram))]);
         assert!(get().contains("le=\"+Inf\"} 1\n"));
     }
 

@@ -1,9 +1,9 @@
 //! The wheel for another machine: built here, imported there, by qemu-user in a clean Debian root.
 
-use super::environment::Environment;
 use super::wheel::{Amount, built, passed, place, wheel, wheels};
 use crate::cross;
 use crate::debian_root::{Architecture, DebianRoot};
+use crate::environment::Environment;
 use crate::outcome::StepOutcome;
 use std::fs;
 use std::path::Path;

@@ -1,6 +1,6 @@
 //! The wheel: where it is, and what builds it.
 
-use super::environment::Environment;
+use crate::environment::Environment;
 use crate::outcome::{StepOutcome, outcome};
 use crate::root;
 use std::fs;

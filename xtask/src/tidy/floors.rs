@@ -22,6 +22,7 @@ const HOUSE: &[(&str, Place)] = &[
     ("whylate-events", Place::On(1, 1)),
     ("whylate-sys", Place::On(1, 1)),
     ("whylate-stats", Place::On(1, 1)),
+    ("whylate-metrics", Place::On(2, 0)),
     ("whylate-ftrace", Place::On(2, 0)),
     ("whylate-stacks", Place::On(2, 0)),
     ("whylate-host", Place::On(2, 0)),

@@ -7,6 +7,7 @@ use std::net::{Shutdown, TcpStream};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use whylate_metrics::Family;
 
 /// Longer requests are none.
 pub(super) const MOST_BYTES: usize = 8 << 10;
@@ -53,8 +54,8 @@ impl Client {
         self.until
     }
 
-    /// Does what can be done without waiting; `metrics` is the text of now.
-    pub(super) fn go_on(&mut self, metrics: &impl Fn() -> Arc<[u8]>) -> State {
+    /// Does what can be done without waiting; `metrics` are those of now.
+    pub(super) fn go_on(&mut self, metrics: &impl Fn() -> Arc<[Family]>) -> State {
         if Instant::now() >= self.until {
             self.state = State::Done;
         }

@@ -42,7 +42,7 @@ pub(crate) fn run(args: &WatchArgs) -> Result<ExitStatus> {
     let signals = signals::watch_flags(args.config.is_some())?;
     let server = args.serve.map(|address| Server::start(address, None)).transpose()?;
     if let Some(server) = &server {
-        server.publish_text(report::metrics::render(&WatchReport::default()).into_bytes().into());
+        server.publish(report::metrics::families(&WatchReport::default()));
         message!("metrics: http://{}/metrics", server.address());
     }
     let tables = args.tables.as_deref().map(OwnTables::open).transpose()?;
@@ -55,7 +55,7 @@ pub(crate) fn run(args: &WatchArgs) -> Result<ExitStatus> {
             message!("whylate: cannot notify systemd (NOTIFY_SOCKET): {error}");
         }
         if let (WatchEvent::Progress(watched), Some(server)) = (event, &server) {
-            server.publish_text(report::metrics::render(watched).into_bytes().into());
+            server.publish(report::metrics::families(watched));
         }
         if let (WatchEvent::Late(_), Some(tables)) = (event, &mut tables)
             && let Some(line) = report::json::line(event, now(Clock::Realtime))

@@ -16,6 +16,8 @@ mod cyclictest;
 mod histogram;
 mod metrics;
 
+pub use metrics::families;
+
 use std::io::{self, Write};
 use std::path::Path;
 use whylate_stats::Run;
@@ -58,7 +60,10 @@ pub fn write(run: &Run, form: Form, out: &mut dyn Write) -> io::Result<()> {
         Form::Histogram => histogram::write(run, out)?,
         Form::Cyclictest => cyclictest::write(run, out)?,
         Form::Csv => csv::write(run, out)?,
-        Form::Metrics => metrics::write(run, out)?,
+        Form::Metrics => {
+            let text = whylate_metrics::text(&metrics::families(run), whylate_metrics::Text::OpenMetrics);
+            out.write_all(text.as_bytes())?;
+        }
     }
     out.flush()
 }

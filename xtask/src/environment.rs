@@ -4,13 +4,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// An environment.
-pub(super) struct Environment {
+pub(crate) struct Environment {
     directory: PathBuf,
 }
 
 impl Environment {
     /// The environment in a directory, made where there is none; or why that cannot be.
-    pub(super) fn make(directory: &Path) -> Result<Environment, String> {
+    pub(crate) fn make(directory: &Path) -> Result<Environment, String> {
         let environment = Environment { directory: directory.join("environment") };
         if environment
             .python()
@@ -40,7 +40,7 @@ impl Environment {
     }
 
     /// Installs what a file lists, as far as it is not there; or why that cannot be.
-    pub(super) fn install(&self, requirements: &Path) -> Result<(), String> {
+    pub(crate) fn install(&self, requirements: &Path) -> Result<(), String> {
         let mut command = self.pip(&["install", "--retries", "1", "--timeout", "30", "--requirement"]);
         match command.arg(requirements).status() {
             Ok(status) if status.success() => Ok(()),
@@ -48,7 +48,7 @@ impl Environment {
         }
     }
 
-    pub(super) fn pip(&self, arguments: &[&str]) -> Command {
+    pub(crate) fn pip(&self, arguments: &[&str]) -> Command {
         let mut command = self.python();
         command
             .args(["-m", "pip", "--quiet", "--disable-pip-version-check"])
@@ -57,12 +57,12 @@ impl Environment {
         command
     }
 
-    pub(super) fn python(&self) -> Command {
+    pub(crate) fn python(&self) -> Command {
         self.program("python")
     }
 
     /// A program of the environment. What Python compiles goes into the environment as well, and not beside the tests.
-    pub(super) fn program(&self, name: &str) -> Command {
+    pub(crate) fn program(&self, name: &str) -> Command {
         let mut command = Command::new(self.directory.join("bin").join(name));
         command.env("PYTHONPYCACHEPREFIX", self.directory.join("compiled"));
         command
