@@ -14,7 +14,7 @@ mod protobuf;
 mod text;
 
 pub use protobuf::{CONTENT_TYPE as PROTOBUF, encode as protobuf};
-pub use text::{OPEN_METRICS, Text, encode as text};
+pub use text::{OPEN_METRICS, TextFormat, encode as text};
 
 use whylate_stats::Histogram;
 
@@ -26,12 +26,12 @@ pub struct Family {
     /// What it is, a sentence without its full stop.
     pub help: &'static str,
     /// The samples.
-    pub samples: Samples,
+    pub samples: MetricSamples,
 }
 
 /// The samples of a family: of one kind.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Samples {
+pub enum MetricSamples {
     /// What only grows.
     Counter(Vec<Sample<f64>>),
     /// What grows and falls.
@@ -59,17 +59,17 @@ impl<T> Sample<T> {
 impl Family {
     /// A family of counters.
     pub fn counter(name: &'static str, help: &'static str, samples: Vec<Sample<f64>>) -> Family {
-        Family { name, help, samples: Samples::Counter(samples) }
+        Family { name, help, samples: MetricSamples::Counter(samples) }
     }
 
     /// A family of gauges.
     pub fn gauge(name: &'static str, help: &'static str, samples: Vec<Sample<f64>>) -> Family {
-        Family { name, help, samples: Samples::Gauge(samples) }
+        Family { name, help, samples: MetricSamples::Gauge(samples) }
     }
 
     /// A family of histograms.
     pub fn histogram(name: &'static str, help: &'static str, samples: Vec<Sample<Histogram>>) -> Family {
-        Family { name, help, samples: Samples::Histogram(samples) }
+        Family { name, help, samples: MetricSamples::Histogram(samples) }
     }
 
     /// The unit that its name ends with.
@@ -82,7 +82,7 @@ impl Family {
     /// The name of its samples in the older formats, where a counter's is the family's as well.
     fn full_name(&self) -> String {
         match self.samples {
-            Samples::Counter(_) => format!("{}_total", self.name),
+            MetricSamples::Counter(_) => format!("{}_total", self.name),
             _ => self.name.to_owned(),
         }
     }

@@ -14,7 +14,7 @@ pub(crate) const ZERO_THRESHOLD: f64 = 1e-10;
 /// A distribution in buckets of seconds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct NativeHistogram {
-    /// Samples of 0.
+    /// MetricSamples of 0.
     pub(crate) zero: u64,
     /// Buckets that are not empty, in ascending order: `index` has those up to 2^(index / 8) seconds.
     pub(crate) buckets: Vec<(i32, u64)>,

@@ -3,7 +3,7 @@
 
 use crate::bounds;
 use crate::native::{self, NativeHistogram};
-use crate::{Family, Sample, Samples};
+use crate::{Family, MetricSamples, Sample};
 use prost::Message;
 use whylate_stats::Histogram;
 
@@ -107,19 +107,19 @@ impl MetricFamily {
     fn of(family: &Family) -> MetricFamily {
         let value = |&value: &f64| Some(Value { value: Some(value) });
         let (kind, metrics) = match &family.samples {
-            Samples::Counter(samples) => {
+            MetricSamples::Counter(samples) => {
                 let metric = |sample: &Sample<f64>| Metric {
                     counter: value(&sample.value),
                     ..Metric::labelled(sample)
                 };
                 (MetricType::Counter, samples.iter().map(metric).collect())
             }
-            Samples::Gauge(samples) => {
+            MetricSamples::Gauge(samples) => {
                 let metric =
                     |sample: &Sample<f64>| Metric { gauge: value(&sample.value), ..Metric::labelled(sample) };
                 (MetricType::Gauge, samples.iter().map(metric).collect())
             }
-            Samples::Histogram(samples) => {
+            MetricSamples::Histogram(samples) => {
                 let metric = |sample: &Sample<Histogram>| Metric {
                     histogram: Some(HistogramMessage::of(&sample.value)),
                     ..Metric::labelled(sample)

@@ -1,7 +1,7 @@
 //! OpenMetrics 1.0 (prometheus.io/docs/specs/om), and the text format before it (prometheus.io/docs/instrumenting/exposition_formats).
 
 use crate::bounds;
-use crate::{Family, Sample, Samples};
+use crate::{Family, MetricSamples, Sample};
 use std::fmt::Write;
 use whylate_stats::Histogram;
 
@@ -10,7 +10,7 @@ pub const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; cha
 
 /// Which text format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Text {
+pub enum TextFormat {
     /// OpenMetrics 1.0. Where no family is a counter, it is read as the older format in the same way.
     OpenMetrics,
     /// Prometheus' own, before: node_exporter's textfile collector reads this one only.
@@ -18,40 +18,40 @@ pub enum Text {
 }
 
 /// Families as a whole text.
-pub fn encode(families: &[Family], format: Text) -> String {
+pub fn encode(families: &[Family], format: TextFormat) -> String {
     let mut text = String::new();
     for family in families {
         head(&mut text, family, format);
         match &family.samples {
-            Samples::Counter(samples) | Samples::Gauge(samples) => {
+            MetricSamples::Counter(samples) | MetricSamples::Gauge(samples) => {
                 let name = family.full_name();
                 for sample in samples {
                     let _ = writeln!(text, "{name}{} {}", braces(&labels(sample)), sample.value);
                 }
             }
-            Samples::Histogram(samples) => {
+            MetricSamples::Histogram(samples) => {
                 samples.iter().for_each(|sample| histogram(&mut text, family.name, sample));
             }
         }
     }
-    if format == Text::OpenMetrics {
+    if format == TextFormat::OpenMetrics {
         text.push_str("# EOF\n");
     }
     text
 }
 
-fn head(text: &mut String, family: &Family, format: Text) {
+fn head(text: &mut String, family: &Family, format: TextFormat) {
     let kind = match family.samples {
-        Samples::Counter(_) => "counter",
-        Samples::Gauge(_) => "gauge",
-        Samples::Histogram(_) => "histogram",
+        MetricSamples::Counter(_) => "counter",
+        MetricSamples::Gauge(_) => "gauge",
+        MetricSamples::Histogram(_) => "histogram",
     };
     let name = match format {
-        Text::OpenMetrics => family.name.to_owned(),
-        Text::Prometheus => family.full_name(),
+        TextFormat::OpenMetrics => family.name.to_owned(),
+        TextFormat::Prometheus => family.full_name(),
     };
     let _ = writeln!(text, "# TYPE {name} {kind}");
-    if let (Some(unit), Text::OpenMetrics) = (family.unit(), format) {
+    if let (Some(unit), TextFormat::OpenMetrics) = (family.unit(), format) {
         let _ = writeln!(text, "# UNIT {name} {unit}");
     }
     let _ = writeln!(text, "# HELP {name} {}.", family.help);
@@ -101,12 +101,12 @@ mod tests {
             Family::gauge("x_threads", "Threads", Sample::alone(7.0)),
         ];
         assert_eq!(
-            encode(&families, Text::OpenMetrics),
+            encode(&families, TextFormat::OpenMetrics),
             "# TYPE x_cpu_seconds counter\n# UNIT x_cpu_seconds seconds\n# HELP x_cpu_seconds CPU time.\n\
              x_cpu_seconds_total{thread=\"ctl\"} 1.5\n# TYPE x_threads gauge\n# HELP x_threads Threads.\nx_threads 7\n# EOF\n"
         );
         assert_eq!(
-            encode(&families, Text::Prometheus),
+            encode(&families, TextFormat::Prometheus),
             "# TYPE x_cpu_seconds_total counter\n# HELP x_cpu_seconds_total CPU time.\n\
              x_cpu_seconds_total{thread=\"ctl\"} 1.5\n# TYPE x_threads gauge\n# HELP x_threads Threads.\nx_threads 7\n"
         );
@@ -116,7 +116,7 @@ mod tests {
     fn a_histogram_has_a_bucket_for_each_bound_and_one_for_all() {
         let histogram = [Ns(700), Ns::from_ms(3)].into_iter().collect();
         let text =
-            encode(&[Family::histogram("x_seconds", "X", Sample::alone(histogram))], Text::OpenMetrics);
+            encode(&[Family::histogram("x_seconds", "X", Sample::alone(histogram))], TextFormat::OpenMetrics);
         assert!(text.contains("\nx_seconds_bucket{le=\"1e-06\"} 1\n"), "{text}");
         assert!(
             text.contains("\nx_seconds_bucket{le=\"0.005\"} 2\nx_seconds_bucket{le=\"0.01\"} 2\n"),

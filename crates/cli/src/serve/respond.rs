@@ -2,7 +2,7 @@
 
 use super::accept::prefers_protobuf;
 use std::borrow::Cow;
-use whylate_metrics::{Family, OPEN_METRICS, PROTOBUF, Text, protobuf, text};
+use whylate_metrics::{Family, OPEN_METRICS, PROTOBUF, TextFormat, protobuf, text};
 
 const PLAIN: &str = "text/plain; charset=utf-8";
 
@@ -51,7 +51,7 @@ fn answer(request: &[u8], metrics: &[Family]) -> (bool, Answer) {
 fn of_metrics(headers: &str, metrics: &[Family]) -> Answer {
     let (kind, body) = match prefers_protobuf(headers) {
         true => (PROTOBUF, protobuf(metrics)),
-        false => (OPEN_METRICS, text(metrics, Text::OpenMetrics).into_bytes()),
+        false => (OPEN_METRICS, text(metrics, TextFormat::OpenMetrics).into_bytes()),
     };
     Answer { status: "200 OK", kind, body: Cow::Owned(body) }
 }

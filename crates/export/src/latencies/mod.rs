@@ -61,7 +61,8 @@ pub fn write(run: &Run, form: Form, out: &mut dyn Write) -> io::Result<()> {
         Form::Cyclictest => cyclictest::write(run, out)?,
         Form::Csv => csv::write(run, out)?,
         Form::Metrics => {
-            let text = whylate_metrics::text(&metrics::families(run), whylate_metrics::Text::OpenMetrics);
+            let text =
+                whylate_metrics::text(&metrics::families(run), whylate_metrics::TextFormat::OpenMetrics);
             out.write_all(text.as_bytes())?;
         }
     }

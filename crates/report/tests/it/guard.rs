@@ -93,7 +93,7 @@ fn each_event_obeys_the_schema() {
 #[test]
 fn metrics_are_lines_of_a_name_and_a_number() {
     let counts = GuardCounts { starving: 3, longest_wait: Ns(1_500_000_000), ..GuardCounts::default() };
-    let text = whylate_metrics::text(&metrics::families(&counts), whylate_metrics::Text::Prometheus);
+    let text = whylate_metrics::text(&metrics::families(&counts), whylate_metrics::TextFormat::Prometheus);
     assert!(text.contains("\nwhylate_guard_starving_total 3\n"), "{text}");
     assert!(text.contains("\nwhylate_guard_longest_wait_seconds 1.5\n"), "{text}");
     for line in text.lines().filter(|line| !line.starts_with('#')) {

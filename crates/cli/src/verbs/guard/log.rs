@@ -120,7 +120,7 @@ impl EventWriter {
         if !is_due {
             return;
         }
-        let text = whylate_metrics::text(&metrics::families(counts), whylate_metrics::Text::Prometheus);
+        let text = whylate_metrics::text(&metrics::families(counts), whylate_metrics::TextFormat::Prometheus);
         let written = atomic_file::write(file, |out: &mut dyn Write| Ok(out.write_all(text.as_bytes())?));
         if let Err(error) = written {
             message!("whylate: {error:#}");
