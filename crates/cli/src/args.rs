@@ -9,6 +9,7 @@ mod explain;
 mod guard;
 mod hold;
 mod lab;
+mod markers;
 mod measure;
 mod output;
 mod plan;

@@ -9,6 +9,7 @@ pub(crate) fn trigger(trigger: &Trigger) -> String {
         Trigger::Thread { tid, comm } => format!("woken by {}", thread_name(comm, *tid)),
         Trigger::Irq { irq, name } => format!("woken by {}", irq_name(Some(*irq), name.as_str())),
         Trigger::Softirq { vec } => format!("woken by softirq {}", softirq_name(*vec)),
+        Trigger::Marker => "marker".to_owned(),
         Trigger::Wakeup => "woken".to_owned(),
         Trigger::TraceStart => "start of the trace".to_owned(),
         Trigger::Running => "held up".to_owned(),

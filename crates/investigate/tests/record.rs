@@ -6,6 +6,7 @@ use std::fs;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -288,4 +289,41 @@ fn what_a_killed_recording_leaves_the_next_one_removes() {
     let reported =
         left.iter().filter(|name| report.notes.iter().any(|note| note.contains(name.as_str()))).count();
     println!("{reported} of {} removals noted here", left.len());
+}
+
+#[test]
+fn markers_of_programs_are_recorded() {
+    let Some((tracefs, _one)) = tracefs_available() else { return };
+    let copies = Instance::create(&tracefs).expect("an instance").copy_markers();
+    let directory = tempfile::tempdir().expect("directory");
+    let mut options = options(directory.path(), &["sleep", "0.2"]);
+    options.session.markers = true;
+    let over = AtomicBool::new(false);
+    let recorded = thread::scope(|scope| {
+        // Tracefs may be mounted for this process alone: the program that marks is this one.
+        scope.spawn(|| {
+            while !over.load(Ordering::Relaxed) {
+                fs::write(tracefs.root().join("trace_marker"), "cycle begin 7").expect("a marker");
+                thread::sleep(Duration::from_millis(5));
+            }
+        });
+        let recorded = record(&options, &Stop::default());
+        over.store(true, Ordering::Relaxed);
+        recorded
+    });
+    if !copies {
+        let error = recorded.expect_err("this kernel has them in the top-level buffer only");
+        assert!(matches!(error, RecordError::Markers), "{error}");
+        return;
+    }
+    let report = recorded.expect("recorded");
+    let file = TraceFile::open(&report.path).expect("opens");
+    let mut events = file.raw_events();
+    let mut lines = Vec::new();
+    while let Some(event) = events.next() {
+        if event.format.is_some_and(|format| format.name == "print") {
+            lines.push(String::from_utf8_lossy(event.text("buf").unwrap_or_default()).into_owned());
+        }
+    }
+    assert!(lines.iter().any(|line| line.starts_with("cycle begin 7")), "{lines:?}");
 }

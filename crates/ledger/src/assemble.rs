@@ -155,7 +155,7 @@ impl<'a> Assembler<'a> {
         for tid in timeline.threads.active_ids(|thread| thread.open.is_some()) {
             let thread = self.engine.timeline.threads.get_mut(tid);
             match thread.state() {
-                State::Blocked { wait, .. } if !wait.continues() => {
+                State::Blocked { wait, .. } if !wait.continues() && !thread.is_marked => {
                     let since = thread.since();
                     self.engine.end(tid, since, since.unwrap_or(now));
                 }
@@ -246,7 +246,11 @@ impl<'a> Assembler<'a> {
         let is_period = open.begin != Begin::TraceStart && !starts_program;
         let rank = (is_period, end.since(open.due));
         let times = Times {
-            latency: open.running.filter(|_| is_period).map(|running| running.since(open.due)),
+            // A marker is of a thread that runs.
+            latency: open
+                .running
+                .filter(|_| is_period && open.begin != Begin::Marked)
+                .map(|running| running.since(open.due)),
             response: end.since(open.due),
             whole: done.is_some() && is_period,
         };
@@ -270,11 +274,11 @@ impl<'a> Assembler<'a> {
                 tid,
                 comm: thread.comm_at(end),
                 due: open.due,
-                running: open.running,
+                running: open.running.filter(|_| open.begin != Begin::Marked),
                 end,
                 is_whole: times.whole,
                 is_period,
-                by_timer: matches!(open.begin, Begin::Woken(WakeCause::Timer { .. })),
+                may_be_periodic: matches!(open.begin, Begin::Woken(WakeCause::Timer { .. }) | Begin::Marked),
             }),
             None => stats.would_keep(starts_program, end - open.due, keep),
         };

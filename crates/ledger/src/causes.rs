@@ -99,6 +99,8 @@ causes! {
     KernelSleep: kernel_sleep,
     /// Its own execution.
     OwnWork: own_work,
+    /// It slept between two markers of its own.
+    OwnWait: own_wait,
     /// It sleeps relative to now, and so drifts.
     RelativeSleep: relative_sleep,
     /// A SCHED_OTHER thread waited for its turn.

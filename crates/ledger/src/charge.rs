@@ -67,6 +67,9 @@ pub(crate) fn ledger(
             State::Blocked { wait, waker } if wait.continues() => {
                 charger.blocked(wait, waker, stay.to);
             }
+            State::Blocked { wait, waker } if open.begin == Begin::Marked => {
+                charger.own_wait(wait, waker, stay.to)
+            }
             State::Blocked { .. } => charger.waiting_as(thread, cpu, stay.to, Queued::NotYet),
             State::Unknown => charger.unseen(stay.to),
         }

@@ -4,6 +4,7 @@ mod context;
 mod faults;
 mod interrupts;
 mod locks;
+mod markers;
 mod origins;
 mod passed_over;
 mod prev_states;
@@ -58,7 +59,10 @@ impl Engine<'_> {
             EventKind::Signal(signal) => self.signal(at, event, signal),
             EventKind::Exit { tid } => self.exit(at, *tid),
             EventKind::PiSetprio { tid, old, new } => self.inherit(at, event, *tid, *old, *new),
-            EventKind::Marker(text) => self.fact(at, text.as_str()),
+            EventKind::Marker(text) => {
+                self.fact(at, text.as_str());
+                self.marker(at, event, text.as_str());
+            }
             EventKind::SyscallEnter(call) => self.syscall_enter(at, event, call),
             EventKind::SyscallExit(ret) => self.syscall_exit(at, event, ret),
             EventKind::PageFault(_) => self.page_fault(at, event),

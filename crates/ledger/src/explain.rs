@@ -173,7 +173,10 @@ fn explain_all(mut source: impl EventSource, options: &Options, mut each: Option
         host: None,
     };
     tracers.add_to(timeline, asked, &mut explanation);
-    let is_open = asked.tasks.is_empty() && !explanation.concludes() && asked.chains.is_none();
+    let is_open = asked.tasks.is_empty()
+        && asked.markers.is_none()
+        && !explanation.concludes()
+        && asked.chains.is_none();
     if is_open && !timeline.threads.iter().any(|thread| assembler.usual(thread.tid).is_some()) {
         explanation.candidates = candidates::of(timeline, asked);
     }

@@ -11,7 +11,7 @@ pub struct EndedTimes {
     pub comm: Comm,
     /// When it was due.
     pub due: Ns,
-    /// When it first ran; `None` if it never did.
+    /// When it first ran; `None` if it never did, or ran already.
     pub running: Option<Ns>,
     /// When it was done, or the last instant that was seen of it.
     pub end: Ns,
@@ -19,8 +19,8 @@ pub struct EndedTimes {
     pub is_whole: bool,
     /// It was seen from its beginning, and starts no program: it counts as one of the thread's periods.
     pub is_period: bool,
-    /// A timer made it due.
-    pub by_timer: bool,
+    /// What made it due may keep a period: a timer, or its own marker.
+    pub may_be_periodic: bool,
 }
 
 impl EndedTimes {

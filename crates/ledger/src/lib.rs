@@ -50,6 +50,6 @@ pub use model::{
     Missing, OnCpu, Place, PlaceRole, SampleCounts, Segment, Slice, Spread, TaskSummary, Trigger, UnknownHop,
     Verdict, irq_name, is_stand_in, softirq_name, thread_name,
 };
-pub use options::{Judge, Options, Select};
+pub use options::{Judge, Markers, Options, Select};
 pub use scope::{AppliedScope, Instant, InstantError, OutsideTrace, Scope};
 pub use timeline::housekeeping::is_housekeeping;

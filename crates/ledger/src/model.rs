@@ -164,9 +164,10 @@ impl Activation {
         }
     }
 
-    /// Due to running, if it ran and was seen to become due.
+    /// Due to running, if it ran and was seen to become due, and did not run already.
     pub fn latency(&self) -> Option<Ns> {
-        let running = self.running.filter(|_| self.trigger != Trigger::TraceStart)?;
+        let wakes = !matches!(self.trigger, Trigger::TraceStart | Trigger::Marker);
+        let running = self.running.filter(|_| wakes)?;
         Some(running.since(self.due))
     }
 
@@ -211,6 +212,8 @@ pub enum Trigger {
         /// The softirq's number.
         vec: u32,
     },
+    /// A marker of its own began it.
+    Marker,
     /// It was woken, by what was not recorded.
     Wakeup,
     /// The trace begins in the middle of it; due is where it was first seen.

@@ -2,6 +2,7 @@
 
 use crate::chains::ChainOptions;
 use crate::scope::Scope;
+use crate::timeline::activations::Begin;
 use crate::timeline::thread::Thread;
 use whylate_base::{Ns, Tid, glob};
 
@@ -24,6 +25,29 @@ pub struct Options {
     /// Ledgers keep every segment where it was, however many there are: for those that need the instants. Otherwise neighbours
     /// of very long ledgers are summed up.
     pub every_segment: bool,
+    /// What begins and ends activations, in place of wake-ups and sleeps; `None` for these.
+    pub markers: Option<Markers>,
+}
+
+/// Lines that a program writes to `trace_marker`, at the beginning and at the end of each of its activations.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Markers {
+    /// How a line begins that begins an activation of its thread.
+    pub begin: String,
+    /// The same of its end; `None`: the next beginning ends it.
+    pub end: Option<String>,
+}
+
+impl Markers {
+    /// True of a line that begins an activation.
+    pub(crate) fn begins(&self, line: &str) -> bool {
+        line.starts_with(&self.begin)
+    }
+
+    /// True of a line that ends one, where another line begins the next.
+    pub(crate) fn ends(&self, line: &str) -> bool {
+        self.end.as_ref().is_some_and(|end| line.starts_with(end))
+    }
 }
 
 /// The time that a verdict explains.
@@ -46,6 +70,7 @@ impl Default for Options {
             scope: Scope::default(),
             chains: None,
             every_segment: false,
+            markers: None,
         }
     }
 }
@@ -83,12 +108,24 @@ impl Select {
 impl Options {
     /// True when `thread` is to be explained, by what is known of it so far.
     pub(crate) fn selects(&self, thread: &Thread) -> bool {
-        if self.tasks.is_empty() {
+        if self.markers.is_some() && !thread.is_marked {
+            return false;
+        }
+        if self.tasks.is_empty() && self.markers.is_some() {
+            true
+        } else if self.tasks.is_empty() {
             (thread.ever_realtime || thread.pinned_while_fair() || thread.refused.is_some())
                 && !thread.is_housekeeping()
         } else {
             thread.is_selected(|comm| self.tasks.iter().any(|select| select.is(thread.tid, comm)))
         }
+    }
+}
+
+impl Options {
+    /// True of an activation that began so, where only those between markers count.
+    pub(crate) fn counts(&self, begin: Begin) -> bool {
+        self.markers.is_none() || begin == Begin::Marked
     }
 }
 

@@ -59,9 +59,10 @@ pub(crate) fn of(
     let weight = |&(cause, by): &(Cause, Option<Culprit>), time: Ns| match cause.info().details.usual {
         Usual::OwnWork if knows_usual && activation.is_whole() => time.since(usual_work),
         Usual::OwnWork => Ns::ZERO,
-        Usual::WakeUpPath => time.since(usual_cost(stats, (cause, by), time, 2)),
+        Usual::WakeUpPath => time.since(usual_cost(stats, (cause, by), time, 2).min(LONGEST_USUAL)),
+        Usual::Mean => time.since(usual_cost(stats, (cause, by), time, 2)),
         Usual::Nothing if gives_way(activation, &judged, (cause, by)) => {
-            match usual_cost(stats, (cause, by), time, WAKERS) {
+            match usual_cost(stats, (cause, by), time, WAKERS).min(LONGEST_USUAL) {
                 Ns::ZERO => time,
                 // Of many times, one is twice as long.
                 _ if time <= LONGEST_USUAL => Ns::ZERO,
@@ -221,8 +222,7 @@ fn usual_cost(stats: &Stats, key: (Cause, Option<Culprit>), here: Ns, one_in: u6
     }
     match stats.costs.get(&key) {
         Some(cost) if cost.activations * one_in > stats.activations => {
-            let others = Ns((cost.total - here).0 / (cost.activations as i64 - 1).max(1));
-            others.min(LONGEST_USUAL)
+            Ns((cost.total - here).0 / (cost.activations as i64 - 1).max(1))
         }
         _ => Ns::ZERO,
     }

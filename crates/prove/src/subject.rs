@@ -146,6 +146,7 @@ fn watched(rules: Vec<WatchRule>, duration: Ns, stop: &Arc<AtomicBool>) -> Resul
         max_cpu: MAX_CPU,
         buffer_kib: None,
         calls: false,
+        markers: None,
     };
     let signals = WatchSignals { stop: Arc::clone(stop), ..WatchSignals::default() };
     let mut late = Vec::new();

@@ -73,6 +73,7 @@ fn made_due(trigger: &Trigger) -> String {
             format!("woken by {}", clean(&irq_name(Some(*irq), name.as_str())))
         }
         Trigger::Softirq { vec } => format!("woken by softirq {}", softirq_name(*vec)),
+        Trigger::Marker => "its marker".to_owned(),
         Trigger::Wakeup => "woken, the waker was not recorded".to_owned(),
         Trigger::TraceStart => "the trace begins in the middle of it".to_owned(),
         Trigger::Running => "in the middle of its work".to_owned(),
@@ -179,17 +180,27 @@ pub(crate) fn quality(trace: &TraceInfo) -> Option<&'static str> {
 pub(crate) fn no_finding(explanation: &Explanation) -> Option<String> {
     let tasks = &explanation.tasks;
     let activations: u64 = tasks.iter().map(|task| task.activations).sum();
-    let latest = tasks.iter().filter_map(|task| task.latency).map(|latency| latency.max).max()?;
+    let latest = tasks.iter().filter_map(|task| task.latency).map(|latency| latency.max).max();
+    let longest = tasks.iter().filter_map(|task| task.response).map(|response| response.max).max();
     let blind = explanation.trace.lost_events > 0 || !explanation.trace.damage.is_empty();
     let limit = if blind { ", as far as the trace could be read" } else { "" };
     let count = plural(activations, "activation");
-    Some(match worst_in_doubt(explanation) {
-        None => format!(
-            "No finding{limit}: in {count}, no thread was seen to start more than {latest} after it was due."
+    // Between markers, no thread is seen to start.
+    let (none, most) = match (latest, longest) {
+        (Some(latest), _) => (
+            format!("no thread was seen to start more than {latest} after it was due"),
+            format!("the latest start came {latest} after it was due"),
         ),
+        (None, Some(longest)) => (
+            format!("none took more than {longest} from marker to marker"),
+            format!("the longest took {longest} from marker to marker"),
+        ),
+        (None, None) => return None,
+    };
+    Some(match worst_in_doubt(explanation) {
+        None => format!("No finding{limit}: in {count}, {none}."),
         Some(worst) => format!(
-            "Cannot tell why {} {}: {}. No finding has enough evidence{limit}; in {count}, the latest start came {latest} \
-             after it was due.",
+            "Cannot tell why {} {}: {}. No finding has enough evidence{limit}; in {count}, {most}.",
             thread(&worst.comm, worst.tid),
             lateness(worst),
             match worst.verdict.cause {
@@ -219,7 +230,11 @@ fn worst_in_doubt(explanation: &Explanation) -> Option<&Activation> {
 pub(crate) fn lateness(activation: &Activation) -> String {
     let response = activation.response();
     // Where the trace begins in the middle of it, when it was due is not known.
-    let since = if activation.trigger == Trigger::TraceStart { "it was first seen" } else { "it was due" };
+    let since = match activation.trigger {
+        Trigger::TraceStart => "it was first seen",
+        Trigger::Marker => "its marker",
+        _ => "it was due",
+    };
     match activation.latency() {
         _ if activation.running.is_none() && only_its_interrupt(activation) => {
             format!("the timer's interrupt came {response} after {since}, where the recording ends")

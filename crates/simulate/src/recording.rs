@@ -181,7 +181,7 @@ fn collect(collector: &Collector<'_>, reading: &mut Reading) {
         let Some(thread) = reading.known(ended.tid) else { continue };
         reading.account_thread(thread);
         let response = ended.is_whole.then(|| ended.response());
-        let job = EndedJob { due: ended.due, response, by_timer: ended.by_timer };
+        let job = EndedJob { due: ended.due, response, by_timer: ended.may_be_periodic };
         if reading.watches {
             reading.tapes[thread].seen_job(&ended);
         }

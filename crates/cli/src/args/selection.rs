@@ -1,5 +1,6 @@
 //! What `explain`, `record --explain` and the lab explain of a recording.
 
+use super::markers::MarkerArgs;
 use super::values::{FailOn, positive_duration};
 use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
@@ -16,6 +17,8 @@ pub(crate) struct Selection {
     /// The response time that must not be exceeded, such as 500us
     #[arg(long, value_name = "DURATION", value_parser = positive_duration)]
     pub(crate) deadline: Option<Ns>,
+    #[command(flatten)]
+    pub(crate) markers: MarkerArgs,
     /// How many of each thread's worst activations to show
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u16).range(1..=10_000))]
     pub(crate) worst: u16,
@@ -30,6 +33,7 @@ impl Selection {
             tasks: self.tasks.iter().map(|task| Select::parse(task)).collect(),
             deadline: self.deadline,
             worst: usize::from(self.worst),
+            markers: self.markers.markers(),
             ..Options::default()
         }
     }

@@ -1,5 +1,6 @@
 //! The arguments of `whylate watch`.
 
+use super::markers::MarkerArgs;
 use super::measure::address;
 use super::output::{OutputArgs, file_of, format_of};
 use super::values::{bytes, percent, positive_duration};
@@ -21,6 +22,8 @@ pub(crate) struct WatchArgs {
     /// A longer response (due to done) is late; default: longer than the thread's own period, or far beyond its history
     #[arg(long, value_name = "DURATION", value_parser = positive_duration, conflicts_with = "config")]
     deadline: Option<Ns>,
+    #[command(flatten)]
+    pub(crate) markers: MarkerArgs,
     /// Read threads, deadlines and the action from this file, and again at SIGHUP
     #[arg(short, long, value_name = "FILE.toml")]
     pub(crate) config: Option<PathBuf>,

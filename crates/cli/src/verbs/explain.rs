@@ -186,6 +186,15 @@ fn no_tasks(explanation: &Explanation, selection: &Selection) {
     };
     if blind || explanation.trace.events == 0 {
         message!("whylate: cannot tell: the trace has no sched_switch events");
+    } else if let Some(markers) = selection.markers.markers() {
+        let of = match selection.tasks.as_slice() {
+            [] => String::new(),
+            tasks => format!(" of {}", tasks.join(" or ")),
+        };
+        message!(
+            "whylate: no activation to explain: no line{of} in trace_marker begins with `{}`{part}",
+            markers.begin
+        );
     } else if selection.tasks.is_empty() {
         message!(
             "whylate: no thread to explain: no real-time thread was active{part}; choose others with --task COMM|TID"

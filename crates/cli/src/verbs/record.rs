@@ -17,8 +17,10 @@ pub(crate) fn run(args: &RecordArgs) -> Result<ExitStatus> {
     let output = args.report();
     let destination = Destination::of::<Explained<'_>>(&output, &[])?;
     let selection = &args.selection;
-    if !args.explain && (!selection.tasks.is_empty() || selection.deadline.is_some()) {
-        bail!("--task and --deadline choose what is explained: add --explain");
+    let chooses = !selection.tasks.is_empty() || selection.deadline.is_some();
+    let markers = selection.markers.markers();
+    if !args.explain && (chooses || markers.is_some()) {
+        bail!("--task, --deadline and --begin-marker choose what is explained: add --explain");
     }
     let stop = signals::stop_flags()?;
     let options = RecordOptions {
@@ -39,6 +41,7 @@ pub(crate) fn run(args: &RecordArgs) -> Result<ExitStatus> {
             functions: args.functions.as_ref().map(|names| named(names)),
             extra_events: args.events.clone(),
             symbols: !args.no_symbols,
+            markers: markers.is_some(),
             ..SessionOptions::default()
         },
     };

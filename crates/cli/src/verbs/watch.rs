@@ -38,6 +38,7 @@ pub(crate) fn run(args: &WatchArgs) -> Result<ExitStatus> {
         max_cpu: args.max_cpu / 100.0,
         buffer_kib: args.buffer,
         calls: !args.no_calls,
+        markers: args.markers.markers(),
     };
     let signals = signals::watch_flags(args.config.is_some())?;
     let server = args.serve.map(|address| Server::start(address, None)).transpose()?;

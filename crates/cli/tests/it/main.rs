@@ -14,6 +14,7 @@ mod entry;
 mod explain;
 mod explain_choice;
 mod explain_host;
+mod explain_markers;
 mod guard;
 mod lab;
 mod lab_guest;

@@ -28,7 +28,11 @@ pub struct Instance {
     tracefs: Tracefs,
     path: PathBuf,
     marker: Option<File>,
+    copies_markers: bool,
 }
+
+/// Whether the top level's `trace_marker` writes into this instance, too (Linux 6.16).
+const COPY_MARKERS: &str = "options/copy_trace_marker";
 
 impl Instance {
     /// Makes a new, empty instance with tracing off.
@@ -39,7 +43,7 @@ impl Instance {
     pub fn create(tracefs: &Tracefs) -> Result<Instance, TracefsError> {
         let path = tracefs.root().join("instances").join(name::fresh_name());
         fs::create_dir(&path).map_err(|e| TracefsError::io("create", &path, e))?;
-        let instance = Instance { tracefs: tracefs.clone(), path, marker: None };
+        let instance = Instance { tracefs: tracefs.clone(), path, marker: None, copies_markers: false };
         instance.set_tracing(false)?;
         Ok(instance)
     }
@@ -56,7 +60,22 @@ impl Instance {
 
     /// Starts or stops recording. What is in the buffers stays.
     pub fn set_tracing(&self, on: bool) -> Result<(), TracefsError> {
-        self.write("tracing_on", if on { "1" } else { "0" })
+        // A write to `trace_marker` fails where one of the buffers that get the line is off.
+        if self.copies_markers && !on {
+            self.write(COPY_MARKERS, "0")?;
+        }
+        self.write("tracing_on", if on { "1" } else { "0" })?;
+        if self.copies_markers && on {
+            self.write(COPY_MARKERS, "1")?;
+        }
+        Ok(())
+    }
+
+    /// Has what programs write to the top level's `trace_marker` in this instance as well, whenever it traces; false where the
+    /// kernel cannot (`copy_trace_marker`, Linux 6.16).
+    pub fn copy_markers(&mut self) -> bool {
+        self.copies_markers = self.path.join(COPY_MARKERS).exists();
+        self.copies_markers
     }
 
     /// Chooses the instance's tracer, by its name in `available_tracers`; `nop` is none. Only few tracers may be had in

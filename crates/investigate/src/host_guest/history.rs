@@ -52,6 +52,7 @@ fn is_delay(cause: Cause) -> bool {
             | Cause::TimerSlack
             | Cause::RelativeSleep
             | Cause::KernelSleep
+            | Cause::OwnWait
             | Cause::BlockIo
     )
 }

@@ -37,6 +37,12 @@ pub enum RecordError {
         /// In words.
         why: String,
     },
+    /// The kernel does not hand lines of `trace_marker` to our instance.
+    #[error(
+        "this kernel writes lines of trace_marker into its top-level buffer only (Linux 6.16 copies them into others): \
+         record with trace-cmd -e sched -e irq -e irq_vectors -e timer, and use --begin-marker with whylate explain"
+    )]
+    Markers,
     /// The machine does not have the CPUs to record, or none of them is online.
     #[error("cannot record CPUs {asked}: {why}; choose of CPUs {online}, which are online")]
     Cpus {

@@ -29,6 +29,8 @@ pub struct SessionOptions {
     /// Whether system calls and page faults of chosen threads are recorded too. While they
     /// are, every thread's system calls take a slower way into the kernel.
     pub thread_events: bool,
+    /// Whether lines of `trace_marker` must be in it. They are wherever the kernel copies them into instances.
+    pub markers: bool,
     /// Whether it is the recording of a guest's host: scheduling, interrupts and exits of guests only, of all threads.
     pub host_of_guest: bool,
     /// Whether the file has the names and addresses of the kernel's functions.
@@ -48,6 +50,7 @@ impl Default for SessionOptions {
             functions: None,
             extra_events: Vec::new(),
             thread_events: true,
+            markers: false,
             host_of_guest: false,
             symbols: true,
             host_name: true,
@@ -100,7 +103,7 @@ impl Session {
         for name in remove_stale(&tracefs)? {
             notes.push(format!("removed {name} from tracefs: a whylate that was killed left it"));
         }
-        let main = Instance::create(&tracefs)?;
+        let mut main = Instance::create(&tracefs)?;
         let possible: CpuSet = main.cpus()?.into_iter().collect();
         if let Some(cpus) = &options.cpus {
             let offline = chosen_cpus::offline(cpus, &possible, chosen_cpus::online(&possible))?;
@@ -112,6 +115,9 @@ impl Session {
         let cpus = options.cpus.clone().filter(|cpus| !possible.iter().all(|cpu| cpus.contains(cpu)));
         let clock = choose_clock(&main, options.clock.as_deref(), &mut notes)?;
         prepare(&main, &clock, options.buffer_kib, cpus.as_ref())?;
+        if !main.copy_markers() && options.markers {
+            return Err(RecordError::Markers);
+        }
         let facts_of_all_cpus = match &cpus {
             Some(_) => {
                 let instance = Instance::create(&tracefs)?;

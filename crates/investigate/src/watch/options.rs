@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use whylate_base::{Ns, Tid};
-use whylate_ledger::Select;
+use whylate_ledger::{Markers, Select};
 
 /// What to watch, and within which bounds.
 #[derive(Clone, Debug)]
@@ -30,6 +30,8 @@ pub struct WatchOptions {
     pub buffer_kib: Option<u64>,
     /// Whether the watched threads' system calls and page faults are recorded.
     pub calls: bool,
+    /// What begins and ends activations, in place of wake-ups and sleeps.
+    pub markers: Option<Markers>,
 }
 
 /// Some threads, and from when on they are late.

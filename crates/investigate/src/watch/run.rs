@@ -180,7 +180,8 @@ impl<'a> Run<'a> {
         on_event: &mut dyn FnMut(&WatchEvent<'_>),
     ) -> Result<Followed, WatchError> {
         let tasks = threshold.rules().iter().filter_map(|rule| rule.threads.clone()).collect();
-        let options = Options { tasks, deadline: None, worst: 0, ..Options::default() };
+        let markers = self.options.markers.clone();
+        let options = Options { tasks, deadline: None, worst: 0, markers, ..Options::default() };
         let mut ledger = LiveLedger::new(&options, self.stream.info(), threshold);
         self.stream.introduce(&mut ledger);
         loop {

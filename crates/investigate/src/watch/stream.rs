@@ -43,6 +43,7 @@ impl EventStream {
         let session = SessionOptions {
             clock: Some("mono".to_owned()),
             thread_events: false,
+            markers: options.markers.is_some(),
             ..SessionOptions::default()
         };
         let began = whylate_sys::now(Clock::Monotonic);

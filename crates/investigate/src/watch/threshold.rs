@@ -166,7 +166,7 @@ impl State {
         let new = || ThreadState { period: PeriodTracker::default(), last_due: ended.due };
         let thread = self.threads.entry(ended.tid).or_insert_with(new);
         thread.last_due = ended.due;
-        if ended.by_timer {
+        if ended.may_be_periodic {
             thread.period.due(ended.due);
         }
         thread.period.period()
@@ -209,7 +209,7 @@ mod tests {
     use super::*;
     use whylate_ledger::Select;
 
-    fn ended(tid: i32, due: i64, response: i64, by_timer: bool) -> EndedTimes {
+    fn ended(tid: i32, due: i64, response: i64, may_be_periodic: bool) -> EndedTimes {
         EndedTimes {
             tid: Tid(tid),
             comm: Comm::from("ctl"),
@@ -218,7 +218,7 @@ mod tests {
             end: Ns(due + response),
             is_whole: true,
             is_period: true,
-            by_timer,
+            may_be_periodic,
         }
     }
 

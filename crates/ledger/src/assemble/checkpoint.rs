@@ -48,7 +48,7 @@ pub(super) fn end_sleepers(engine: &mut Engine<'_>, until: Ns) {
         let since = thread.since().filter(|&since| since < until);
         match (thread.state(), since) {
             // Asleep until its next period: it was done then, and nothing has woken it since.
-            (State::Blocked { wait, .. }, Some(since)) if !wait.continues() => {
+            (State::Blocked { wait, .. }, Some(since)) if !wait.continues() && !thread.is_marked => {
                 engine.end(tid, Some(since), since)
             }
             // Out of sight for long: what it does when it is seen again is something else.

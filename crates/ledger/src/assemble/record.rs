@@ -48,6 +48,7 @@ pub(super) fn without_tracks(
 fn trigger(timeline: &Timeline, open: &Open) -> Trigger {
     match open.begin {
         Begin::TraceStart => Trigger::TraceStart,
+        Begin::Marked => Trigger::Marker,
         Begin::Woken(WakeCause::Timer { .. }) => Trigger::Timer,
         Begin::Woken(WakeCause::Thread(tid)) => {
             Trigger::Thread { tid, comm: timeline.comm_at(tid, open.waking) }

@@ -111,6 +111,8 @@ pub(crate) enum Usual {
     OwnWork,
     /// The mean of the path from a timer's interrupt to the thread.
     WakeUpPath,
+    /// The mean, however long.
+    Mean,
 }
 
 /// One late activation, as a cause's sentence needs it.

@@ -50,6 +50,14 @@ impl Charger<'_> {
         }
     }
 
+    /// Charges up to `to` a sleep between two markers of the thread, which its own call asked for.
+    pub(super) fn own_wait(&mut self, wait: Wait, waker: Option<Tid>, to: Ns) {
+        let by = waker.and_then(|tid| self.timeline.threads.get(tid));
+        let by = by.map(|waker| self.task(waker.tid, waker.priority_at(self.at), self.at));
+        let confidence = if wait == Wait::Unsure { Confidence::Medium } else { Confidence::High };
+        self.charge(to, Charge::to(Cause::OwnWait, by, confidence));
+    }
+
     /// Charges up to `to` a wait for a lock to what its owner did.
     fn follow(&mut self, owner: Option<Tid>, to: Ns, depth: usize) {
         let known = owner.filter(|_| depth < LONGEST_CHAIN).and_then(|tid| self.timeline.threads.get(tid));

@@ -23,7 +23,7 @@ use whylate_events::Kind;
 pub(crate) fn plain(timeline: &Timeline, thread: &Thread, open: &Open, end: Ns) -> Option<[Segment; 2]> {
     let (due, running, cpu) = (open.due, open.running?, open.cpu?);
     let woken_at_once = match open.begin {
-        Begin::Woken(WakeCause::Timer { .. }) | Begin::TraceStart => false,
+        Begin::Woken(WakeCause::Timer { .. }) | Begin::Marked | Begin::TraceStart => false,
         Begin::Woken(_) => open.waking == due && due < running && running - due < LONGEST_MOVE,
     };
     if !woken_at_once || running >= end || !open.is_unmarked() {

@@ -163,6 +163,9 @@ impl Engine<'_> {
         if thread.state() != State::Running(cpu) {
             thread.enter(at, State::Running(cpu));
         }
+        if thread.is_marked && thread.open.is_none() {
+            return;
+        }
         let open = thread.open.get_or_insert_with(|| Open::new(Begin::TraceStart, at, at));
         open.running.get_or_insert(at);
         open.cpu.get_or_insert(cpu);

@@ -116,7 +116,7 @@ impl Engine<'_> {
                 let certain = |thread| !self.timeline.may_be_out_of_sight(thread, since, at);
                 let is_same = self.timeline.threads.get(tid).is_none_or(certain);
                 let thread = self.timeline.threads.get_mut(tid);
-                if wait.continues() && is_same {
+                if thread.is_marked || wait.continues() && is_same {
                     thread.take_over(waking);
                     thread.enter(at, State::Queued(cpu));
                 } else {
@@ -124,6 +124,7 @@ impl Engine<'_> {
                     self.begin(at, tid, cpu, waking, None).enter(at, State::Queued(cpu));
                 }
             }
+            State::Running(_) if thread.is_marked => {}
             State::Running(on) => {
                 // A sleep whose time had come before the thread was off the CPU: it goes on at once.
                 let own_timer = matches!(waking.cause, WakeCause::Timer { .. });
@@ -229,6 +230,9 @@ impl Engine<'_> {
         let first = self.timeline.first.unwrap_or(at);
         let thread = self.timeline.threads.get_mut(tid);
         thread.take_over(waking);
+        if thread.is_marked {
+            return self.timeline.threads.get_mut(tid);
+        }
         // A period that began before the last activation ended is late from its own beginning on,
         // but never reaches back beyond the one before.
         let earliest = thread.last_due.unwrap_or(first).max(first);

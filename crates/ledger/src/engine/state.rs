@@ -20,7 +20,7 @@ pub(crate) struct Engine<'a> {
     pub(crate) timeline: Timeline,
     /// The activations that have ended since they were last taken away.
     pub(crate) ended: Vec<EndedActivation>,
-    options: &'a Options,
+    pub(super) options: &'a Options,
     /// The part of the trace that is asked for, from the first event on; `None` where it is all of it.
     pub(crate) scope: Option<AppliedScope>,
     /// The machine's system calls; `None` of one whose numbers are not known.
@@ -92,7 +92,7 @@ impl<'a> Engine<'a> {
             let open = Box::new(open.clone());
             links.push(Link::Ended { tid, open, end, whole: done.is_some() });
         }
-        let is_selected = options.selects(thread);
+        let is_selected = options.selects(thread) && options.counts(open.begin);
         let is_reported = is_selected && !(starts_up && options.tasks.is_empty());
         let in_scope = scope.as_ref().is_none_or(|scope| is_in_scope(scope, thread, open, end));
         if is_reported {
@@ -100,7 +100,7 @@ impl<'a> Engine<'a> {
             ended.extend(open.map(|open| EndedActivation { tid, open, done, end, in_scope }));
             return;
         }
-        if !is_selected && in_scope {
+        if !is_selected && in_scope && options.markers.is_none() {
             thread.tally.count(open, end);
         }
         thread.open = None;

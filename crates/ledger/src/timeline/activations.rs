@@ -36,6 +36,8 @@ impl WakeCause {
 pub(crate) enum Begin {
     /// With a wake-up.
     Woken(WakeCause),
+    /// With a marker of its own, while it ran.
+    Marked,
     /// Before the trace did.
     TraceStart,
 }

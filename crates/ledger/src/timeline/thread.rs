@@ -93,6 +93,8 @@ pub(crate) struct Thread {
     pub(crate) is_command: bool,
     /// Its activations, where they are not explained.
     pub(crate) tally: Tally,
+    /// Its own markers begin and end its activations.
+    pub(crate) is_marked: bool,
     /// It is among the threads that may have something to be forgotten.
     pub(super) is_active: bool,
 }
@@ -148,6 +150,7 @@ impl Thread {
             lent_priority_to: None,
             faulting: None,
             sleeps_in_fault: false,
+            is_marked: false,
             pinned_fair: None,
             raised: None,
             refused: None,

@@ -11,6 +11,7 @@ mod few_events;
 mod instants;
 mod locks;
 mod losses;
+mod markers;
 mod nmi;
 mod placement;
 mod quota;

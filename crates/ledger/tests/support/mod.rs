@@ -399,6 +399,11 @@ impl Scene {
         self.event(EventKind::Marker(Marker::from(fact.to_string().as_str())))
     }
 
+    /// The current thread writes a line to `trace_marker`.
+    pub(crate) fn mark(self, line: &str) -> Scene {
+        self.event(EventKind::Marker(Marker::from(line)))
+    }
+
     /// Events were lost on this CPU up to now.
     pub(crate) fn lose(mut self) -> Scene {
         self.info.lost_events += 1;

@@ -196,6 +196,7 @@ fn trigger(kind: TriggerKind) -> &'static str {
         TriggerKind::Thread => "thread",
         TriggerKind::Irq => "irq",
         TriggerKind::Softirq => "softirq",
+        TriggerKind::Marker => "marker",
         TriggerKind::Wakeup => "wakeup",
         TriggerKind::TraceStart => "trace-start",
         TriggerKind::Running => "running",

@@ -207,6 +207,8 @@ pub enum TriggerKind {
     Irq,
     /// A softirq woke it.
     Softirq,
+    /// A marker of its own began it.
+    Marker,
     /// It was woken, by what was not recorded.
     Wakeup,
     /// The trace begins in the middle of it.

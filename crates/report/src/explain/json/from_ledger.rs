@@ -155,6 +155,7 @@ fn trigger(trigger: &ledger::Trigger) -> Trigger {
             (TriggerKind::Irq, Some(By::Irq { irq: Some(irq), name: name.to_string() }))
         }
         ledger::Trigger::Softirq { vec } => (TriggerKind::Softirq, Some(softirq(vec))),
+        ledger::Trigger::Marker => (TriggerKind::Marker, None),
         ledger::Trigger::Wakeup => (TriggerKind::Wakeup, None),
         ledger::Trigger::TraceStart => (TriggerKind::TraceStart, None),
         ledger::Trigger::Running => (TriggerKind::Running, None),

@@ -6,7 +6,7 @@ use crate::terminal::layout::{Align, Cell, Page};
 use crate::terminal::paint::Ink;
 use crate::words;
 use whylate_base::Ns;
-use whylate_ledger::{Activation, Explanation, Spread, TaskSummary, is_stand_in};
+use whylate_ledger::{Activation, Explanation, Spread, TaskSummary, Trigger, is_stand_in};
 
 /// How many threads are written in full; the others have their row in the table.
 const IN_FULL: usize = 5;
@@ -121,6 +121,7 @@ fn spreads(page: &mut Page, task: &TaskSummary) {
 /// In a cell: the trace may begin too late to show it.
 fn latency(activation: &Activation) -> String {
     match (activation.latency(), activation.running) {
+        _ if activation.trigger == Trigger::Marker => String::new(),
         (Some(latency), _) => latency.to_string(),
         (None, Some(_)) => "not seen".to_owned(),
         (None, None) => "never ran".to_owned(),
