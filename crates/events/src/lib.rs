@@ -38,7 +38,7 @@ pub use kvm::{Kvm, KvmExitReason};
 pub use latency::{Breakdown, BreakdownPart, LatencyTask, LatencyTrace, LatencyTracer, PartKind, Tool};
 pub use merge::Merge;
 pub use mutexes::{MutexProtocol, MutexReading};
-pub use names::{Marker, Name, Symbol, symbol_in_module};
+pub use names::{Marker, Name, PROBED_BEGIN, PROBED_END, Symbol, symbol_in_module};
 pub use source::{EventSource, VecSource, drain};
 pub use stacks::{
     AddressId, CodeAddress, CodeLocation, CodeModule, Frame, ModuleId, ModuleKind, SampleKind, StackId,

@@ -10,11 +10,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
-use whylate_base::{CpuSet, Tid};
-use whylate_events::{FACT_PREFIX, Fact};
+use whylate_base::{CpuSet, Ns, Tid};
+use whylate_events::{FACT_PREFIX, Fact, KindSet};
 use whylate_ftrace::dat::TraceFile;
 use whylate_ftrace::tracefs::{Instance, Tracefs};
 use whylate_investigate::record::{RecordError, RecordOptions, RecordReport, SessionOptions, Stop, record};
+use whylate_ledger::{Cause, Markers, Options};
+use whylate_stacks::FunctionPlace;
 use whylate_testing::Need;
 
 /// Tracefs, where this user may make an instance in it. One test at a time: each looks at
@@ -326,4 +328,66 @@ fn markers_of_programs_are_recorded() {
         }
     }
     assert!(lines.iter().any(|line| line.starts_with("cycle begin 7")), "{lines:?}");
+}
+
+#[inline(never)]
+fn a_probed_function(work: u64) -> u64 {
+    thread::sleep(Duration::from_millis(2));
+    std::hint::black_box(work + 1)
+}
+
+#[test]
+fn calls_of_a_function_are_recorded_and_leave_no_probe() {
+    let Some((tracefs, _one)) = tracefs_available() else { return };
+    if !tracefs.root().join("uprobe_events").exists() {
+        return whylate_testing::skip(
+            Need::Machine,
+            "this kernel cannot probe programs (CONFIG_UPROBE_EVENTS)",
+        );
+    }
+    let probes = || fs::read_to_string(tracefs.root().join("uprobe_events")).expect("a list");
+    let before = probes();
+    let directory = tempfile::tempdir().expect("directory");
+    let own = std::env::current_exe().expect("this program");
+    let mut options = options(directory.path(), &["sleep", "0.2"]);
+    options.session.at = Some(FunctionPlace::find(&own, "a_probed_function").expect("it is there"));
+    let over = AtomicBool::new(false);
+    let report = thread::scope(|scope| {
+        scope.spawn(|| {
+            while !over.load(Ordering::Relaxed) {
+                a_probed_function(1);
+            }
+        });
+        let report = record(&options, &Stop::default());
+        over.store(true, Ordering::Relaxed);
+        report
+    });
+    let report = report.expect("recorded");
+    assert_eq!(probes(), before);
+    let source = whylate_intake::open(&report.path, KindSet::ALL).expect("opens");
+    let marked = Options { markers: Some(Markers::of_probes()), ..Options::default() };
+    let explanation = whylate_ledger::explain(source, &marked);
+    let whole: Vec<_> = explanation.activations.iter().filter(|one| one.is_whole()).collect();
+    assert!(!whole.is_empty());
+    for one in whole {
+        assert!(one.response() >= Ns::from_ms(2), "{}", one.response());
+        assert!(one.ledger.iter().any(|part| part.cause == Cause::OwnWait), "{:?}", one.ledger);
+    }
+}
+
+#[test]
+fn a_place_that_is_no_code_is_refused() {
+    let Some((tracefs, _one)) = tracefs_available() else { return };
+    if !tracefs.root().join("uprobe_events").exists() {
+        return whylate_testing::skip(
+            Need::Machine,
+            "this kernel cannot probe programs (CONFIG_UPROBE_EVENTS)",
+        );
+    }
+    let directory = tempfile::tempdir().expect("directory");
+    let mut options = options(directory.path(), &["true"]);
+    options.session.at =
+        Some(FunctionPlace { path: PathBuf::from("/nowhere"), name: "step".to_owned(), offset: 64 });
+    let error = record(&options, &Stop::default()).expect_err("there is no such file");
+    assert!(matches!(error, RecordError::Probe { .. }), "{error}");
 }

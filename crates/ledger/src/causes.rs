@@ -99,10 +99,10 @@ causes! {
     KernelSleep: kernel_sleep,
     /// Its own execution.
     OwnWork: own_work,
-    /// It slept between two markers of its own.
-    OwnWait: own_wait,
     /// It sleeps relative to now, and so drifts.
     RelativeSleep: relative_sleep,
+    /// It slept between two markers of its own.
+    OwnWait: own_wait,
     /// A SCHED_OTHER thread waited for its turn.
     FairQueue: fair_queue,
     /// The CPU controller's quota was used up.

@@ -5,6 +5,7 @@ use crate::scope::Scope;
 use crate::timeline::activations::Begin;
 use crate::timeline::thread::Thread;
 use whylate_base::{Ns, Tid, glob};
+use whylate_events::{PROBED_BEGIN, PROBED_END};
 
 /// What the user asked for.
 #[derive(Clone, Debug)]
@@ -39,6 +40,11 @@ pub struct Markers {
 }
 
 impl Markers {
+    /// From the beginning of a program's function, which is probed, to its return.
+    pub fn of_probes() -> Markers {
+        Markers { begin: PROBED_BEGIN.to_owned(), end: Some(PROBED_END.to_owned()) }
+    }
+
     /// True of a line that begins an activation.
     pub(crate) fn begins(&self, line: &str) -> bool {
         line.starts_with(&self.begin)

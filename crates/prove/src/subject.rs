@@ -147,6 +147,7 @@ fn watched(rules: Vec<WatchRule>, duration: Ns, stop: &Arc<AtomicBool>) -> Resul
         buffer_kib: None,
         calls: false,
         markers: None,
+        at: None,
     };
     let signals = WatchSignals { stop: Arc::clone(stop), ..WatchSignals::default() };
     let mut late = Vec::new();

@@ -27,6 +27,7 @@ mod debug_files;
 mod demangle;
 mod elf;
 mod files;
+mod function_place;
 mod image;
 mod kind;
 mod lock_reader;
@@ -50,6 +51,7 @@ mod table;
 mod unwind;
 
 pub use files::ModuleFiles;
+pub use function_place::{FunctionPlace, FunctionPlaceError};
 pub use maps::{Mapping, MapsLine, parse_maps};
 pub use mutex::{HeldMutex, MUTEX_BYTES, held_mutex};
 pub use sample::{UserRegisters, UserStack};

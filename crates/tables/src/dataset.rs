@@ -258,7 +258,9 @@ impl Dataset {
     /// Removes what imports left whose process is gone: their lock is free.
     fn remove_abandoned(&self) {
         for entry in fs::read_dir(self.staging()).into_iter().flatten().flatten() {
-            let Ok(lock) = File::open(entry.path().join("lock")) else { continue };
+            // One that was killed before it made its lock left none.
+            let lock = entry.path().join("lock");
+            let Ok(lock) = File::options().append(true).create(true).open(lock) else { continue };
             if flock(&lock, FlockOperation::NonBlockingLockExclusive).is_ok() {
                 // Another process may do the same at this time.
                 let _ = fs::remove_dir_all(entry.path());
@@ -321,6 +323,32 @@ struct Guard {
     _lock: File,
 }
 
+impl Guard {
+    /// A directory of this process, locked.
+    fn new(staging: &Path) -> Result<Guard, TablesError> {
+        const ATTEMPTS: usize = 10;
+        let mut failure = None;
+        for _ in 0..ATTEMPTS {
+            let number = IMPORTS.fetch_add(1, Ordering::Relaxed);
+            let directory = staging.join(format!("{}-{number}", std::process::id()));
+            // A killed process may have had the same id.
+            let _ = fs::remove_dir_all(&directory);
+            make_directories(&directory)?;
+            let lock = File::create(directory.join("lock"));
+            let locked = lock
+                .and_then(|lock| Ok(flock(&lock, FlockOperation::NonBlockingLockExclusive).map(|()| lock)?));
+            match locked {
+                Ok(lock) if directory.exists() => return Ok(Guard { directory, _lock: lock }),
+                // Another process took it for abandoned, before it was locked.
+                Ok(_) => {}
+                Err(error) => failure = Some(TablesError::Write { path: directory, error }),
+            }
+        }
+        let error = io::Error::other("other imports remove each new directory");
+        Err(failure.unwrap_or(TablesError::Write { path: staging.to_owned(), error }))
+    }
+}
+
 impl Drop for Guard {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.directory);
@@ -346,16 +374,8 @@ static IMPORTS: AtomicU32 = AtomicU32::new(0);
 
 impl Staged {
     fn new(staging: &Path) -> Result<Staged, TablesError> {
-        let number = IMPORTS.fetch_add(1, Ordering::Relaxed);
-        let directory = staging.join(format!("{}-{number}", std::process::id()));
-        // A killed process may have had the same id.
-        let _ = fs::remove_dir_all(&directory);
-        make_directories(&directory)?;
-        let failed = |error| TablesError::Write { path: directory.clone(), error };
-        let lock = File::create(directory.join("lock")).map_err(failed)?;
-        flock(&lock, FlockOperation::NonBlockingLockExclusive).map_err(|error| failed(error.into()))?;
         Ok(Staged {
-            guard: Guard { directory, _lock: lock },
+            guard: Guard::new(staging)?,
             files: TABLES.iter().map(|_| None).collect(),
             spare: TABLES.iter().map(Batch::new).collect(),
             rows: 0,
@@ -419,6 +439,21 @@ impl Sink for Staged {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_a_killed_import_left_goes_and_what_is_at_work_stays() {
+        let root = tempfile::tempdir().expect("a directory");
+        let dataset = Dataset::open(root.path()).expect("tables");
+        // Killed before and after it made its lock.
+        make_directories(&dataset.staging().join("1-0")).expect("a directory");
+        make_directories(&dataset.staging().join("1-1")).expect("a directory");
+        File::create(dataset.staging().join("1-1/lock")).expect("a lock");
+        let at_work = Staged::new(&dataset.staging()).expect("a directory");
+        Dataset::open(root.path()).expect("tables");
+        let left: Vec<PathBuf> =
+            fs::read_dir(dataset.staging()).expect("a list").flatten().map(|entry| entry.path()).collect();
+        assert_eq!(left, [at_work.guard.directory.clone()]);
+    }
 
     #[test]
     fn a_partition_is_one_directory_whatever_the_name() {

@@ -1,8 +1,10 @@
-//! Markers of a program that begin and end activations.
+//! What of a program begins and ends activations: markers, or calls of a function.
 
 use clap::Args;
+use std::path::Path;
 use whylate_events::Marker;
 use whylate_ledger::Markers;
+use whylate_stacks::FunctionPlace;
 
 /// `--begin-marker`, `--end-marker`
 #[derive(Debug, Default, Args)]
@@ -20,6 +22,24 @@ impl MarkerArgs {
     pub(crate) fn markers(&self) -> Option<Markers> {
         Some(Markers { begin: self.begin_marker.clone()?, end: self.end_marker.clone() })
     }
+}
+
+/// `--at`
+#[derive(Debug, Default, Args)]
+pub(crate) struct ProbeArgs {
+    /// An activation is a call of this function of a program or library, such as ./ctl:Controller::step, by a probe that is removed
+    /// at the end; sleeps in it belong to it
+    #[arg(long, value_name = "FILE:FUNCTION", value_parser = place, conflicts_with = "begin_marker")]
+    pub(crate) at: Option<FunctionPlace>,
+}
+
+fn place(text: &str) -> Result<FunctionPlace, String> {
+    // A name may have `::`, a file seldom has a colon.
+    let (file, function) = text.split_once(':').ok_or("give a file and a function, such as ./ctl:step")?;
+    if file.is_empty() || function.is_empty() {
+        return Err("give a file and a function, such as ./ctl:step".to_owned());
+    }
+    FunctionPlace::find(Path::new(file), function).map_err(|error| error.to_string())
 }
 
 /// Of a line in a recording only the beginning is kept.

@@ -1,5 +1,6 @@
 //! The arguments of `whylate record`.
 
+use super::markers::ProbeArgs;
 use super::output::{OutputArgs, names};
 use super::selection::Selection;
 use super::values::{file_to_write, positive_duration, some_cpus, stack_period};
@@ -57,6 +58,8 @@ pub(crate) struct RecordArgs {
     /// With --stacks: look for separate debug files (by build id) in this directory as well (repeatable)
     #[arg(long, value_name = "DIR", requires = "stacks")]
     pub(crate) symbols: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) probe: ProbeArgs,
     /// Explain the recording when done
     #[arg(long)]
     pub(crate) explain: bool,

@@ -1,6 +1,6 @@
 //! The arguments of `whylate watch`.
 
-use super::markers::MarkerArgs;
+use super::markers::{MarkerArgs, ProbeArgs};
 use super::measure::address;
 use super::output::{OutputArgs, file_of, format_of};
 use super::values::{bytes, percent, positive_duration};
@@ -24,6 +24,8 @@ pub(crate) struct WatchArgs {
     deadline: Option<Ns>,
     #[command(flatten)]
     pub(crate) markers: MarkerArgs,
+    #[command(flatten)]
+    pub(crate) probe: ProbeArgs,
     /// Read threads, deadlines and the action from this file, and again at SIGHUP
     #[arg(short, long, value_name = "FILE.toml")]
     pub(crate) config: Option<PathBuf>,

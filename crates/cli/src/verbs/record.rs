@@ -11,6 +11,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::time::Duration;
 use whylate_base::Ns;
 use whylate_investigate::record::{RecordOptions, RecordReport, SessionOptions, StackOptions, record};
+use whylate_ledger::Markers;
 use whylate_report::explain::Explained;
 
 pub(crate) fn run(args: &RecordArgs) -> Result<ExitStatus> {
@@ -42,6 +43,7 @@ pub(crate) fn run(args: &RecordArgs) -> Result<ExitStatus> {
             extra_events: args.events.clone(),
             symbols: !args.no_symbols,
             markers: markers.is_some(),
+            at: args.probe.at.clone(),
             ..SessionOptions::default()
         },
     };
@@ -62,8 +64,12 @@ pub(crate) fn run(args: &RecordArgs) -> Result<ExitStatus> {
         errors.into_result()?;
         return Ok(if is_whole { ExitStatus::Done } else { ExitStatus::Failed });
     }
-    let explanation = verbs::explain::explain_recording(&report.path, &args.selection.options())
-        .context("cannot read the recording back")?;
+    let mut chosen = args.selection.options();
+    if args.probe.at.is_some() {
+        chosen.markers = Some(Markers::of_probes());
+    }
+    let explanation =
+        verbs::explain::explain_recording(&report.path, &chosen).context("cannot read the recording back")?;
     let answer = verbs::explain::answer(&explanation, &args.selection, &destination)?;
     errors.into_result()?;
     Ok(if is_whole { answer } else { ExitStatus::Failed })

@@ -39,6 +39,7 @@ pub(crate) fn run(args: &WatchArgs) -> Result<ExitStatus> {
         buffer_kib: args.buffer,
         calls: !args.no_calls,
         markers: args.markers.markers(),
+        at: args.probe.at.clone(),
     };
     let signals = signals::watch_flags(args.config.is_some())?;
     let server = args.serve.map(|address| Server::start(address, None)).transpose()?;

@@ -19,13 +19,15 @@ mod timer;
 use crate::bytes::Endian;
 use crate::format::{EventFormat, EventFormats};
 use crate::symbols::SymbolCache;
-use crate::tracefs::PROBE_GROUP;
+use crate::tracefs::{ACTIVATION_BEGIN, ACTIVATION_END, PROBE_GROUP};
 use field::{Int, Lookup, Str};
 use flags::FlagLayout;
 use sched::Sched;
 use syscall::Syscalls;
 use whylate_base::{Cpu, Ns, Tid};
-use whylate_events::{Context, ContextFlags, Event, EventKind, Kind, Marker, SyscallReturn};
+use whylate_events::{
+    Context, ContextFlags, Event, EventKind, Kind, Marker, PROBED_BEGIN, PROBED_END, SyscallReturn,
+};
 
 /// The compiled decoders of one recording.
 #[derive(Debug)]
@@ -54,6 +56,8 @@ enum Decoder {
     Syscall(Syscalls),
     Signal(signal::Generate),
     Marker(Str),
+    /// A probe of a program's function.
+    Probe(&'static str),
     Osnoise(osnoise::Osnoise),
     Function(function::Function),
     Carrier(carriers::Carrier),
@@ -246,6 +250,7 @@ impl Slot {
                 let text = text.strip_suffix(b"\n").unwrap_or(text);
                 Some(EventKind::Marker(Marker::from_bytes(text)))
             }
+            Decoder::Probe(line) => Some(EventKind::Marker(Marker::from(*line))),
             Decoder::Osnoise(osnoise) => osnoise.decode(endian, record),
             Decoder::Function(function) => function.decode(endian, record, names),
             Decoder::Carrier(carrier) => carrier.decode(endian, record, names),
@@ -271,6 +276,10 @@ impl Slot {
             "power" if format.name == "cpu_frequency" => {
                 carriers::compile(&mut lookup).map(|(kind, carrier)| (kind, Decoder::Carrier(carrier)))
             }
+            PROBE_GROUP if format.name == ACTIVATION_BEGIN => {
+                Some((Kind::Marker, Decoder::Probe(PROBED_BEGIN)))
+            }
+            PROBE_GROUP if format.name == ACTIVATION_END => Some((Kind::Marker, Decoder::Probe(PROBED_END))),
             "irq" | "irq_vectors" | "power" | "nmi" | "exceptions" | "lock" | PROBE_GROUP => {
                 irq::compile(&mut lookup).map(|(kind, irq)| (kind, Decoder::Irq(irq)))
             }

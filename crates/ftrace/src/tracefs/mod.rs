@@ -28,6 +28,6 @@ pub use instance::{Instance, OnFull};
 pub use mount::Tracefs;
 pub use name::{fresh_name, is_stale};
 pub use pages::{PageKind, PageReader, wait_for_pages};
-pub use probe::{PAGE_FAULT, PROBE_GROUP, ProbeEvent};
+pub use probe::{ACTIVATION_BEGIN, ACTIVATION_END, PAGE_FAULT, PROBE_GROUP, ProbeEvent};
 pub use stale::remove_stale;
 pub use stats::CpuStats;

@@ -1,8 +1,8 @@
-//! Dynamic events: probes of kernel functions, for what a kernel has no tracepoint for.
+//! Dynamic events: probes of kernel functions, for what a kernel has no tracepoint for, and of functions of programs.
 //!
 //! Unlike an instance they belong to the whole tracefs: one is removed when its value is dropped, and what a killed process
 //! left behind is removed by the next recording, by the same names as of instances. See the kernel's
-//! `Documentation/trace/kprobetrace.rst` and `fprobetrace.rst`.
+//! `Documentation/trace/kprobetrace.rst`, `fprobetrace.rst` and `uprobetracer.rst`.
 
 use super::{Tracefs, TracefsError, name, text};
 use std::fs::OpenOptions;
@@ -15,8 +15,12 @@ use std::time::Duration;
 pub const PROBE_GROUP: &str = "whylate";
 /// The name of the probe of page faults, in its group.
 pub const PAGE_FAULT: &str = "page_fault";
+/// The name of the probe at the beginning of a program's function, in its group.
+pub const ACTIVATION_BEGIN: &str = "activation_begin";
+/// The same at its return.
+pub const ACTIVATION_END: &str = "activation_end";
 
-/// A probe of our own at the entry of a kernel function.
+/// A probe of our own, of a function of the kernel or of a program.
 #[derive(Debug)]
 pub struct ProbeEvent {
     file: PathBuf,
@@ -41,6 +45,28 @@ impl ProbeEvent {
             None => "address=$arg2:x64 flags=$arg3:x32 regs=$arg4:x64".to_owned(),
         };
         ProbeEvent::create(tracefs, PAGE_FAULT, "handle_mm_fault", &arguments, Some("regs != 0"))
+    }
+
+    /// Probes at the beginning and at the return of the function that begins at `offset` of a program's file, in all processes
+    /// that run it.
+    ///
+    /// # Errors
+    /// When the kernel has no probes of programs, refuses this place, or when it may not be done.
+    pub fn of_function(
+        tracefs: &Tracefs,
+        path: &Path,
+        offset: u64,
+    ) -> Result<(ProbeEvent, ProbeEvent), TracefsError> {
+        let file = user_events_file(tracefs).ok_or_else(|| TracefsError::NoSuchEvent {
+            event: format!("{PROBE_GROUP}:{ACTIVATION_BEGIN}"),
+            path: tracefs.root().join(USER_FILE),
+        })?;
+        let define = |kind: char, name: &'static str| {
+            let group = name::fresh_group();
+            append(&file, &format!("{kind}:{group}/{name} {}:{offset:#x}\n", path.display()))?;
+            Ok(ProbeEvent { file: file.clone(), group, name, filter: None })
+        };
+        Ok((define('p', ACTIVATION_BEGIN)?, define('r', ACTIVATION_END)?))
     }
 
     fn create(
@@ -113,6 +139,13 @@ const FILES: [&str; 2] = ["dynamic_events", "kprobe_events"];
 
 fn events_file(tracefs: &Tracefs) -> Option<PathBuf> {
     FILES.iter().map(|file| tracefs.root().join(file)).find(|path| path.exists())
+}
+
+/// It is there where the kernel can probe programs, since Linux 3.5.
+const USER_FILE: &str = "uprobe_events";
+
+fn user_events_file(tracefs: &Tracefs) -> Option<PathBuf> {
+    Some(tracefs.root().join(USER_FILE)).filter(|path| path.exists())
 }
 
 fn remove(file: &Path, group: &str, name: &str) -> Result<(), TracefsError> {

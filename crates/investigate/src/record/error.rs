@@ -4,6 +4,7 @@ use std::io;
 use std::path::PathBuf;
 use whylate_base::CpuSet;
 use whylate_ftrace::tracefs::TracefsError;
+use whylate_stacks::FunctionPlace;
 use whylate_sys::OutputError;
 
 /// Why there is no recording.
@@ -43,6 +44,14 @@ pub enum RecordError {
          record with trace-cmd -e sched -e irq -e irq_vectors -e timer, and use --begin-marker with whylate explain"
     )]
     Markers,
+    /// A function cannot be probed.
+    #[error("the function {} of {} cannot be probed", place.name, place.path.display())]
+    Probe {
+        /// The function.
+        place: FunctionPlace,
+        /// Why not.
+        source: TracefsError,
+    },
     /// The machine does not have the CPUs to record, or none of them is online.
     #[error("cannot record CPUs {asked}: {why}; choose of CPUs {online}, which are online")]
     Cpus {

@@ -27,6 +27,7 @@ mod facts;
 mod functions;
 mod kernel;
 mod options;
+mod probes;
 mod report;
 mod run;
 mod session;

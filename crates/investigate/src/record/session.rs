@@ -2,13 +2,14 @@
 
 use super::error::RecordError;
 use super::threads::{RtThread, real_time_threads};
-use super::{asked, chosen_cpus, events, facts, functions};
+use super::{asked, chosen_cpus, events, facts, functions, probes};
 use whylate_base::{Cpu, CpuSet, Tid};
 use whylate_events::Fact;
 use whylate_ftrace::dat::write::Description;
 use whylate_ftrace::tracefs::{
     Instance, OnFull, PROBE_GROUP, ProbeEvent, Tracefs, TracefsError, remove_stale,
 };
+use whylate_stacks::FunctionPlace;
 
 /// How to trace.
 #[derive(Clone, Debug)]
@@ -31,6 +32,8 @@ pub struct SessionOptions {
     pub thread_events: bool,
     /// Whether lines of `trace_marker` must be in it. They are wherever the kernel copies them into instances.
     pub markers: bool,
+    /// The function of a program whose calls are recorded, by a probe of our own.
+    pub at: Option<FunctionPlace>,
     /// Whether it is the recording of a guest's host: scheduling, interrupts and exits of guests only, of all threads.
     pub host_of_guest: bool,
     /// Whether the file has the names and addresses of the kernel's functions.
@@ -51,6 +54,7 @@ impl Default for SessionOptions {
             extra_events: Vec::new(),
             thread_events: true,
             markers: false,
+            at: None,
             host_of_guest: false,
             symbols: true,
             host_name: true,
@@ -81,8 +85,9 @@ pub struct Session {
     events: Vec<String>,
     facts: Vec<Fact>,
     notes: Vec<String>,
-    /// An event of our own, where the kernel has none. Dropped after the instances that record it.
-    page_faults: Option<ProbeEvent>,
+    /// Events of our own: of page faults, where the kernel has none, and of a program's function. Dropped after the instances
+    /// that record them.
+    probes: Vec<ProbeEvent>,
     symbols: bool,
     host_name: bool,
 }
@@ -145,11 +150,17 @@ impl Session {
             events: Vec::new(),
             facts: Vec::new(),
             notes,
-            page_faults: None,
+            probes: Vec::new(),
             symbols: options.symbols,
             host_name: options.host_name,
         };
         session.enable_main(&options.extra_events, options.host_of_guest)?;
+        if let Some(place) = &options.at {
+            for probe in probes::of_function(&tracefs, &session.main, place)? {
+                session.events.push(probe.event());
+                session.probes.push(probe);
+            }
+        }
 
         let real_time = real_time_threads();
         let chosen: Vec<Tid> =
@@ -231,10 +242,12 @@ impl Session {
             }
         }
         if events::PAGE_FAULTS.iter().all(|event| missing.iter().any(|name| name == event)) {
-            match self.probe_page_faults(tracefs, &instance) {
+            match probes::of_page_faults(tracefs, &instance) {
                 Ok(probe) => {
+                    self.notes.push(probes::PAGE_FAULTS_NOTE.to_owned());
+                    self.events.push(probe.event());
                     missing.retain(|event| !events::PAGE_FAULTS.contains(&event.as_str()));
-                    self.page_faults = Some(probe);
+                    self.probes.push(probe);
                     enabled += 1;
                 }
                 Err(error) => self.notes.push(format!(
@@ -244,25 +257,6 @@ impl Session {
         }
         self.note_missing(&missing);
         Ok((enabled > 0).then_some(instance))
-    }
-
-    fn probe_page_faults(
-        &mut self,
-        tracefs: &Tracefs,
-        instance: &Instance,
-    ) -> Result<ProbeEvent, TracefsError> {
-        let probe = ProbeEvent::of_page_faults(tracefs)?;
-        if let Some(filter) = probe.filter() {
-            instance.set_filter(&probe.event(), filter)?;
-        }
-        instance.enable(&probe.event())?;
-        self.events.push(probe.event());
-        self.notes.push(
-            "page faults are recorded by a probe of the kernel function handle_mm_fault, which is removed at the end: this \
-             kernel has no event for them"
-                .to_owned(),
-        );
-        Ok(probe)
     }
 
     fn note_missing(&mut self, events: &[String]) {
@@ -401,7 +395,7 @@ impl Session {
         }
         // In the file the group is the same for all recordings.
         for format in description.event_formats.iter_mut() {
-            if self.page_faults.as_ref().is_some_and(|probe| probe.group() == format.group) {
+            if self.probes.iter().any(|probe| probe.group() == format.group) {
                 PROBE_GROUP.clone_into(&mut format.group);
             }
         }

@@ -18,7 +18,7 @@ use crate::record::Workload;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 use whylate_base::{Cpu, Ns};
-use whylate_ledger::{Activation, LiveLedger, Options};
+use whylate_ledger::{Activation, LiveLedger, Markers, Options};
 use whylate_sys::Clock;
 
 /// How often events are read. A buffer of 4 MiB fills in this time at 500,000 events a second and CPU.
@@ -180,7 +180,8 @@ impl<'a> Run<'a> {
         on_event: &mut dyn FnMut(&WatchEvent<'_>),
     ) -> Result<Followed, WatchError> {
         let tasks = threshold.rules().iter().filter_map(|rule| rule.threads.clone()).collect();
-        let markers = self.options.markers.clone();
+        let probed = self.options.at.as_ref().map(|_| Markers::of_probes());
+        let markers = probed.or_else(|| self.options.markers.clone());
         let options = Options { tasks, deadline: None, worst: 0, markers, ..Options::default() };
         let mut ledger = LiveLedger::new(&options, self.stream.info(), threshold);
         self.stream.introduce(&mut ledger);

@@ -44,6 +44,7 @@ impl EventStream {
             clock: Some("mono".to_owned()),
             thread_events: false,
             markers: options.markers.is_some(),
+            at: options.at.clone(),
             ..SessionOptions::default()
         };
         let began = whylate_sys::now(Clock::Monotonic);

@@ -133,7 +133,7 @@ fn shades(group: CauseGroup) -> &'static [u32] {
         // Olive
         CauseGroup::MemoryAndDevices => &[0x8f8f2a, 0xbaba55, 0x6b6b1a],
         // Blue
-        CauseGroup::OwnProgram => &[0x0072b2, 0x4f9bcb],
+        CauseGroup::OwnProgram => &[0x0072b2, 0x4f9bcb, 0x00507c],
         // Grey
         CauseGroup::NotShown => &[0x5c6068, 0x80858e, 0xa3a8b0],
     }

@@ -44,7 +44,9 @@ pub(crate) fn tiles(activation: &Value) {
         assert_eq!(done - due, response, "{}: its response is due to done", about());
     }
     // Where the trace begins in the middle of it, its due time is unknown.
-    let seen = activation["trigger"]["kind"] != "trace-start";
+    let kind = &activation["trigger"]["kind"];
+    // Nor has a marker a latency: its thread runs.
+    let seen = kind != "trace-start" && kind != "marker";
     let latency = activation["running_ns"].as_i64().filter(|_| seen).map(|running| running - due);
     assert_eq!(activation["latency_ns"].as_i64(), latency, "{}: latency is due to running", about());
     let share = activation["verdict"]["share"].as_f64().expect("a share");

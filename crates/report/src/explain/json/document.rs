@@ -170,7 +170,7 @@ pub struct Activation {
     pub running_ns: Option<i64>,
     /// When it went to sleep for its next period or input; null if the trace ends before.
     pub done_ns: Option<i64>,
-    /// Due to running; null if it never ran, or if the trace begins too late to show.
+    /// Due to running; null if it never ran, if it ran already (a marker), or if the trace begins too late to show.
     pub latency_ns: Option<i64>,
     /// Due to done, or to the end of the trace where `done_ns` is null.
     pub response_ns: i64,
