@@ -97,13 +97,31 @@ fn made(
     find: impl Fn(&str) -> Result<Vec<usize>, String>,
     changes: &[WrittenChange],
 ) -> Result<(Model, Vec<usize>), ChangeError> {
-    let mut changed = Vec::new();
-    for named in changes {
+    let (mut changed, mut prioritized) = (Vec::new(), Vec::new());
+    // As they are meant together: a policy is of the priority that is set as well, and a nice value of the policy.
+    let mut ordered: Vec<&WrittenChange> = changes.iter().collect();
+    ordered.sort_by_key(|named| match named.change {
+        ReplayChange::Thread { what: ThreadChange::Priority(_), .. } => 0,
+        ReplayChange::Thread { what: ThreadChange::Nice(_), .. } => 2,
+        _ => 1,
+    });
+    for named in ordered {
         let wrong = |wrong: String| ChangeError { change: named.text.clone(), wrong };
         match &named.change {
             ReplayChange::Machine(what) => machine(&mut model, what).map_err(wrong)?,
             ReplayChange::Thread { target, what } => {
                 let tasks = find(target).map_err(wrong)?;
+                match what {
+                    ThreadChange::Priority(_) => prioritized.extend_from_slice(&tasks),
+                    ThreadChange::Policy(PolicyName::Other | PolicyName::Idle)
+                        if tasks.iter().any(|task| prioritized.contains(task)) =>
+                    {
+                        return Err(wrong(
+                            "this policy has no priority: leave one of the two out".to_owned(),
+                        ));
+                    }
+                    _ => {}
+                }
                 for &at in &tasks {
                     thread(&mut model, at, what).map_err(wrong)?;
                 }
@@ -170,8 +188,7 @@ fn thread(model: &mut Model, at: usize, what: &ThreadChange) -> Result<(), Strin
         }
         ThreadChange::Policy(policy) => {
             let priority = task.scheduling.rt_priority();
-            let needs =
-                || format!("`{}` is not a real-time thread: set its priority as well, before", task.name);
+            let needs = || format!("`{}` is not a real-time thread: set its priority as well", task.name);
             let scheduling = match policy {
                 PolicyName::Fifo => TaskPolicy::Fifo(priority.ok_or_else(needs)?),
                 PolicyName::Rr => TaskPolicy::Rr(priority.ok_or_else(needs)?),
@@ -182,7 +199,7 @@ fn thread(model: &mut Model, at: usize, what: &ThreadChange) -> Result<(), Strin
         }
         ThreadChange::Nice(nice) => {
             if !task.scheduling.is_fair() {
-                return Err(format!("`{}` is not SCHED_OTHER: set its policy before", task.name));
+                return Err(format!("`{}` is not SCHED_OTHER: set its policy as well", task.name));
             }
             schedule(task, TaskPolicy::Other(*nice));
         }

@@ -2,6 +2,7 @@
 
 mod behaviour;
 mod bounds;
+mod changes;
 mod ledger;
 mod random;
 mod recording;
