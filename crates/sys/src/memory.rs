@@ -1,4 +1,4 @@
-//! Keeping the process's memory resident.
+//! Keeping the process's memory resident, or small.
 
 use crate::SysError;
 use rustix::mm::MlockAllFlags;
@@ -37,4 +37,18 @@ pub fn mlockall(which: Lock) -> Result<(), SysError> {
 /// [`munlockall(2)`](https://man7.org/linux/man-pages/man2/munlockall.2.html)
 pub fn munlockall() -> Result<(), SysError> {
     rustix::mm::munlockall().map_err(|errno| SysError::new("munlockall", "all memory", errno.raw_os_error()))
+}
+
+/// Has blocks of memory of a megabyte and more go back to the kernel whenever they are freed
+/// ([`mallopt(3)`](https://man7.org/linux/man-pages/man3/mallopt.3.html), M_MMAP_THRESHOLD).
+///
+/// glibc raises that size to that of each such block that is freed, up to 32 MiB, and then keeps them among small ones: a
+/// process that runs for months grows. Other C libraries do not.
+pub fn return_large_blocks() {
+    #[cfg(target_env = "gnu")]
+    {
+        const LARGE: libc::c_int = 1 << 20;
+        // SAFETY: it takes numbers, and locks the allocator itself.
+        unsafe { libc::mallopt(libc::M_MMAP_THRESHOLD, LARGE) };
+    }
 }

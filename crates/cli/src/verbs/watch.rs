@@ -41,6 +41,7 @@ pub(crate) fn run(args: &WatchArgs) -> Result<ExitStatus> {
         markers: args.markers.markers(),
         at: args.probe.at.clone(),
     };
+    whylate_sys::return_large_blocks();
     let signals = signals::watch_flags(args.config.is_some())?;
     let server = args.serve.map(|address| Server::start(address, None)).transpose()?;
     if let Some(server) = &server {

@@ -146,15 +146,23 @@ impl Reader {
             buffers.push(Buffer { name: "facts", clock: &self.clock, cpus });
         }
         let mut image = Cursor::new(Vec::new());
-        let stacks = self.stacks.as_ref().map(|stacks| Arc::new(part_of(stacks, capture)));
-        write(&mut image, &Description { stacks, ..self.description.clone() }, &buffers)?;
+        match &self.stacks {
+            // With the kernel's symbols it has megabytes: a watch keeps many windows.
+            None => write(&mut image, &self.description, &buffers)?,
+            Some(stacks) => {
+                let stacks = Some(Arc::new(part_of(stacks, capture)));
+                write(&mut image, &Description { stacks, ..self.description.clone() }, &buffers)?
+            }
+        };
         Ok(image.into_inner())
     }
 
     /// Copies the pages of a capture one after the other, with a loss wherever pages are missing between two windows.
     fn join(&self, capture: &Capture, first: impl Fn(usize) -> FirstPage) -> Result<Joined, ReadError> {
         let expected = self.description.page_size;
-        let (mut bytes, mut cpus) = (Vec::new(), Vec::with_capacity(capture.cpus.len()));
+        let pages: usize = capture.cpus.iter().map(|part| part.pages().len()).sum();
+        let mut bytes = Vec::with_capacity(pages * expected);
+        let mut cpus = Vec::with_capacity(capture.cpus.len());
         for (nth, part) in capture.cpus.iter().enumerate() {
             let offset = bytes.len();
             let mut earlier = None;
