@@ -452,7 +452,7 @@ mod tests {
         Dataset::open(root.path()).expect("tables");
         let left: Vec<PathBuf> =
             fs::read_dir(dataset.staging()).expect("a list").flatten().map(|entry| entry.path()).collect();
-        assert_eq!(left, [at_work.guard.directory.clone()]);
+        assert_eq!(left, std::slice::from_ref(&at_work.guard.directory));
     }
 
     #[test]

@@ -39,7 +39,7 @@ fn a_sleep_between_markers_belongs_to_the_activation() {
     );
     let only = explained.only();
     assert_eq!((only.due, only.done), (Ns::from_us(100), Some(Ns::from_us(1_000))));
-    assert_eq!((only.trigger.clone(), only.latency()), (Trigger::Marker, None));
+    assert_eq!((only.trigger, only.latency()), (Trigger::Marker, None));
     let causes: Vec<(Cause, Ns)> = only.ledger.iter().map(|one| (one.cause, one.length())).collect();
     assert_eq!(causes[..2], [(Cause::OwnWork, Ns::from_us(100)), (Cause::OwnWait, Ns::from_us(700))]);
     assert_eq!(causes.last(), Some(&(Cause::OwnWork, Ns::from_us(90))));
