@@ -55,7 +55,7 @@ pub use futex::{PiLock, futex_wait, futex_wake};
 pub use limits::{Limit, Resource, getrlimit, raise_open_files};
 pub use loopback::loopback_up;
 pub use mapping::{Mapped, MappedMemory, grow_heap};
-pub use memory::{Lock, mlockall, munlockall, return_large_blocks};
+pub use memory::{Lock, mlockall, munlockall, return_free_memory, return_large_blocks};
 pub use memory_nodes::bind_memory;
 pub use network_namespace::{create_veth, enter_network_namespace, set_address};
 pub use output_file::{OutputError, OutputFile, OutputPart, OutputPlace};

@@ -242,9 +242,10 @@ impl<'a> Run<'a> {
             self.shown = now;
             let report = self.report(threshold, false);
             on_event(&WatchEvent::Progress(&report));
-            if now - self.written >= WRITE && self.store.is_some() {
+            if now - self.written >= WRITE {
                 self.written = now;
                 self.journal(&report);
+                whylate_sys::return_free_memory();
             }
         }
         Ok(())

@@ -37,6 +37,11 @@ impl History {
         }
     }
 
+    /// Gives up the memory of what it forgot.
+    pub(crate) fn release(&mut self) {
+        self.earlier.shrink_to_fit();
+    }
+
     /// What it does now was another state all along.
     #[inline]
     pub(crate) fn correct(&mut self, state: State) {

@@ -194,6 +194,8 @@ impl Threads {
             thread.forget(if very_many && thread.is_asleep() { Ns::MAX } else { horizon });
             thread.is_active = !thread.is_at_rest();
             if !thread.is_active {
+                // Of thousands that sleep, most have a long past behind them.
+                thread.history.release();
                 *at_rest += thread.history.len();
             }
             thread.is_active
