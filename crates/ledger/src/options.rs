@@ -47,12 +47,14 @@ impl Markers {
 
     /// True of a line that begins an activation.
     pub(crate) fn begins(&self, line: &str) -> bool {
-        line.starts_with(&self.begin)
+        line.starts_with(&self.begin) && !self.ends(line)
     }
 
-    /// True of a line that ends one, where another line begins the next.
+    /// True of a line that ends one, where another line begins the next. Of a line that both texts fit, the longer one counts.
     pub(crate) fn ends(&self, line: &str) -> bool {
-        self.end.as_ref().is_some_and(|end| line.starts_with(end))
+        let begins = line.starts_with(&self.begin);
+        let fits = |end: &&String| line.starts_with(*end) && !(begins && end.len() <= self.begin.len());
+        self.end.as_ref().is_some_and(|end| fits(&end))
     }
 }
 
@@ -138,6 +140,22 @@ impl Options {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn of_a_line_that_both_texts_fit_the_longer_one_counts() {
+        let of =
+            |begin: &str, end: Option<&str>| Markers { begin: begin.into(), end: end.map(str::to_owned) };
+        for (markers, line, expected) in [
+            (of("cycle", Some("cycle end")), "cycle 7", (true, false)),
+            (of("cycle", Some("cycle end")), "cycle end 7", (false, true)),
+            (of("cycle begin", Some("cycle")), "cycle begin 7", (true, false)),
+            (of("cycle begin", Some("cycle")), "cycle over", (false, true)),
+            (of("cycle", None), "cycle 7", (true, false)),
+            (of("cycle", Some("done")), "other", (false, false)),
+        ] {
+            assert_eq!((markers.begins(line), markers.ends(line)), expected, "{markers:?} {line}");
+        }
+    }
 
     #[test]
     fn a_number_is_an_id_and_a_word_is_a_name() {

@@ -5,6 +5,8 @@ use blazesym::SymType;
 use blazesym::inspect::Inspector;
 use blazesym::inspect::source::{Elf, Source};
 use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::Read;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
@@ -74,6 +76,16 @@ impl FunctionPlace {
             std::io::ErrorKind::NotFound => failed("no such file".to_owned()),
             _ => failed(error.to_string()),
         })?;
+        let mut magic = [0; 4];
+        let read = File::open(&path).and_then(|mut file| file.read_exact(&mut magic));
+        if read.is_err() || magic != *b"\x7fELF" {
+            return Err(failed("it is no ELF program or library, or cannot be read".to_owned()));
+        }
+        if path.to_string_lossy().contains(char::is_whitespace) {
+            return Err(failed(
+                "the kernel takes no path with a blank for a probe: use a link to it".to_owned(),
+            ));
+        }
         let mut elf = Elf::new(&path);
         // Its debug information may be of any size; the symbols are all that is needed.
         elf.debug_syms = false;
@@ -146,7 +158,12 @@ mod tests {
         assert!(error.starts_with("/nowhere: "), "{error}");
         let text = Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml");
         let error = FunctionPlace::find(&text, "main").expect_err("no program").to_string();
-        assert!(error.contains("Cargo.toml: "), "{error}");
+        assert!(error.contains("Cargo.toml: it is no ELF program"), "{error}");
+        let directory = tempfile::tempdir().expect("a directory");
+        let blank = directory.path().join("a program");
+        std::fs::copy(&own, &blank).expect("a copy");
+        let error = FunctionPlace::find(&blank, "main").expect_err("a blank").to_string();
+        assert!(error.contains("no path with a blank"), "{error}");
     }
 
     #[test]

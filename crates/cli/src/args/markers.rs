@@ -19,8 +19,17 @@ pub(crate) struct MarkerArgs {
 }
 
 impl MarkerArgs {
+    /// What `record --at` leaves to be said, for a later `explain`.
+    pub(crate) fn of_probes() -> String {
+        let Markers { begin, end } = Markers::of_probes();
+        format!("--begin-marker '{begin}' --end-marker '{}'", end.unwrap_or_default())
+    }
+
     pub(crate) fn markers(&self) -> Option<Markers> {
-        Some(Markers { begin: self.begin_marker.clone()?, end: self.end_marker.clone() })
+        let begin = self.begin_marker.clone()?;
+        // The same line at both ends: each ends one and begins the next.
+        let end = self.end_marker.clone().filter(|end| *end != begin);
+        Some(Markers { begin, end })
     }
 }
 

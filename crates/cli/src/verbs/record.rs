@@ -1,6 +1,6 @@
 //! `whylate record`
 
-use crate::args::RecordArgs;
+use crate::args::{MarkerArgs, RecordArgs};
 use crate::exit_status::ExitStatus;
 use crate::output::message;
 use crate::output_errors::OutputErrors;
@@ -61,6 +61,13 @@ pub(crate) fn run(args: &RecordArgs) -> Result<ExitStatus> {
     }
     let is_whole = report.ended_early.is_none();
     if !args.explain {
+        if args.probe.at.is_some() {
+            message!(
+                "the calls of the function are its activations for: whylate explain {} {}",
+                MarkerArgs::of_probes(),
+                report.path.display()
+            );
+        }
         errors.into_result()?;
         return Ok(if is_whole { ExitStatus::Done } else { ExitStatus::Failed });
     }

@@ -242,6 +242,39 @@ fn no_response_takes_no_time() {
     assert!(least.is_some_and(|least| least > 0), "{thread:#}");
 }
 
+/// The C library's function that `sleep` sleeps in is probed for the time of the watch.
+#[test]
+fn calls_of_a_function_are_activations() {
+    let Some(_tracefs) = Tracefs::open() else { return };
+    let maps = fs::read_to_string("/proc/self/maps").expect("own mappings");
+    let library =
+        maps.lines().find_map(|line| line.split_whitespace().nth(5).filter(|path| path.contains("libc.so")));
+    let Some(library) = library else {
+        return skip(Need::Machine, "this test does not run with a shared C library");
+    };
+    let probes = || {
+        ["/sys/kernel/tracing", "/sys/kernel/debug/tracing"]
+            .iter()
+            .find_map(|root| fs::read_to_string(format!("{root}/uprobe_events")).ok())
+    };
+    let Some(before) = probes() else {
+        return skip(Need::Machine, "this kernel cannot probe programs (CONFIG_UPROBE_EVENTS)");
+    };
+    let at = format!("{library}:clock_nanosleep");
+    let script = "sleep 0.05; sleep 0.05";
+    let run = whylate(["watch", "--at", &at, "--deadline", "1ms", "--json", "--", "sh", "-c", script]);
+    assert_eq!(run.code, Some(1), "{run:#?}");
+    let lines = run.stdout.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
+    let late: Vec<Value> = lines.filter(|line| line["event"] == "late").collect();
+    assert_eq!(late.len(), 2, "{run:#?}");
+    for late in late {
+        assert_eq!(late["thread"]["comm"], "sleep", "{late:#}");
+        assert!(late["response_ns"].as_i64().is_some_and(|ns| ns >= 50_000_000), "{late:#}");
+        assert_eq!(late["verdict"]["cause"], "own-wait", "{late:#}");
+    }
+    assert_eq!(probes(), Some(before));
+}
+
 #[test]
 fn what_was_not_seen_is_not_fine() {
     let Some(_tracefs) = Tracefs::open() else { return };

@@ -120,7 +120,15 @@ impl Drop for ProbeEvent {
 /// Removes the probes of whylate processes of these namespaces that were killed, and returns their names. One that cannot
 /// be removed, as an instance still records it, is left alone.
 pub(super) fn remove_stale_probes(tracefs: &Tracefs) -> Vec<String> {
-    let Some(file) = events_file(tracefs) else { return Vec::new() };
+    // Before Linux 5.0 the two kinds have lists of their own; after it, what the first one showed is gone from the second.
+    [events_file(tracefs), user_events_file(tracefs)]
+        .into_iter()
+        .flatten()
+        .flat_map(remove_stale_of)
+        .collect()
+}
+
+fn remove_stale_of(file: PathBuf) -> Vec<String> {
     // Not readable: nothing that could be removed.
     let list = text::read(&file).unwrap_or_default();
     let stale = list.lines().filter_map(listed).filter(|(group, _)| name::is_stale_group(group));

@@ -126,7 +126,9 @@ impl LateJudge for LateThreshold {
         let Some(rule) = self.rules.iter().find(|rule| rule.fits(ended.tid, ended.comm.as_str())) else {
             return false;
         };
-        if !ended.is_period {
+        // A probe of a library's function sees the watch, too.
+        let is_own = ended.tid.0.unsigned_abs() == std::process::id();
+        if !ended.is_period || is_own {
             return false;
         }
         let state = &mut *self.state.borrow_mut();
