@@ -39,7 +39,9 @@ fn evidence(time: &ChargedTime) -> String {
 
 fn advice(of: &Advised<'_>) -> Vec<AdvisedFix> {
     let wait = match of.by {
-        Some(by) => format!("find what {by} did before it woke the thread: whylate explain --task it, or --chains"),
+        Some(by) => {
+            format!("find what {by} did before it woke the thread: whylate explain --task it, or --chains")
+        }
         None => "find the call that sleeps: record --stacks shows its line".to_owned(),
     };
     all_by_hand(ITS_PROGRAM, &[&wait, "leave waits out of what the markers enclose, where they are meant"])
