@@ -152,6 +152,18 @@ pub enum OpenError {
         /// How many lines were read.
         lines: u64,
     },
+    /// A tracer's header without a line below it.
+    #[error(
+        "{name} has the header of the tracer {tracer} and no events below it: was tracing on when it was read \
+         (cat /sys/kernel/tracing/tracing_on), and were events enabled? A latency tracer has lines once it met a \
+         latency above its threshold (tracing_thresh)"
+    )]
+    HeaderOnly {
+        /// The path, or `standard input`.
+        name: String,
+        /// As `current_tracer` names it.
+        tracer: String,
+    },
     /// A table that another tool made of a recording.
     #[error("{name} is a table of {tool}: it has sums, and not the events that they were made of; {advice}")]
     Table {

@@ -47,11 +47,15 @@ pub fn read(path: &Path, bytes: &[u8]) -> Result<Run, LatenciesError> {
         false => {
             let text = lines(&text);
             let text = pasted::rejoined(&text, cyclictest::ends_early, cyclictest::is_own).unwrap_or(text);
-            let read = of_lines(&text);
-            match read.is_empty().then(|| pasted::uncommented(&text)).flatten() {
-                Some(text) => of_lines(&lines(&text)),
-                None => read,
+            let mut read = of_lines(&text);
+            for bare in [pasted::uncommented, pasted::unnumbered] {
+                if read.is_empty()
+                    && let Some(text) = bare(&text)
+                {
+                    read = of_lines(&lines(&text));
+                }
             }
+            read
         }
     };
     let read = read.into_iter().collect::<Result<Vec<Run>, Broken>>();

@@ -180,14 +180,13 @@ fn text_source(
     if let Some(&(_, what, advice)) = NOT_READ.iter().find(|(magic, ..)| start.starts_with(magic)) {
         return Err(OpenError::NotRead { name, what, advice });
     }
-    // A file whose writer crashed may end in zeros, so they do not make it binary by themselves.
-    let text = start.iter().take_while(|&&byte| byte != 0).count();
-    if start.get(text..).is_some_and(|tail| tail.iter().any(|&byte| byte != 0)) {
-        return Err(match raw::looks_like_pages(&start) {
-            true => OpenError::RawAlone { name },
-            false => OpenError::Binary { name },
-        });
+    if start.contains(&0) && raw::looks_like_pages(&start) {
+        return Err(OpenError::RawAlone { name });
     }
+    if has_controls(&start) {
+        return Err(OpenError::Binary { name });
+    }
+    let is_mostly_zeros = 2 * start.iter().filter(|&&byte| byte == 0).count() > start.len();
     // What a mail's encoding hides are the lines of the text.
     let opened = match pasted::is_quoted_printable(&start) {
         true => text::open(Vec::new(), Decoded::new(Cursor::new(start).chain(rest)), wanted).map(boxed),
@@ -196,14 +195,29 @@ fn text_source(
     match opened {
         Ok(source) => Ok(source),
         Err(text::TextError::Io(source)) => Err(OpenError::Io { name, source }),
-        Err(text::TextError::NoEvents { is_utf8, .. }) if !is_utf8 || text == 0 => {
+        Err(text::TextError::NoEvents { is_utf8, .. }) if !is_utf8 || is_mostly_zeros => {
             Err(OpenError::Binary { name })
         }
         Err(text::TextError::NoEvents { table: Some((tool, advice)), .. }) => {
             Err(OpenError::Table { name, tool, advice })
         }
+        Err(text::TextError::NoEvents { tracer: Some(tracer), .. }) if is_name(&tracer) => {
+            Err(OpenError::HeaderOnly { name, tracer })
+        }
         Err(text::TextError::NoEvents { lines, .. }) => Err(OpenError::NoEvents { name, lines }),
     }
+}
+
+/// Whether more than one byte in a hundred is one that no text has. Zeros do not count: a writer that crashed leaves them
+/// at the end or between lines; nor do a terminal's escapes.
+fn has_controls(start: &[u8]) -> bool {
+    let is_control = |byte: &&u8| **byte < b' ' && !matches!(**byte, 0 | 0x07..=0x0d | 0x1b);
+    100 * start.iter().filter(is_control).count() > start.len()
+}
+
+/// Of those that tracers have: what else a file has there is not shown.
+fn is_name(tracer: &str) -> bool {
+    !tracer.is_empty() && tracer.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte))
 }
 
 fn boxed(source: impl EventSource + 'static) -> Box<dyn EventSource> {

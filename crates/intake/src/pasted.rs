@@ -4,6 +4,8 @@
 //! ```text
 //! bytes ─> quoted_printable ─> lines ─> printed() ──────────────────────────────> a reader's line
 //!          =3D, =20, =EOL               entities:  &lt;idle&gt;-0                  │
+//!                                       tags:      <br> at the end         │
+//!                                       colours:   of a terminal           │
 //!                                       escapes:   \_ of Markdown          │
 //!                                       blanks:    non-breaking, of no width     ├─> wrapped: a line that was broken
 //!                                       quotes:    "> > "                        │   in two, where the reader knows
@@ -11,19 +13,26 @@
 //! ```
 
 mod blanks;
+mod colours;
 mod comments;
 mod console;
 mod entities;
 mod escapes;
+mod numbered;
 mod quoted_printable;
 mod quotes;
+mod tags;
+mod utf16;
 mod wrapped;
 
 pub(crate) use blanks::decoded;
 pub(crate) use comments::{uncommented, uncommented_line};
+pub(crate) use numbered::unnumbered;
 pub(crate) use quoted_printable::{Decoded, is_quoted_printable};
+pub(crate) use utf16::Utf16;
 pub(crate) use wrapped::{fits_a_break, may_continue, rejoined};
 
+use memchr::memchr3;
 use std::borrow::Cow;
 use std::io::Read;
 
@@ -38,7 +47,12 @@ pub(crate) struct Printed<'a> {
 
 /// The line without what others put around it.
 pub(crate) fn printed(line: &str) -> Printed<'_> {
-    match escapes::unescaped(entities::decoded(line)) {
+    if memchr3(b'&', b'\\', 0x1b, line.as_bytes()).is_none() {
+        let (text, columns) = bare(tags::removed(line));
+        return Printed { text: Cow::Borrowed(text), columns };
+    }
+    let line = colours::removed(entities::decoded(line));
+    match escapes::unescaped(without_tags(line)) {
         Cow::Borrowed(line) => {
             let (text, columns) = bare(line);
             Printed { text: Cow::Borrowed(text), columns }
@@ -47,6 +61,16 @@ pub(crate) fn printed(line: &str) -> Printed<'_> {
             let (text, columns) = bare(&line);
             Printed { text: Cow::Owned(text.to_owned()), columns }
         }
+    }
+}
+
+fn without_tags(line: Cow<'_, str>) -> Cow<'_, str> {
+    match line {
+        Cow::Borrowed(line) => Cow::Borrowed(tags::removed(line)),
+        Cow::Owned(line) => match tags::removed(&line) {
+            bare if bare.len() == line.len() => Cow::Owned(line),
+            bare => Cow::Owned(bare.to_owned()),
+        },
     }
 }
 

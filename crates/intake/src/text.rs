@@ -13,7 +13,7 @@
 //!
 //! Lines are read by what they hold and not by the column titles above them, which some
 //! kernels print shifted, and which a pasted trace lacks. Between the lines there may be
-//! prose: it is counted, so that a reader knows how much of the file was not a trace.
+//! prose, which costs no events; what looks like a trace's line and is not read may be one.
 //!
 //! ```text
 //! lines ──> line (thread, CPU, time) ──> body (event) ──> reader ──> window (order) ──> events
@@ -35,6 +35,7 @@ mod hwlatdetect;
 mod line;
 mod lines;
 mod names;
+mod prose;
 mod reader;
 mod rtla;
 mod sched;
@@ -62,6 +63,8 @@ pub(crate) enum TextError {
         is_utf8: bool,
         /// It is a table of this tool; what to give instead.
         table: Option<(&'static str, &'static str)>,
+        /// It has the header of this tracer.
+        tracer: Option<String>,
     },
     /// It could not be read as far as the first event.
     Io(io::Error),
@@ -100,8 +103,9 @@ pub(crate) fn open<R: Read>(
     };
     let failed = source.fill();
     if !source.reader.has_content() {
-        let (lines, is_utf8, table) = (source.reader.lines, source.reader.is_utf8, source.reader.table);
-        return Err(failed.map_or(TextError::NoEvents { lines, is_utf8, table }, TextError::Io));
+        let Reader { lines, is_utf8, table, .. } = source.reader;
+        let tracer = source.reader.info().tracer;
+        return Err(failed.map_or(TextError::NoEvents { lines, is_utf8, table, tracer }, TextError::Io));
     }
     source.reader.tell_first_facts();
     source.info = source.reader.info();

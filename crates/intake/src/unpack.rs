@@ -1,4 +1,4 @@
-//! gzip, zstd and tar around any trace, also several times around.
+//! gzip, zstd and tar around any trace, also several times around; and UTF-16 around any text.
 //!
 //! Text is read as it is unpacked. Formats that need random access go into an unlinked temporary file
 //! ([`spool`]). A stream that ends early, or is damaged, gives what comes before.
@@ -6,6 +6,7 @@
 pub(crate) mod archive;
 pub(crate) mod spool;
 
+use crate::pasted::Utf16;
 use crate::with_info::WithInfo;
 use std::io::{self, BufReader, Read};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -17,6 +18,7 @@ pub(crate) enum Packing {
     Gzip,
     Zstd,
     Tar,
+    Utf16(Utf16),
 }
 
 /// More layers than any file has.
@@ -28,7 +30,8 @@ impl Packing {
         match start {
             [0x1f, 0x8b, ..] => Some(Packing::Gzip),
             [0x28, 0xb5, 0x2f, 0xfd, ..] => Some(Packing::Zstd),
-            _ => archive::begins(start).then_some(Packing::Tar),
+            _ if archive::begins(start) => Some(Packing::Tar),
+            _ => Utf16::of(start).map(Packing::Utf16),
         }
     }
 
@@ -37,6 +40,7 @@ impl Packing {
             Packing::Gzip => "gzip",
             Packing::Zstd => "zstd",
             Packing::Tar => "tar",
+            Packing::Utf16(_) => "UTF-16",
         }
     }
 }
@@ -79,6 +83,7 @@ pub(crate) fn unpack(packing: Packing, packed: Box<dyn Read>, notes: &Notes) -> 
             Box::new(Unpacked { decoder, packing, notes, bytes, broken })
         }
         Packing::Tar => Box::new(archive::trace(packed)?),
+        Packing::Utf16(order) => Box::new(order.decoded(packed)),
     })
 }
 

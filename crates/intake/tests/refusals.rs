@@ -75,6 +75,11 @@ fn contents_that_hold_no_trace() {
         ),
         (b"\0\0\0\0\0\0\0\0", |e| matches!(e, OpenError::Binary { .. }), "not a trace of a supported format"),
         (
+            b"# tracer: nop\n#\n# entries-in-buffer/entries-written: 0/0   #P:2\n#\n",
+            |e| matches!(e, OpenError::HeaderOnly { .. }),
+            "has the header of the tracer nop and no events below it",
+        ),
+        (
             b"Dear all,\nsomething is late.\n",
             |e| matches!(e, OpenError::NoEvents { lines: 2, .. }),
             "no trace event line found in its 2 lines; whylate reads trace.dat",
@@ -90,7 +95,6 @@ fn contents_that_hold_no_trace() {
             |e| matches!(e, OpenError::Table { .. }),
             "give the recording itself (perf.data)",
         ),
-        (b"# tracer: nop\n", |e| matches!(e, OpenError::NoEvents { .. }), "no trace event line found"),
     ];
     for (content, check, expected) in cases {
         let (error, text) = refused(content);

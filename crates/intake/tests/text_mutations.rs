@@ -108,7 +108,7 @@ proptest! {
                 prop_assert!(count <= 3 * lines && info.events <= 2 * lines as u64);
                 prop_assert!(info.breakdowns.len() <= lines);
             }
-            Err(OpenError::NoEvents { .. } | OpenError::Binary { .. } | OpenError::Empty { .. }) => {}
+            Err(OpenError::NoEvents { .. } | OpenError::HeaderOnly { .. } | OpenError::Binary { .. } | OpenError::Empty { .. }) => {}
             Err(other) => prop_assert!(false, "{}", other),
         }
     }

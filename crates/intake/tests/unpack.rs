@@ -37,6 +37,24 @@ fn whatever_is_inside_is_read_as_if_it_were_not_packed() {
 }
 
 #[test]
+fn utf_16_is_read_as_utf_8() {
+    let bytes = std::fs::read(fixture("throttled_excerpt.txt")).expect("a fixture");
+    let text = String::from_utf8(bytes.clone()).expect("UTF-8");
+    let (events, info) = read_bytes(bytes);
+    for mark in ["\u{feff}", ""] {
+        let units: Vec<u16> = format!("{mark}{text}").replace('\n', "\r\n").encode_utf16().collect();
+        let little: Vec<u8> = units.iter().flat_map(|unit| unit.to_le_bytes()).collect();
+        let big = units.iter().flat_map(|unit| unit.to_be_bytes()).collect();
+        for encoded in [little.clone(), big, gzip(&little)] {
+            let (again, encoded_info) = read_bytes(encoded);
+            assert_eq!(again, events);
+            assert!(encoded_info.format.starts_with(&format!("{} in UTF-16", info.format)));
+            assert_eq!(encoded_info.damage, info.damage);
+        }
+    }
+}
+
+#[test]
 fn a_file_is_unpacked_as_a_pipe_is() {
     let directory = tempfile::tempdir().expect("a temporary directory");
     let path = directory.path().join("trace.txt");

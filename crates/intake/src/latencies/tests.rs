@@ -32,6 +32,26 @@ const DATASET: &str = r#"{"format": {"name": "RT Dataset", "version": "1.0"}, "k
     "condition": {"load": "idle", "interval": 200}, "latency": {"granularity": "microseconds", "maxima": [2, 7],
     "cores": [[0, 1, 2, 3], [0, 3, 7, 0], [0, 0, 8, 1]]}}"#;
 
+/// What loggers, editors and terminals put around the lines changes nothing.
+#[test]
+fn lines_with_something_around_them_are_read_as_they_are_without() {
+    type Dress = fn(usize, &str) -> String;
+    let dressings: [(&str, Dress); 6] = [
+        ("a page", |_, line| format!("{line}<br>")),
+        ("a terminal", |_, line| format!("\x1b[32m{line}\x1b[0m")),
+        ("a logger", |_, line| format!("Nov 22 10:11:12 box logger[12]: {line}")),
+        ("a container", |_, line| format!("2026-11-22T10:11:12.123456789Z {line}")),
+        ("grep -n", |number, line| format!("{number}:{line}")),
+        ("cat -n", |number, line| format!("{number:6}\t{line}")),
+    ];
+    for text in [HISTOGRAM, RTLA, OSLAT] {
+        for (by, dress) in dressings {
+            let lines: Vec<String> = text.lines().enumerate().map(|(at, line)| dress(at + 1, line)).collect();
+            assert_eq!(run(&lines.join("\n")), run(text), "{by}: {text}");
+        }
+    }
+}
+
 #[test]
 fn a_histogram_of_cyclictest() {
     let run = run(HISTOGRAM);

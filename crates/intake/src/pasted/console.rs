@@ -7,7 +7,8 @@
 //! [Sun Nov 22 10:11:12 2026] ...                              dmesg -T
 //! kern  :warn  : [   12.345678] ...                           dmesg -x
 //! Nov 22 10:11:12 host kernel: [   12.345678] ...             syslog, journalctl
-//! 2026-11-22T10:11:12.123456+00:00 host kernel: ...           the same with an ISO date
+//! 2026-11-22T10:11:12.123456+00:00 host cyclictest[12]: ...   the same with an ISO date, of a program
+//! 2026-11-22T10:11:12.123456789Z ...                          docker logs -t, kubectl logs --timestamps
 //! ```
 
 /// What follows the prefix; `None` where there is none.
@@ -44,18 +45,35 @@ fn bracketed(text: &str) -> Option<&str> {
     (is_time() || is_caller() || is_date()).then_some(rest)
 }
 
-/// `Nov 22 10:11:12 host kernel: ` and the like: a date, and a kernel that logged.
+/// `Nov 22 10:11:12 host kernel: ` and the like: a date, a machine and who logged; or a date alone, of a container.
 fn logged(text: &str) -> Option<&str> {
-    let mut words = text.split_ascii_whitespace();
-    let first = words.next()?;
-    let has_date = match first.bytes().next()? {
-        b'0'..=b'9' => first.len() >= 19 && first.as_bytes().get(4) == Some(&b'-') && first.contains('T'),
-        _ => {
-            is_month(first) && words.next().is_some_and(is_digits) && words.next().is_some_and(is_time_of_day)
-        }
+    let (first, behind_first) = word(text)?;
+    if first.starts_with(|first: char| first.is_ascii_digit()) {
+        let is_date = first.len() >= 19 && first.as_bytes().get(4) == Some(&b'-') && first.contains('T');
+        let behind = is_date.then_some(behind_first)?;
+        return of_logger(behind).or_else(|| first.ends_with('Z').then_some(behind));
+    }
+    let (day, behind) = is_month(first).then(|| word(behind_first))??;
+    let (time, behind) = is_digits(day).then(|| word(behind))??;
+    is_time_of_day(time).then(|| of_logger(behind))?
+}
+
+/// What follows ` host kernel:` or ` host cyclictest[12]:`.
+fn of_logger(text: &str) -> Option<&str> {
+    let (_, behind) = word(text)?;
+    let (name, behind) = word(behind)?;
+    let name = name.strip_suffix(':')?;
+    let is_program = || {
+        name.strip_suffix(']').and_then(|name| name.rsplit_once('[')).is_some_and(|(_, pid)| is_digits(pid))
     };
-    let (before, rest) = has_date.then(|| text.split_once(" kernel:"))??;
-    (before.split_ascii_whitespace().count() <= MOST_WORDS).then_some(rest)
+    (name == "kernel" || is_program()).then_some(behind)
+}
+
+/// The first word, and what is behind it.
+fn word(text: &str) -> Option<(&str, &str)> {
+    let text = text.trim_start_matches(' ');
+    let end = text.find(' ').unwrap_or(text.len());
+    (end > 0).then(|| text.split_at(end))
 }
 
 /// `kern  :warn  : `
@@ -63,9 +81,6 @@ fn facility(text: &str) -> Option<&str> {
     let (level, rest) = text.strip_prefix("kern ")?.trim_start().strip_prefix(':')?.split_once(':')?;
     (level.len() <= 8 && level.trim_end().bytes().all(|byte| byte.is_ascii_lowercase())).then_some(rest)
 }
-
-/// Month, day, time and the machine.
-const MOST_WORDS: usize = 4;
 
 const DAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
 

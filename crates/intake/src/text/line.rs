@@ -216,3 +216,12 @@ fn depth(column: u8) -> Option<u8> {
         _ => char::from(column).to_digit(16)?.try_into().ok(),
     }
 }
+
+/// A kernel's frame of a call chain that `perf script` printed, without the address before it.
+pub(super) fn perf_frame(text: &str) -> Option<&str> {
+    let (address, rest) = text.split_once(' ')?;
+    let (function, place) = rest.rsplit_once(" (")?;
+    let is_frame = address.bytes().all(|byte| byte.is_ascii_hexdigit()) && place.ends_with(')');
+    // Those of programs have a file there, and are no events.
+    is_frame.then(|| if place.starts_with('[') { function } else { "" })
+}

@@ -8,6 +8,7 @@ use super::held::{Held, HeldLine, Shape};
 use super::hwlatdetect::Hwlatdetect;
 use super::line::{self, Head};
 use super::names::Names;
+use super::prose;
 use super::rtla::{Analyses, RtlaLine};
 use super::tables;
 use super::tally::Tally;
@@ -54,6 +55,7 @@ pub(crate) struct Reader {
     backwards: Tally,
     too_late: Tally,
     cut_lines: Tally,
+    prose: Tally,
     strange_lines: Tally,
     strange_fields: Tally,
     /// The line with which a second latency trace begins, whose times are its own.
@@ -116,6 +118,7 @@ impl Reader {
             backwards: Tally::default(),
             too_late: Tally::default(),
             cut_lines: Tally::default(),
+            prose: Tally::default(),
             strange_lines: Tally::default(),
             strange_fields: Tally::default(),
             second: None,
@@ -262,7 +265,7 @@ impl Reader {
         } else if let Some(line) = graph::parse(text) {
             self.graph_line(&line);
         } else if self.frames == Some(Frames::Perf)
-            && let Some(function) = perf_frame(text)
+            && let Some(function) = line::perf_frame(text)
         {
             self.frame(function);
         } else if self.hwlatdetect.takes(self.number, text, &mut self.analyses.breakdowns) {
@@ -276,7 +279,10 @@ impl Reader {
                 RtlaLine::Nothing | RtlaLine::Strange if may_hold => return false,
                 RtlaLine::Nothing | RtlaLine::Strange => {
                     self.table = self.table.or_else(|| tables::named(text));
-                    self.strange_lines.add(self.number, text);
+                    match prose::has_a_trace_lines_parts(text) {
+                        true => self.strange_lines.add(self.number, text),
+                        false => self.prose.add(self.number, text),
+                    }
                 }
             }
         }
@@ -462,7 +468,8 @@ impl Reader {
                 Damage::whole(format!("time runs backwards at {backwards} places: the events were sorted"))
             }),
             self.too_late.damage("events left out, as later ones than they were far before them in the text"),
-            self.strange_lines.damage("skipped lines that are no trace lines"),
+            self.strange_lines.damage("skipped lines that seem to be of a trace, in no known form"),
+            self.prose.damage("skipped lines that are no trace lines").map(Damage::detail),
             self.strange_fields
                 .damage("events with fields in no known form, of which only time and thread are used"),
             self.cut_lines.damage("lines far longer than a trace's, of which the end was skipped"),
@@ -483,13 +490,4 @@ impl Reader {
 
 fn marker(fact: &Fact) -> EventKind {
     EventKind::Marker(Marker::from(fact.to_string().as_str()))
-}
-
-/// A kernel's frame of a call chain that `perf script` printed, without the address before it.
-fn perf_frame(text: &str) -> Option<&str> {
-    let (address, rest) = text.split_once(' ')?;
-    let (function, place) = rest.rsplit_once(" (")?;
-    let is_frame = address.bytes().all(|byte| byte.is_ascii_hexdigit()) && place.ends_with(')');
-    // Those of programs have a file there, and are no events.
-    is_frame.then(|| if place.starts_with('[') { function } else { "" })
 }

@@ -5,8 +5,8 @@ use proptest::prelude::*;
 use whylate_base::{Comm, Cpu, Ns, Policy, Priority, Tid};
 use whylate_events::EventKind::{self, *};
 use whylate_events::{
-    ContentionFlags, Context, ContextFlags, Fact, HrtimerExpiry, Kind, KindSet, Syscall, SyscallReturn,
-    TaskState, Wake, drain,
+    ContentionFlags, Context, ContextFlags, Fact, HrtimerExpiry, Kind, KindSet, Quality, Syscall,
+    SyscallReturn, TaskState, Wake, drain,
 };
 
 mod hardware;
@@ -164,9 +164,41 @@ fn quoting_is_taken_off_and_prose_is_counted() {
     assert!(info.damage[0].what.ends_with("`Here is what I saw:`"), "{:?}", info.damage);
 }
 
+/// The same events with what a page, a terminal, a logger or an editor put around them.
+#[test]
+fn what_others_put_around_lines_changes_no_event() {
+    let text = include_str!("../../tests/fixtures/throttled_excerpt.txt");
+    let (events, plain) = all(text);
+    assert!(events.len() > 20 && plain.quality() == Quality::Whole, "{plain:?}");
+    type Dress = fn(usize, &str) -> String;
+    let dressings: [(&str, Dress); 7] = [
+        ("a page", |_, line| format!("{line}<br>")),
+        ("a terminal", |_, line| format!("\x1b[32m{line}\x1b[0m\r")),
+        ("a logger", |_, line| format!("Nov 22 10:11:12 box logger[12]: {line}")),
+        ("a container", |_, line| format!("2026-11-22T10:11:12.123456789Z {line}")),
+        ("grep -n", |number, line| format!("{number}:{line}")),
+        ("cat -n", |number, line| format!("{number:6}\t{line}")),
+        (
+            "a crash",
+            |number, line| if number == 9 { format!("{}{line}", "\0".repeat(5000)) } else { line.to_owned() },
+        ),
+    ];
+    for (by, dress) in dressings {
+        let dressed: Vec<String> = text.lines().enumerate().map(|(at, line)| dress(at + 1, line)).collect();
+        let (same, info) = all(&dressed.join("\n"));
+        assert!(same == events, "{by}: {} events of {}", same.len(), events.len());
+        assert_eq!(info.quality(), Quality::Whole, "{by}: {:?}", info.damage);
+    }
+    let (same, info) = all(&format!("Hello, this is what I see at load 2.5:\n\n```\n{text}\n```\nWhy?\n"));
+    assert!(same == events && info.quality() == Quality::Whole, "{:?}", info.damage);
+    // A line that lost its beginning may be an event.
+    let (_, info) = all(&text.replacen("sched_switch: prev_comm", "prev_comm", 1).replacen(" [0", " (0", 1));
+    assert_eq!(info.quality(), Quality::Damaged, "{:?}", info.damage);
+}
+
 #[test]
 fn damage_shows_no_control_characters() {
-    let (_, info) = all("\x1b[2Jboo\na-1 [000] 1.5: one: x\n\0\0\0");
+    let (_, info) = all("\x07[2Jboo\na-1 [000] 1.5: one: x\n\0\0\0");
     assert_eq!(info.damage.len(), 1);
     assert!(info.damage[0].what.ends_with("1, the first is line 1: ` [2Jboo`"), "{:?}", info.damage);
 }

@@ -1,0 +1,68 @@
+//! What stands between the lines of a pasted trace: is it prose, or a line of the trace that cannot be read?
+
+/// True where a skipped line has what a trace's lines have, so that an event may be missing: a time, a CPU in brackets
+/// or an event's fields.
+pub(super) fn has_a_trace_lines_parts(text: &str) -> bool {
+    let words = text.split_ascii_whitespace();
+    words.clone().any(is_time)
+        || words.clone().any(is_cpu)
+        || words.filter(|word| is_field(word)).nth(1).is_some()
+}
+
+/// `1310.796265:`, as all clocks that count in seconds are printed.
+fn is_time(word: &str) -> bool {
+    let time = word.strip_suffix(':').and_then(|time| time.split_once('.'));
+    time.is_some_and(|(seconds, fraction)| {
+        is_digits(seconds) && (6..=9).contains(&fraction.len()) && is_digits(fraction)
+    })
+}
+
+/// `[003]`
+fn is_cpu(word: &str) -> bool {
+    let cpu = word.strip_prefix('[').and_then(|cpu| cpu.strip_suffix(']'));
+    cpu.is_some_and(|cpu| cpu.len() >= 3 && is_digits(cpu))
+}
+
+/// `prev_pid=12`
+fn is_field(word: &str) -> bool {
+    word.split_once('=').is_some_and(|(name, value)| {
+        name.contains('_')
+            && !value.is_empty()
+            && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_')
+    })
+}
+
+fn is_digits(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::has_a_trace_lines_parts;
+
+    #[test]
+    fn prose_has_no_time_no_cpu_and_no_fields() {
+        for prose in [
+            "",
+            "Here is what I see on 6.1.0, at load 2.50:",
+            "```",
+            "> On Mon, 2 Jan 2023 at 10:11:12.123456 Jo wrote:",
+            "sudo trace-cmd record -e sched_switch -p 1.5 --cpu=[3]",
+            "see [1], [02] and https://example.org/?a=1&b_c=2",
+            "Max = 123.456789 us, runtime=950000",
+        ] {
+            assert!(!has_a_trace_lines_parts(prose), "{prose}");
+        }
+    }
+
+    #[test]
+    fn a_damaged_line_of_a_trace_keeps_one_of_them() {
+        for line in [
+            "0 [003] d..2. sched_swi",
+            "bash-12 d..2 1310.796265: sched_sw",
+            "prev_comm=bash prev_pid=12 prev_prio=120",
+        ] {
+            assert!(has_a_trace_lines_parts(line), "{line}");
+        }
+    }
+}
