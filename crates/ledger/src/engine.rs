@@ -2,6 +2,7 @@
 
 mod context;
 mod faults;
+mod futexes;
 mod interrupts;
 mod locks;
 mod markers;

@@ -17,6 +17,7 @@ pub(crate) mod bandwidth;
 pub(crate) mod clocks;
 pub(crate) mod cpus;
 pub(crate) mod foreign_modules;
+pub(crate) mod futexes;
 pub(crate) mod history;
 pub(crate) mod housekeeping;
 pub(crate) mod irqs;

@@ -22,12 +22,12 @@ impl Charger<'_> {
     pub(super) fn blocked(&mut self, wait: Wait, waker: Option<Tid>, to: Ns) {
         match wait {
             Wait::Lock { owner } => self.follow(waker.or(owner), to, 0),
-            Wait::Semaphore { owner: owner @ Some(_) } => {
+            Wait::Semaphore { owner: Some((owner, confidence)) } => {
                 let before = self.fence();
-                self.follow(owner, to, 0);
+                self.follow(Some(owner), to, 0);
                 // It may have been a message that the other thread owed.
                 for segment in &mut self.segments[before..] {
-                    segment.confidence = segment.confidence.min(Confidence::Medium);
+                    segment.confidence = segment.confidence.min(confidence);
                 }
                 self.fence();
             }
@@ -89,8 +89,8 @@ impl Charger<'_> {
                 State::Blocked { wait: Wait::Lock { owner: next }, waker } => {
                     self.follow(waker.or(next), end, depth + 1);
                 }
-                State::Blocked { wait: Wait::Semaphore { owner: next @ Some(_) }, .. } => {
-                    self.follow(next, end, depth + 1);
+                State::Blocked { wait: Wait::Semaphore { owner: Some((next, _)) }, .. } => {
+                    self.follow(Some(next), end, depth + 1);
                 }
                 State::Blocked { .. } => self.charge(end, held(Confidence::Medium)),
                 State::Unknown => self.unseen(end),

@@ -5,7 +5,7 @@ use super::Engine;
 use super::syscall_table::SyscallTable;
 use crate::model::irq_kind::is_timer;
 use crate::timeline::abi::Abi;
-use crate::timeline::activations::{Begin, Open, WakeCause};
+use crate::timeline::activations::{Begin, Open, SleptOn, WakeCause};
 use crate::timeline::cpus::{CpuTimeline, Leaving};
 use crate::timeline::housekeeping::runs_softirqs;
 use crate::timeline::links::Link;
@@ -109,19 +109,28 @@ impl Engine<'_> {
         match thread.state() {
             State::Blocked { wait, .. } => {
                 let wait = self.refined(tid, wait, waking.cause);
+                let word = self.futex_of(tid, wait);
+                let tries_again = self.timed_out(tid, word, waking.cause);
                 let thread = self.timeline.threads.get_mut(tid);
                 let since = thread.since().unwrap_or(at);
                 thread.history.correct(State::Blocked { wait, waker: waking.cause.waker() });
+                if let (Wait::Semaphore { owner: Some(owner) }, Some(open)) = (wait, &thread.open) {
+                    thread.history.waited_for(owner, open.due);
+                }
                 // It may have been woken for this wait on a CPU that was not recorded, and sleep for something else now.
                 let certain = |thread| !self.timeline.may_be_out_of_sight(thread, since, at);
                 let is_same = self.timeline.threads.get(tid).is_none_or(certain);
                 let thread = self.timeline.threads.get_mut(tid);
-                if thread.is_marked || wait.continues() && is_same {
+                if thread.is_marked || (wait.continues() || tries_again) && is_same {
                     thread.take_over(waking);
                     thread.enter(at, State::Queued(cpu));
                 } else {
                     self.end(tid, Some(since).filter(|_| !wait.continues()), since);
-                    self.begin(at, tid, cpu, waking, None).enter(at, State::Queued(cpu));
+                    let thread = self.begin(at, tid, cpu, waking, None);
+                    thread.enter(at, State::Queued(cpu));
+                    if let Some(open) = &mut thread.open {
+                        open.slept_on = SleptOn::of(wait, word);
+                    }
                 }
             }
             State::Running(_) if thread.is_marked => {}
@@ -160,7 +169,8 @@ impl Engine<'_> {
 
     /// What a thread has slept for, by what woke it. A sleep on a device that another program's thread ended was a wait
     /// for what that thread held. So is a wait for a semaphore in the middle of a period, where the thread seldom waits
-    /// for one: what waits for messages does so in each activation.
+    /// for one, or lets others go on by the same futex: what waits for messages does so in each activation, and only
+    /// waits (`futexes`).
     #[inline]
     fn refined(&self, tid: Tid, wait: Wait, cause: WakeCause) -> Wait {
         match wait {
@@ -171,19 +181,7 @@ impl Engine<'_> {
 
     fn refined_by_cause(&self, tid: Tid, wait: Wait, cause: WakeCause) -> Wait {
         match (wait, cause) {
-            (Wait::Semaphore { .. }, WakeCause::Thread(waker)) => {
-                let posts = |waker: &Thread| match &waker.syscall {
-                    Some(call) => SyscallTable::of_thread(self.syscalls, waker)
-                        .is_some_and(|table| table.is_futex(call)),
-                    None => !waker.syscalls_recorded,
-                };
-                let posted = self.timeline.threads.get(waker).is_some_and(posts);
-                let in_period = self.timeline.threads.get(tid).is_some_and(|thread| {
-                    let by_timer = |open: &Open| matches!(open.begin, Begin::Woken(WakeCause::Timer { .. }));
-                    thread.open.as_ref().is_some_and(by_timer) && thread.pacing.seldom_waits()
-                });
-                Wait::Semaphore { owner: Some(waker).filter(|_| posted && in_period) }
-            }
+            (Wait::Semaphore { .. }, WakeCause::Thread(waker)) => self.taken_for_a_lock(tid, wait, waker),
             (Wait::Io, WakeCause::Thread(tid)) => {
                 let by_program = self.timeline.threads.get(tid).is_some_and(|waker| !waker.is_housekeeping());
                 match self.timeline.threads.get(tid).map(|waker| waker.comm()) {
@@ -342,6 +340,8 @@ impl Engine<'_> {
                 let table = SyscallTable::of_thread(self.syscalls, thread);
                 let wait = why_asleep(table, at, thread, lent_priority_to, state);
                 thread.pacing.note_wait(wait);
+                let word = thread.syscall.as_ref().zip(table).and_then(|(call, table)| table.waits_on(call));
+                thread.futexes.sleeps(word);
                 thread.enter(at, State::Blocked { wait, waker: None });
                 if let (Wait::Fault, Some(open)) = (wait, &mut thread.open) {
                     open.sleeps_in_fault(at);

@@ -236,8 +236,20 @@ impl SyscallTable {
 
     /// True for the call by which a thread lets another go on.
     pub(crate) fn is_futex(&self, call: &Syscall) -> bool {
-        const FUTEX_WAKE: i64 = 454;
         self.futex.contains(&call.nr) || call.nr == FUTEX_WAKE
+    }
+
+    /// The word on which the call waits for others to wake it.
+    pub(crate) fn waits_on(&self, call: &Syscall) -> Option<u64> {
+        let waits = self.futex.contains(&call.nr)
+            && [futex::WAIT, futex::WAIT_BITSET].contains(&futex::command(call));
+        (waits || call.nr == self.futex_wait).then_some(call.args[0])
+    }
+
+    /// The word on which the call wakes others.
+    pub(crate) fn wakes_on(&self, call: &Syscall) -> Option<u64> {
+        let wakes = self.futex.contains(&call.nr) && futex::WAKING.contains(&futex::command(call));
+        (wakes || call.nr == FUTEX_WAKE).then_some(call.args[0])
     }
 
     /// By what the call lets another thread go on.
@@ -280,16 +292,35 @@ impl SyscallTable {
     }
 }
 
+/// `futex_wake`, which has this number on all architectures.
+const FUTEX_WAKE: i64 = 454;
+
+/// The operations of futex(2) (`include/uapi/linux/futex.h`).
+mod futex {
+    use whylate_events::Syscall;
+
+    pub(super) const WAIT: u64 = 0;
+    const WAKE: u64 = 1;
+    const CMP_REQUEUE: u64 = 4;
+    const WAKE_OP: u64 = 5;
+    pub(super) const LOCK_PI: u64 = 6;
+    pub(super) const WAIT_BITSET: u64 = 9;
+    const WAKE_BITSET: u64 = 10;
+    pub(super) const LOCK_PI2: u64 = 13;
+    pub(super) const WAKING: [u64; 4] = [WAKE, CMP_REQUEUE, WAKE_OP, WAKE_BITSET];
+
+    pub(super) fn command(call: &Syscall) -> u64 {
+        const CMD_MASK: u64 = 0x7f;
+        call.args[1] & CMD_MASK
+    }
+}
+
 /// A futex is a lock when its operation is one (the PI operations), or when the word held 2, which is how
 /// glibc's low-level lock and Rust's standard library mark a lock that has waiters.
 fn futex_wait(call: &Syscall) -> Wait {
-    const CMD_MASK: u64 = 0x7f;
-    const WAIT: u64 = 0;
-    const LOCK_PI: u64 = 6;
-    const WAIT_BITSET: u64 = 9;
-    const LOCK_PI2: u64 = 13;
+    use futex::{LOCK_PI, LOCK_PI2, WAIT, WAIT_BITSET};
     const LOCKED_WITH_WAITERS: u64 = 2;
-    match call.args[1] & CMD_MASK {
+    match futex::command(call) {
         LOCK_PI | LOCK_PI2 => Wait::Lock { owner: None },
         WAIT | WAIT_BITSET if call.args[2] as u32 as u64 == LOCKED_WITH_WAITERS => Wait::Lock { owner: None },
         WAIT | WAIT_BITSET => Wait::Semaphore { owner: None },

@@ -24,6 +24,9 @@ impl Engine<'_> {
             Some(false) => thread.pacing.absolute_calls += 1,
             None => {}
         }
+        if let Some(word) = table.wakes_on(call) {
+            thread.futexes.wakes(word);
+        }
         if let Some((setting, target)) = setting {
             self.asks(at, event.context.tid, setting, target);
         }

@@ -5,12 +5,15 @@ use crate::causes::Cause;
 use crate::causes::advised::Advised;
 use crate::model::{Culprit, Segment};
 use std::collections::BTreeMap;
-use whylate_base::{Cpu, Evidence, Finding, Ns, Severity, Tid};
+use whylate_base::{Confidence, Cpu, Evidence, Finding, Ns, Severity, Tid};
 
 pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
     // Victim and middle thread; the owner may change from time to time.
     let mut cases: BTreeMap<(Tid, Tid), Case<'_>> = BTreeMap::new();
-    let inverted = subject.worst.iter().filter(|activation| activation.verdict.cause == Cause::LockInversion);
+    let inverted = subject.worst.iter().filter(|activation| {
+        // Whether it was a lock at all may be doubtful.
+        activation.verdict.cause == Cause::LockInversion && activation.verdict.confidence > Confidence::Low
+    });
     for activation in inverted {
         let verdict = &activation.verdict;
         let inverted = |segment: &&Segment| (segment.cause, segment.by) == (verdict.cause, verdict.by);

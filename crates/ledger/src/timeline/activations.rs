@@ -2,6 +2,7 @@
 
 use super::irqs::IrqId;
 use super::origins::Origin;
+use super::sleeps::Wait;
 use crate::model::Segment;
 use whylate_base::{Cpu, Ns, Tid};
 
@@ -27,6 +28,28 @@ impl WakeCause {
         match self {
             WakeCause::Thread(tid) => Some(tid),
             _ => None,
+        }
+    }
+}
+
+/// What a thread slept on before an activation.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum SleptOn {
+    /// Not recorded.
+    Unseen,
+    /// The word of a futex.
+    Futex(u64),
+    /// Something else.
+    Other,
+}
+
+impl SleptOn {
+    /// A wait that ended, and the word of the futex, where it was one.
+    pub(crate) fn of(wait: Wait, word: Option<u64>) -> SleptOn {
+        match word {
+            Some(word) => SleptOn::Futex(word),
+            None if wait == Wait::Unsure => SleptOn::Unseen,
+            None => SleptOn::Other,
         }
     }
 }
@@ -60,6 +83,8 @@ pub(crate) struct Open {
     pub(crate) cpu: Option<Cpu>,
     /// Where it first ran.
     pub(crate) ran_on: Option<Cpu>,
+    /// What the thread slept on before.
+    pub(crate) slept_on: SleptOn,
     /// The thread executed a program in it.
     pub(crate) executes: bool,
     /// When the thread exited; it still runs for a moment, to switch away in the end.
@@ -129,6 +154,7 @@ impl Open {
             ran_on: None,
             marks: None,
             returned: false,
+            slept_on: SleptOn::Unseen,
             executes: false,
             exited: None,
             checkpoint: None,

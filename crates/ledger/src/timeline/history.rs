@@ -3,9 +3,10 @@
 //! The latest state is asked for several times for each event, so it does not lie among the earlier ones.
 
 use super::recent::{forget_before, partition_from_end};
+use super::sleeps::Wait;
 use super::states::{Span, State, Stay};
 use std::collections::VecDeque;
-use whylate_base::Ns;
+use whylate_base::{Confidence, Ns, Tid};
 
 /// Each state lasts until the next begins.
 #[derive(Debug, Default)]
@@ -47,6 +48,15 @@ impl History {
     pub(crate) fn correct(&mut self, state: State) {
         if let Some(span) = &mut self.latest {
             span.state = state;
+        }
+    }
+
+    /// What it waited for from `from` on without being woken for it, until a timeout, `owner` had.
+    pub(crate) fn waited_for(&mut self, owner: (Tid, Confidence), from: Ns) {
+        for span in self.earlier.iter_mut().rev().take_while(|span| span.start >= from) {
+            if let State::Blocked { wait: Wait::Semaphore { owner: unknown @ None }, .. } = &mut span.state {
+                *unknown = Some(owner);
+            }
         }
     }
 

@@ -1,6 +1,6 @@
 //! What a thread sleeps for.
 
-use whylate_base::Tid;
+use whylate_base::{Confidence, Tid};
 
 /// What a sleeping thread waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,8 +12,8 @@ pub(crate) enum Wait {
     /// A lock another thread holds; its owner where the kernel named it.
     Lock { owner: Option<Tid> },
     /// A futex by which another thread lets it go on: a semaphore, a condition, a message. Its waker, where the wait is
-    /// taken for a lock's.
-    Semaphore { owner: Option<Tid> },
+    /// taken for a lock's, and how sure that is.
+    Semaphore { owner: Option<(Tid, Confidence)> },
     /// A device.
     Io,
     /// A timer that the kernel set for it: a delay in a driver, or a timeout.

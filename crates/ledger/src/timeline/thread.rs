@@ -8,6 +8,7 @@
 use super::abi::Abi;
 use super::activations::{Open, WakeCause};
 use super::affinity::Affinity;
+use super::futexes::Futexes;
 use super::history::History;
 use super::housekeeping::is_housekeeping;
 use super::origins::Origin;
@@ -79,6 +80,7 @@ pub(crate) struct Thread {
     /// How its system calls are read.
     pub(crate) abi: Abi,
     pub(crate) pacing: Pacing,
+    pub(crate) futexes: Futexes,
     /// The thread that forked it, until it first sleeps.
     pub(crate) started_by: Option<Tid>,
     /// It runs a program of its own, by execve(2).
@@ -159,6 +161,7 @@ impl Thread {
             affinity: Affinity::default(),
             abi: Abi::Native,
             pacing: Pacing::default(),
+            futexes: Futexes::default(),
             started_by: None,
             has_executed: false,
             is_reported: false,

@@ -3,7 +3,7 @@
 use super::support::{
     Explained, IDLE, Scene, Thread, assert_blames, assert_charges, charged_to, fair, rt, sys,
 };
-use whylate_base::Ns;
+use whylate_base::{Confidence, Ns};
 use whylate_events::ContextFlags;
 use whylate_ledger::{Activation, Cause, Culprit};
 
@@ -104,13 +104,69 @@ fn a_semaphore_that_is_seldom_waited_for_is_a_lock() {
     let [waited] = waited[..] else { panic!("one activation, late by the wait: {waited:?}") };
     assert_eq!(charged_to(waited, Cause::LockWait, OWNER), Ns::from_us(5_988));
     assert_blames(waited, Cause::LockWait, Some(OWNER));
-    assert_eq!(waited.verdict.confidence, whylate_base::Confidence::Medium);
+    assert_eq!(waited.verdict.confidence, Confidence::Medium);
 }
 
 #[test]
 fn a_thread_that_waits_in_each_period_waits_for_messages() {
     let explained = periods(|_| true).explain("victim");
     assert!(explained.in_order().iter().all(|activation| activation.verdict.cause != Cause::LockWait));
+}
+
+/// Nine periods of 20 ms as of a thread of Python beside one that computes: it waits for the interpreter's lock up to a
+/// timeout of 5 ms, asks for it, and waits until the other one hands it over; it hands it back before it sleeps, by a call
+/// where `hands_on`. With `by_timeout`, a period is such a timeout itself, and no sleep.
+fn interpreter(by_timeout: bool, hands_on: bool) -> Scene {
+    let waits = |n: i64| [0x7f00_06f0 + 4 * (n as u64 % 2), 0x89, 0];
+    let mut scene = Scene::new().cpu(2).at(0).run(OWNER).cpu(1).at(0).sign(ContextFlags::default());
+    for n in 0..9 {
+        let due = n * 20_000 + 100;
+        scene = scene.cpu(1).at(due).timer_wakes(VICTIM).at(due + 5).run(VICTIM);
+        if n > 0 {
+            scene = scene.ret(if by_timeout { sys::FUTEX } else { sys::CLOCK_NANOSLEEP });
+        }
+        if !by_timeout {
+            scene = scene.at(due + 10).call(sys::FUTEX, waits(n)).at(due + 12).sleep(IDLE);
+            scene = scene.at(due + 5_010).timer_wakes(VICTIM).at(due + 5_015).run(VICTIM).ret(sys::FUTEX);
+            scene = scene.at(due + 5_020).call(sys::FUTEX, waits(n)).at(due + 5_022).sleep(IDLE);
+            scene = scene.cpu(2).at(due + 6_000).call(sys::FUTEX, [0x7f00_06f4, 0x81, 1]);
+            scene = scene.wake(VICTIM, 1).ret(sys::FUTEX).cpu(1).at(due + 6_005).run(VICTIM).ret(sys::FUTEX);
+        }
+        if hands_on {
+            scene = scene.at(due + 6_040).call(sys::FUTEX, [0x7f00_06f0, 0x81, 1]).ret(sys::FUTEX);
+        }
+        let (call, arguments) =
+            if by_timeout { (sys::FUTEX, waits(n)) } else { (sys::CLOCK_NANOSLEEP, sys::UNTIL) };
+        scene = scene.at(due + 6_050).call(call, arguments).at(due + 6_052).sleep(IDLE);
+    }
+    scene
+}
+
+#[test]
+fn timed_waits_for_what_a_thread_hands_on_as_well_are_one_wait_for_a_lock() {
+    for (hands_on, confidence) in [(true, Confidence::Medium), (false, Confidence::Low)] {
+        let explained = interpreter(false, hands_on).explain("victim");
+        // What it shares shows when it hands it on, or tries again, for the first time.
+        let after_the_first: Vec<_> =
+            explained.in_order().into_iter().filter(|one| one.due >= Ns::from_us(20_100)).collect();
+        assert_eq!(after_the_first.len(), 8, "one activation in each period");
+        for waited in after_the_first {
+            assert_eq!(waited.done.map(|done| done - waited.due), Some(Ns::from_us(6_052)));
+            assert_eq!(charged_to(waited, Cause::LockWait, OWNER), Ns::from_us(4_998 + 978));
+            assert_blames(waited, Cause::LockWait, Some(OWNER));
+            assert_eq!(waited.verdict.confidence, confidence);
+        }
+    }
+}
+
+#[test]
+fn a_period_may_be_the_timeout_of_a_wait_for_what_is_shared() {
+    for hands_on in [true, false] {
+        let explained = interpreter(true, hands_on).explain("victim");
+        let activations = explained.in_order();
+        assert_eq!(activations.len(), 9);
+        assert!(activations.iter().all(|one| one.verdict.cause != Cause::LockWait));
+    }
 }
 
 #[test]
