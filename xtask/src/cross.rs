@@ -133,7 +133,7 @@ pub(crate) enum Profile {
 }
 
 impl Profile {
-    fn arguments(self) -> &'static [&'static str] {
+    pub(crate) fn arguments(self) -> &'static [&'static str] {
         match self {
             Profile::Check => &["check"],
             Profile::Guest => &["build", "--profile", "guest"],

@@ -1,24 +1,34 @@
 //! The release binaries, built and found.
 
+use crate::cross::Profile;
 use crate::root;
 use anyhow::{Context, Result, bail};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
-/// Builds `whylate`, and `more` packages, whose programs lie beside it; returns where it is.
+/// Builds `whylate` as users get it, and `more` packages, whose programs lie beside it; returns where it is.
 ///
 /// # Errors
 /// If it does not build.
 pub(crate) fn whylate(root: &Path, more: &[&str]) -> Result<PathBuf> {
+    built(root, Profile::Release, more)
+}
+
+/// As [`whylate`], in any profile.
+///
+/// # Errors
+/// If it does not build.
+pub(crate) fn built(root: &Path, profile: Profile, more: &[&str]) -> Result<PathBuf> {
     let packages = ["whylate"].iter().chain(more).flat_map(|package| ["--package", package]);
     let output = root::cargo(root)
-        .args(["build", "--release", "--locked", "--message-format", "json-render-diagnostics"])
+        .args(profile.arguments())
+        .args(["--locked", "--message-format", "json-render-diagnostics"])
         .args(packages)
         .stderr(Stdio::inherit())
         .output()
         .context("cargo could not be started")?;
     if !output.status.success() {
-        bail!("the release binaries do not build");
+        bail!("the programs do not build");
     }
     let messages = String::from_utf8(output.stdout).context("cargo's messages are not UTF-8")?;
     executable(&messages).context("cargo did not name the binary `whylate`")

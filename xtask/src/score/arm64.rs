@@ -1,7 +1,7 @@
 //! The section of `docs/accuracy.md` on guests of arm64, the run behind it, and its smoke test.
 
 use super::page;
-use super::rig::{Quick, build, fetched, rig};
+use super::rig::{Quick, build, build_for_smoke, fetched, rig};
 use super::sections::{ARM64 as HEADING, PROGRAMS};
 use super::summary::Summary;
 use crate::cross::{self, CrossTarget, Profile};
@@ -45,7 +45,7 @@ pub(crate) fn smoke(root: &Path) -> Result<Quick> {
             "no qemu-system-aarch64: apt-get install qemu-system-arm, as root".to_owned(),
         ));
     }
-    let whylate = build(root)?;
+    let whylate = build_for_smoke(root)?;
     if !has_kernels(&whylate, &[SMOKE_KERNEL])? {
         return Ok(Quick::Skipped(format!("the kernel {SMOKE_KERNEL} for arm64 cannot be fetched")));
     }

@@ -14,7 +14,7 @@ mod summary;
 use crate::root;
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use rig::{build, fetched, rig};
+use rig::{build, build_for_smoke, fetched, rig};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -213,7 +213,7 @@ pub(crate) fn quick(root: &Path) -> Result<Quick> {
     if !crate::tools::found("qemu-system-x86_64") {
         return Ok(Quick::Skipped("no qemu-system-x86_64".to_owned()));
     }
-    let whylate = build(root)?;
+    let whylate = build_for_smoke(root)?;
     let names = fetched(&whylate, None, &QUICK_KERNELS)?;
     if !names.iter().any(|name| QUICK_KERNELS.contains(&name.as_str())) {
         return Ok(Quick::Skipped(format!(

@@ -1,5 +1,6 @@
 //! The test rig: built, and called.
 
+use crate::cross::Profile;
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -63,5 +64,14 @@ pub(super) fn rig(whylate: &Path, verb: &str, arguments: &[String]) -> Result<Va
 
 /// Builds all three programs; `whylate-lab` looks for the other two beside itself.
 pub(super) fn build(root: &Path) -> Result<PathBuf> {
-    crate::release::whylate(root, &["whylate-lab-cli", "whylate-inject"])
+    crate::release::whylate(root, &BESIDE)
 }
+
+/// As [`build`], in the profile that is soon built: smoke tests look at answers, not at speed, and the release's optimisations
+/// take longer than their guests.
+pub(super) fn build_for_smoke(root: &Path) -> Result<PathBuf> {
+    crate::release::built(root, Profile::Guest, &BESIDE)
+}
+
+/// The programs beside `whylate`.
+const BESIDE: [&str; 2] = ["whylate-lab-cli", "whylate-inject"];
