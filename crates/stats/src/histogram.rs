@@ -43,6 +43,16 @@ pub struct Histogram {
     unit: Ns,
     /// No sample of the overflow is below it.
     limit: Ns,
+    /// Summed up, these buckets overlapped: their samples are in the overflow.
+    overlap: Option<Box<Overlap>>,
+}
+
+/// Buckets that overlap.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Overlap {
+    /// From here on no sample is in a bucket.
+    from: Ns,
+    buckets: Vec<Bucket>,
 }
 
 /// What is known of a distribution beside its buckets.
@@ -66,7 +76,7 @@ impl Histogram {
         let count = buckets.iter().map(|bucket| bucket.count).fold(exact.overflow, u64::saturating_add);
         let Exact { overflow, sum, min, max } = exact;
         let limit = buckets.last().map_or(min, |last| Ns(last.upto.0.saturating_add(1)));
-        Histogram { buckets, count, overflow, sum, min, max, unit: Ns(1), limit }
+        Histogram { buckets, count, overflow, sum, min, max, unit: Ns(1), limit, overlap: None }
     }
 
     /// The same of a program that rounds minimum, maximum and each sample of the mean down to a multiple of `unit`.
@@ -180,16 +190,32 @@ impl Histogram {
     /// How many samples are above a latency. Of a bucket that it lies in, all are counted but the latency is its last.
     pub fn beyond(&self, latency: Ns) -> u64 {
         let from = self.buckets.partition_point(|bucket| bucket.upto <= latency);
-        let overflow = if self.upto(self.max) > latency { self.overflow } else { 0 };
-        self.buckets[from..].iter().map(|bucket| bucket.count).fold(overflow, u64::saturating_add)
+        let overflow = if self.upto(self.max) > latency { self.unbounded() } else { 0 };
+        let loose = self.overlapping().iter().filter(|bucket| bucket.upto > latency);
+        self.buckets[from..]
+            .iter()
+            .chain(loose)
+            .map(|bucket| bucket.count)
+            .fold(overflow, u64::saturating_add)
     }
 
     /// How many samples are surely above a latency: of a bucket that it lies in, none but the maximum.
     pub fn surely_beyond(&self, latency: Ns) -> u64 {
         let from = self.buckets.partition_point(|bucket| bucket.from <= latency);
-        let overflow = if self.limit() > latency { self.overflow } else { 0 };
-        let all = self.buckets[from..].iter().map(|bucket| bucket.count).fold(overflow, u64::saturating_add);
-        all.max(u64::from(self.count > 0 && self.max > latency))
+        let overflow = if self.limit() > latency { self.unbounded() } else { 0 };
+        let loose = self.overlapping().iter().filter(|bucket| bucket.from > latency);
+        let each = self.buckets[from..].iter().chain(loose).map(|bucket| bucket.count);
+        each.fold(overflow, u64::saturating_add).max(u64::from(self.count > 0 && self.max > latency))
+    }
+
+    fn overlapping(&self) -> &[Bucket] {
+        self.overlap.as_ref().map_or(&[], |overlap| &overlap.buckets)
+    }
+
+    /// Samples of which no more is known than that they are in the overflow.
+    fn unbounded(&self) -> u64 {
+        let bounded = self.overlapping().iter().map(|bucket| bucket.count).fold(0, u64::saturating_add);
+        self.overflow.saturating_sub(bounded)
     }
 
     /// The least that a sample in no bucket can be.
@@ -212,7 +238,9 @@ impl Histogram {
         &self.buckets
     }
 
-    /// Adds another distribution's samples: all CPUs together. Both should have the same buckets.
+    /// Adds another distribution's samples: all CPUs together. Both should have the same buckets: where two overlap and do not
+    /// end alike, the sum of their samples is that of no bucket. These samples and all later ones are then in none, and only
+    /// how many of them are beyond a latency is known.
     pub fn merge(&mut self, other: &Histogram) {
         if other.count == 0 {
             return;
@@ -238,11 +266,36 @@ impl Histogram {
             same
         });
         self.overflow = self.overflow.saturating_add(other.overflow);
+        self.leave_overlapping(other.overlap.as_deref());
         self.count = self.count.saturating_add(other.count);
         self.sum = self.sum.saturating_add(other.sum);
         self.min = self.min.min(other.min);
         self.max = self.max.max(other.max);
         self.unit = self.unit.max(other.unit);
+    }
+
+    /// Takes the samples of the first buckets that overlap, and of all later ones, out of their buckets: in another sum they
+    /// would have to be anywhere from there on.
+    fn leave_overlapping(&mut self, other: Option<&Overlap>) {
+        let overlap = |pair: &[Bucket]| pair[1].from <= pair[0].upto;
+        let own = self.overlap.take();
+        let before = [own.as_deref(), other].into_iter().flatten();
+        let mut from = before.clone().map(|one| one.from).min();
+        if self.buckets.windows(2).any(overlap) {
+            self.buckets.sort_by_key(|bucket| bucket.from);
+            let first = self.buckets.windows(2).find(|pair| overlap(pair)).map(|pair| pair[0].from);
+            from = [from, first].into_iter().flatten().min();
+        }
+        let Some(mut from) = from else { return };
+        let mut buckets: Vec<Bucket> = before.flat_map(|one| one.buckets.iter().copied()).collect();
+        let first = self.buckets.partition_point(|bucket| bucket.upto < from);
+        for bucket in self.buckets.drain(first..) {
+            self.overflow = self.overflow.saturating_add(bucket.count);
+            from = from.min(bucket.from);
+            buckets.push(bucket);
+        }
+        self.limit = self.limit.min(from);
+        self.overlap = Some(Box::new(Overlap { from, buckets }));
     }
 }
 
@@ -360,6 +413,45 @@ mod tests {
             prop_assert_eq!(measured.mean(), Some(Ns(samples.iter().sum::<i64>() / samples.len() as i64)));
             let counted: u64 = measured.buckets().iter().map(|b| b.count).sum();
             prop_assert_eq!(counted + measured.overflow(), samples.len() as u64);
+        }
+
+        /// Whatever the buckets of two or three threads are: a percentile of all lies between its bounds.
+        #[test]
+        fn buckets_that_overlap_are_not_summed_up(
+            threads in prop::collection::vec(prop::collection::vec(0i64..1_000, 2..60), 1..4),
+            widths in prop::collection::vec(1usize..40, 3),
+            q in 0.0f64..=1.0,
+        ) {
+            let mut sum = Histogram::default();
+            for (samples, width) in threads.iter().zip(&widths) {
+                let mut samples = samples.clone();
+                samples.sort_unstable();
+                // As many samples in each bucket, of which two may begin and end with the same one.
+                let mut buckets: Vec<Bucket> = Vec::new();
+                for part in samples.chunks(*width) {
+                    let (from, upto) = (Ns(part[0]), Ns(part[part.len() - 1]));
+                    match buckets.last_mut() {
+                        Some(last) if last.upto >= from => {
+                            (last.upto, last.count) = (upto, last.count + part.len() as u64);
+                        }
+                        _ => buckets.push(Bucket { from, upto, count: part.len() as u64 }),
+                    }
+                }
+                let (min, max) = (Ns(samples[0]), Ns(samples[samples.len() - 1]));
+                sum.merge(&Histogram::new(buckets, Exact { min, max, ..Exact::default() }));
+            }
+            let mut all = threads.concat();
+            all.sort_unstable();
+            let exact = all[((q * all.len() as f64).ceil() as usize).clamp(1, all.len()) - 1];
+            let bounds = sum.percentile_bounds(q).expect("samples");
+            prop_assert!(bounds.least.0 <= exact && exact <= bounds.most.0, "{bounds:?}: {exact}, {sum:?}");
+            let later = all.iter().filter(|sample| **sample > exact).count() as u64;
+            prop_assert!(sum.surely_beyond(Ns(exact)) <= later && later <= sum.beyond(Ns(exact)));
+            // Counts are those of the buckets, which are exact where one ends.
+            prop_assert_eq!((sum.count(), sum.beyond(Ns(-1)), sum.surely_beyond(Ns(-1))), {
+                let count = all.len() as u64;
+                (count, count, count)
+            });
         }
 
         #[test]
