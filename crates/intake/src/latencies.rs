@@ -2,8 +2,8 @@
 //!
 //! ```text
 //! "{" ──> json: cyclictest --json, oslat --json, jitterdebugger, OSADL's RT Dataset
-//! text ─> cyclictest: the summary, -h, --histfile, -v;  rtla: timerlat hist, osnoise hist;  oslat;
-//!         histograms of bcc and bpftrace, whose classes double
+//! text ─> cyclictest: the summary, -h, --histfile, -v;  rtla: timerlat hist, osnoise hist;  oslat;  sysjitter;
+//!         latency of Xenomai, and latmus;  stress-ng --cyclic;  histograms of bcc and bpftrace, whose classes double
 //! ```
 //!
 //! Several measurements of one kind in a file are taken together (`sections`). Most of them count in whole microseconds,
@@ -17,8 +17,12 @@ mod json;
 mod log2;
 mod node;
 mod oslat;
+mod ranked;
 mod rtla;
 mod sections;
+mod stress_ng;
+mod sysjitter;
+mod xenomai;
 
 pub use error::LatenciesError;
 pub use file::contents;
@@ -68,7 +72,15 @@ pub fn read(path: &Path, bytes: &[u8]) -> Result<Run, LatenciesError> {
 
 /// Each measurement in a text, by any of the readers.
 fn of_lines(text: &str) -> Vec<Result<Run, Broken>> {
-    let readers = [rtla::read, oslat::read, cyclictest::read, log2::read];
+    let readers = [
+        rtla::read,
+        oslat::read,
+        cyclictest::read,
+        log2::read,
+        sysjitter::read,
+        xenomai::read,
+        stress_ng::read,
+    ];
     readers.into_iter().flat_map(|reader| reader(text)).collect()
 }
 

@@ -13,8 +13,8 @@ use whylate_report::compare::Compared;
 #[derive(Debug, Args)]
 #[command(mut_arg("format", format_of::<Compared>), mut_arg("output", file_of::<Compared>))]
 pub(crate) struct CompareArgs {
-    /// Measurements: documents of `whylate measure --json`, or files of cyclictest, oslat, rtla, jitterdebugger, OSADL,
-    /// bcc and bpftrace; or two documents of `whylate bench --json`.
+    /// Measurements: documents of `whylate measure --json`, or files of cyclictest, oslat, rtla, sysjitter, Xenomai's latency,
+    /// stress-ng --cyclic, jitterdebugger, OSADL, bcc and bpftrace; or two documents of `whylate bench --json`.
     /// All are compared with the first; or give pairs BEFORE:AFTER, each compared by itself. A file whose name has a colon
     /// goes before a pair
     #[arg(value_name = "FILE|BEFORE:AFTER", required_unless_present = "tables")]
@@ -82,7 +82,8 @@ pub(crate) enum FailOnWorse {
 /// `whylate plot`
 #[derive(Debug, Args)]
 pub(crate) struct PlotArgs {
-    /// Measurements: documents of `whylate measure --json`, or files of cyclictest, oslat, rtla, jitterdebugger, OSADL, bcc
+    /// Measurements: documents of `whylate measure --json`, or files of cyclictest, oslat, rtla, sysjitter, Xenomai's latency,
+    /// stress-ng --cyclic, jitterdebugger, OSADL, bcc
     #[arg(value_name = "FILE", required = true)]
     pub(crate) files: Vec<PathBuf>,
     /// The file to write, SVG or, in a build with the feature `png`, PNG

@@ -35,6 +35,7 @@ impl Source {
         threads.iter().try_for_each(|thread| self.is_consistent(thread))?;
         let width = threads.iter().map(Counted::width).max().unwrap_or(1);
         let is_max_upper = threads.iter().any(|thread| thread.is_max_upper);
+        let is_exact = self.unit == Unit::NS && threads.iter().all(|thread| thread.rounding <= 1);
         let mut empty = Vec::new();
         let named = |thread: Counted| (thread.name.clone(), thread.is_stage, thread.measured(unit));
         let mut measured = Vec::new();
@@ -48,7 +49,7 @@ impl Source {
         if measured.is_empty() {
             return Err(self.broken("there is no sample in it".to_owned()));
         }
-        let mut notes = self.notes(&measured, width, is_max_upper);
+        let mut notes = self.notes(&measured, width, is_max_upper, is_exact);
         notes.extend(cut.map(|(held, total)| {
             format!(
                 "lines of the histogram are missing: a thread's classes hold {held} of {total} samples, so they are not used"
@@ -109,15 +110,18 @@ impl Source {
     }
 
     /// What a reader must know of such numbers.
-    fn notes(self, threads: &[Measured], width: u64, is_max_upper: bool) -> Vec<String> {
+    fn notes(self, threads: &[Measured], width: u64, is_max_upper: bool, is_exact: bool) -> Vec<String> {
         let all = |of: fn(&Histogram) -> u64| {
             let whole = threads.iter().filter(|thread| !thread.is_stage);
             whole.map(|thread| of(&thread.histogram)).fold(0, u64::saturating_add)
         };
         let (overflow, samples) = (all(Histogram::overflow), all(Histogram::count));
         let unit = self.unit.name;
-        let rounding = match (width, self.unit == Unit::NS, is_max_upper) {
+        let rounding = match (width, is_exact, is_max_upper) {
             (1, true, false) => "",
+            (_, true, false) => {
+                ": percentiles are rounded down to their class, minimum and maximum are exact"
+            }
             (_, _, false) => ": every latency shown is rounded down to its class",
             (_, _, true) => {
                 ": minimum and percentiles are rounded down to their class, the maximum is rounded up"

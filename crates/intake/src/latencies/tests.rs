@@ -1,6 +1,7 @@
 //! What each tool writes, shortened, and what is understood of it.
 
 mod endings;
+mod programs;
 
 use super::*;
 use proptest::prelude::*;
@@ -44,7 +45,7 @@ fn lines_with_something_around_them_are_read_as_they_are_without() {
         ("grep -n", |number, line| format!("{number}:{line}")),
         ("cat -n", |number, line| format!("{number:6}\t{line}")),
     ];
-    for text in [HISTOGRAM, RTLA, OSLAT] {
+    for text in [HISTOGRAM, RTLA, OSLAT].into_iter().chain(programs::ALL) {
         for (by, dress) in dressings {
             let lines: Vec<String> = text.lines().enumerate().map(|(at, line)| dress(at + 1, line)).collect();
             assert_eq!(run(&lines.join("\n")), run(text), "{by}: {text}");

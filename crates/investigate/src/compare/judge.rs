@@ -144,7 +144,7 @@ fn unknown(before: &Prepared, after: &Prepared, all: &Difference, shown: RunVerd
     }
     Some(format!(
         "how late {lost_before} samples before and {lost_after} now were is not known: they are off the scale, and they are \
-         the latest. Measure with a larger limit"
+         the latest. Measure with a larger limit, or with a histogram"
     ))
 }
 
