@@ -268,11 +268,13 @@ mod tests {
     #[test]
     fn memory_is_bounded() {
         let threshold = threshold(Some(Ns::from_secs(1)));
+        // No process has such a number (PID_MAX_LIMIT in the kernel's include/linux/threads.h): this one's would not count.
+        let first = 1 << 22;
         for n in 0..5_000 {
             let name = format!("c{}", n % 300);
             threshold.is_late(&EndedTimes {
                 comm: Comm::from(name.as_str()),
-                ..ended(n, i64::from(n), 1_000, true)
+                ..ended(first + n, i64::from(n), 1_000, true)
             });
         }
         assert!(threshold.histories().len() <= MOST_NAMES + 1);
