@@ -8,13 +8,11 @@
 //! A bound is given where theory has one: for tasks that stay on one CPU. Elsewhere the reason is given instead.
 
 mod analysis;
-mod assign;
 mod demand;
 mod fixed_priority;
 mod interference;
 mod job;
 
 pub use analysis::{Bound, bounds};
-pub use assign::{Assignment, assign_priorities};
 pub use demand::{DemandTask, demand, first_overload};
 pub use fixed_priority::{Interference, ResponseLimit, response_time, response_times_of_jobs};

@@ -4,6 +4,7 @@
 mod apply;
 mod parse;
 
+pub(crate) use apply::thread;
 pub use apply::{ChangeError, apply, apply_to_task_set, matches, select, tasks_named, unknown};
 
 use crate::model::{FairServer, KernelSeries};

@@ -15,6 +15,7 @@ mod check;
 mod engine;
 pub mod findings;
 pub mod model;
+pub mod propose;
 pub mod recording;
 pub mod replay;
 mod replay_report;

@@ -4,6 +4,7 @@ use crate::bounds::bounds;
 use crate::engine::Tally;
 use crate::findings;
 use crate::model::{Machine, Model, TaskPolicy};
+use crate::propose::Proposal;
 use crate::replay_report::ReplayReport;
 use crate::result::TaskResult;
 use crate::source::SimulatedSource;
@@ -49,6 +50,8 @@ pub struct SimulationReport {
     pub replay: Option<ReplayReport>,
     /// Of a recording, where they are asked for: the worst cases of threads.
     pub worst_cases: Vec<WorstCase>,
+    /// Where it was asked for: priorities and CPUs that hold all deadlines; the rest of the report is of a run with them.
+    pub proposal: Option<Proposal>,
     /// Of a sweep: all its combinations; the rest of the report is about the worst one.
     pub sweep: Option<Sweep>,
 }
@@ -119,6 +122,7 @@ pub(crate) fn simulate_some(model: &Model, options: RunOptions, shown: &[usize])
         assumptions,
         replay: None,
         worst_cases: Vec::new(),
+        proposal: None,
         sweep: None,
     }
 }

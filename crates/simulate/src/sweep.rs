@@ -16,5 +16,6 @@ mod subject;
 pub use axis::{MOST_COMBINATIONS, SweepAxis};
 pub use combination::{Combination, Sweep, SweepGroup};
 pub use outcome::{OtherThread, SweepOutcome, ThreadOutcome};
+pub(crate) use outcome::{compare, run as outcomes};
 pub use run::{SweepError, sweep};
 pub use subject::SweepSubject;

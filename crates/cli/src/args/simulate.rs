@@ -69,6 +69,15 @@ pub(crate) struct ReplayArgs {
     /// grouped by what they do, worst first, and then the worst one. At most 10000 combinations.
     #[arg(long, value_name = "KEY=VALUES", value_parser = SweepAxis::parse, conflicts_with_all = ["worst_case", "export"])]
     pub(crate) sweep: Vec<SweepAxis>,
+    /// Look for priorities, and CPUs where these alone do not do, with which the tasks with a deadline hold it
+    ///
+    /// By Audsley's assignment, from the lowest priority on; each step by the bounds of the analysis where there are any, else by
+    /// a run. Of a recording: of the threads of --task with --deadline. The report is of a run with the proposal.
+    #[arg(long, conflicts_with_all = ["sweep", "worst_case", "export"])]
+    pub(crate) propose: bool,
+    /// With --propose: write what is proposed as a profile, for `whylate plan --profile FILE`
+    #[arg(long, value_name = "FILE", requires = "propose")]
+    pub(crate) write_profile: Option<PathBuf>,
     /// Leave a thread of a recording out (repeatable)
     #[arg(long, value_name = "NAME")]
     pub(crate) remove: Vec<String>,

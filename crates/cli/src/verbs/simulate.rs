@@ -1,9 +1,11 @@
 //! `whylate simulate`
 
 mod export;
+mod profile;
 mod provoke;
 
 use crate::args::{ConvertFormat, SimulateArgs};
+use crate::atomic_file;
 use crate::exit_status::ExitStatus;
 use crate::output::message;
 use crate::report::Destination;
@@ -16,6 +18,7 @@ use whylate_base::Ns;
 use whylate_events::EventSource;
 use whylate_ledger::{Select, WANTED};
 use whylate_simulate::change;
+use whylate_simulate::propose::{ProposalOutcome, propose};
 use whylate_simulate::recording;
 use whylate_simulate::sweep::{Sweep, SweepSubject, sweep};
 use whylate_simulate::taskset::{self, Overrides};
@@ -24,9 +27,10 @@ use whylate_simulate::{RunOptions, SimulationReport};
 
 pub(crate) fn run(args: &SimulateArgs) -> Result<ExitStatus> {
     let format = args.export.as_deref().map(export::check).transpose()?;
-    if let Some(file) = &args.export {
+    for file in args.export.iter().chain(&args.replay.write_profile) {
         crate::output::spare(&args.input, file)?;
     }
+    args.replay.write_profile.as_deref().map_or(Ok(()), atomic_file::check)?;
     let destination = Destination::of::<SimulationReport>(&args.output, std::slice::from_ref(&args.input))?;
     match trace(args)? {
         Some(source) => of_recording(args, source, format, &destination),
@@ -61,6 +65,7 @@ fn of_task_set(
     let subject = SweepSubject::TaskSet { model: &model, options };
     let report = reported(args, subject).with_context(|| format!("{name}"))?;
     destination.write(&report)?;
+    profile::write(args.replay.write_profile.as_deref(), &report)?;
     if let Some((file, format)) = args.export.as_deref().zip(format) {
         let (model, _) = change::apply_to_task_set(&model, &args.replay.changes())?;
         export::write(&model, options.duration, options.seed, file, format)?;
@@ -68,9 +73,13 @@ fn of_task_set(
     Ok(status(args, &report))
 }
 
-/// With the changes, or with each combination of a sweep.
+/// With the changes, with those that are proposed, or with each combination of a sweep.
 fn reported(args: &SimulateArgs, subject: SweepSubject<'_>) -> Result<SimulationReport> {
     let (tasks, changes) = (&args.replay.tasks, args.replay.changes());
+    if args.replay.propose {
+        let stop = signals::stop_flags()?;
+        return Ok(propose(subject, tasks, &changes, &stop.asked)?);
+    }
     if args.replay.sweep.is_empty() {
         return Ok(subject.report(&changes, tasks)?);
     }
@@ -110,6 +119,7 @@ fn of_recording(
         report.worst_cases = worst_cases(&recording, &watched);
     }
     destination.write(&report)?;
+    profile::write(args.replay.write_profile.as_deref(), &report)?;
     if let Some((file, format)) = args.export.as_deref().zip(format) {
         let (model, _) = change::apply(&recording, &args.replay.changes())?;
         export::write(&model, recording.length, 0, file, format)?;
@@ -129,8 +139,14 @@ fn of_recording(
     Ok(status(args, &report))
 }
 
-/// Where a sweep was interrupted and has found nothing, the rest is not known.
+/// Where a sweep or a search was interrupted and has found nothing, the rest is not known; nor is it where a search has found
+/// nothing, for it does not try all.
 fn status(args: &SimulateArgs, report: &SimulationReport) -> ExitStatus {
+    if let Some(proposal) = &report.proposal
+        && matches!(proposal.outcome, ProposalOutcome::Interrupted | ProposalOutcome::NotFound { .. })
+    {
+        return ExitStatus::CannotTell;
+    }
     match ExitStatus::of(&report.findings, args.fail_on.into()) {
         ExitStatus::Done if report.sweep.as_ref().is_some_and(Sweep::is_cut_short) => ExitStatus::CannotTell,
         status => status,

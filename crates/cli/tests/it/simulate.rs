@@ -253,6 +253,47 @@ fn a_sweep_finds_the_bad_phase_in_every_format() {
 }
 
 #[test]
+fn a_proposal_is_a_run_with_its_changes_and_a_profile_that_plan_takes() {
+    let directory = tempfile::tempdir().expect("temporary directory");
+    let profile = directory.path().join("p.toml").display().to_string();
+    let higher = fixture("6.1-higher");
+    let base = ["simulate", higher.as_str(), "-t", "victim", "--deadline", "2ms"];
+    let run = whylate([&base[..], &["--propose", "--json", "--write-profile", &profile]].concat());
+    let document: Value = serde_json::from_str(&run.stdout).expect("JSON");
+    let proposal = &document["proposal"];
+    assert_eq!((proposal["outcome"].as_str(), proposal["held_by"].as_str()), (Some("found"), Some("run")));
+    let before = proposal["tasks"][0]["before"].clone();
+    assert!(before["misses"].as_u64() > Some(0), "{proposal:#}");
+    // The same changes by hand show the same.
+    let change = proposal["changes"][0].as_str().expect("a change").to_owned();
+    let by_hand = whylate([&base[..], &["--json", "--set", &change]].concat());
+    let by_hand: Value = serde_json::from_str(&by_hand.stdout).expect("JSON");
+    assert_eq!(document["tasks"], by_hand["tasks"]);
+    for format in ["text", "html", "markdown"] {
+        let run = whylate([&base[..], &["--propose", "--format", format]].concat());
+        assert!(run.stdout.contains(&change), "{format}: {run:#?}");
+    }
+    let plan = whylate(["plan", "--profile", &profile]);
+    assert!(plan.stderr.is_empty() && plan.stdout.contains("threads victim"), "{plan:#?}");
+    let none = whylate([
+        "simulate",
+        &higher,
+        "-t",
+        "victim",
+        "--deadline",
+        "1us",
+        "--propose",
+        "--write-profile",
+        &profile,
+    ]);
+    assert_eq!(none.code, Some(3), "{none:#?}");
+    assert!(none.stderr.contains("is not written: nothing was found"), "{none:#?}");
+    let without = whylate(["simulate", &higher, "-t", "victim", "--propose"]);
+    assert_eq!(without.code, Some(2), "{without:#?}");
+    assert!(without.stderr.contains("--deadline"), "{without:#?}");
+}
+
+#[test]
 fn a_combination_of_a_sweep_is_what_set_shows() {
     let higher = fixture("6.1-higher");
     let run =

@@ -1,10 +1,11 @@
 //! A simulation as one HTML file: the tasks, findings, and the worst activations with their timelines.
 
-use super::{facts, replay, sweep, worst_case};
+use super::{facts, proposal, replay, sweep, worst_case};
 use crate::explain::html::{activation, summary};
 use crate::html::page::page;
 use crate::words;
 use maud::{Markup, html};
+use whylate_simulate::propose::Proposal;
 use whylate_simulate::sweep::Sweep;
 use whylate_simulate::worst_case::WorstCase;
 use whylate_simulate::{ReplayReport, SimulationReport};
@@ -21,6 +22,7 @@ pub(super) fn render(report: &SimulationReport) -> String {
         @if let Some(of) = &report.replay {
             section { p { (replay::error(of)) } @if let Some(losses) = replay::losses(of) { p { (losses) } } }
         }
+        @if let Some(of) = &report.proposal { (proposed(of)) }
         @if let Some(of) = &report.sweep { (swept(of)) }
         @match &report.replay { Some(of) => (replayed(of)), None => (tasks(report)) }
         @for worst in &report.worst_cases { (composed(worst)) }
@@ -38,6 +40,24 @@ pub(super) fn render(report: &SimulationReport) -> String {
     };
     let footer = html! { "Made by whylate " (env!("CARGO_PKG_VERSION")) "." };
     page(title, &header, &main, &footer)
+}
+
+/// A proposal; what follows is of a run with it.
+fn proposed(of: &Proposal) -> Markup {
+    html! {
+        section {
+            h2 { (proposal::HEADING) }
+            p { (words::clean(&proposal::sentence(of))) }
+            div.wide { table {
+                thead { tr { th { "task" } @for name in proposal::COLUMNS { th.n { (name) } } } }
+                tbody { @for task in &of.tasks { tr {
+                    td { (words::clean(&task.name)) }
+                    @for cell in proposal::cells(task) { td.n { (cell) } }
+                } } }
+            } }
+            @if let Some(worse) = proposal::worse(of) { p { (words::clean(&worse)) } }
+        }
+    }
 }
 
 fn tasks(report: &SimulationReport) -> Markup {

@@ -35,6 +35,9 @@ pub struct Document {
     /// Of a recording: the worst cases of the threads that they were asked for of; absent where they were not.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub worst_cases: Vec<super::worst_case_json::ThreadWorstCase>,
+    /// Where it was asked for: priorities and CPUs that hold all deadlines; the rest of the document is of a run with them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub proposal: Option<super::proposal_json::ProposalDocument>,
     /// Of a sweep: all its combinations, and the rest of the document is about the worst one; absent without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sweep: Option<super::sweep_json::SweepDocument>,
@@ -118,6 +121,7 @@ pub fn render(report: &SimulationReport) -> Value {
         assumptions: report.assumptions.clone(),
         replay: report.replay.as_ref().map(super::replay_json::replay),
         worst_cases: report.worst_cases.iter().map(super::worst_case_json::worst_case).collect(),
+        proposal: report.proposal.as_ref().map(super::proposal_json::proposal),
         sweep: report.sweep.as_ref().map(super::sweep_json::sweep),
     })
 }

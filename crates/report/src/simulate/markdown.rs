@@ -1,6 +1,6 @@
 //! A simulation as Markdown, for an issue.
 
-use super::{facts, replay, sweep, worst_case};
+use super::{facts, proposal, replay, sweep, worst_case};
 use crate::markdown::escape;
 use whylate_simulate::SimulationReport;
 use whylate_simulate::sweep::Sweep;
@@ -8,6 +8,12 @@ use whylate_simulate::sweep::Sweep;
 /// A simulation as Markdown. Ends with a line break.
 pub(super) fn render(report: &SimulationReport) -> String {
     let mut text = format!("# whylate simulate\n\n{}\n", escape(&facts::about(report).join(" · ")));
+    if let Some(of) = &report.proposal {
+        text += &format!("\n## {}\n\n{}\n", proposal::HEADING, escape(&proposal::sentence(of)));
+        let rows = of.tasks.iter().map(|task| (task.name.as_str(), proposal::cells(task)));
+        text += &table("task", proposal::COLUMNS, rows);
+        text += &proposal::worse(of).map_or_else(String::new, |worse| format!("\n{}\n", escape(&worse)));
+    }
     match &report.replay {
         Some(of) => {
             text += &format!("\n{}\n", escape(&replay::error(of)));

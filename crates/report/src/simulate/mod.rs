@@ -4,6 +4,8 @@ mod facts;
 mod html;
 pub mod json;
 mod markdown;
+mod proposal;
+pub mod proposal_json;
 mod replay;
 pub mod replay_json;
 mod sweep;

@@ -1,11 +1,12 @@
 //! A simulation for a terminal: the tasks, findings, the worst activations, what was taken for granted.
 
-use super::{facts, replay, sweep, worst_case};
+use super::{facts, proposal, replay, sweep, worst_case};
 use crate::explain::terminal::{activation, trace};
 use crate::terminal::Style;
 use crate::terminal::layout::{Align, Cell, Page};
 use crate::terminal::paint::Ink;
 use crate::words;
+use whylate_simulate::propose::Proposal;
 use whylate_simulate::sweep::Sweep;
 use whylate_simulate::worst_case::WorstCase;
 use whylate_simulate::{ReplayReport, SimulationReport};
@@ -16,6 +17,9 @@ const IN_FULL: usize = 3;
 /// A simulation as text. Ends with a line break.
 pub(super) fn render(report: &SimulationReport, style: &Style) -> String {
     let mut page = Page::new(style);
+    if let Some(of) = &report.proposal {
+        proposed(&mut page, of);
+    }
     match &report.replay {
         Some(of) => replayed(&mut page, of, report.sweep.as_ref()),
         None => {
@@ -42,6 +46,25 @@ pub(super) fn render(report: &SimulationReport, style: &Style) -> String {
     page.gap();
     page.facts(&facts::about(report));
     page.finish()
+}
+
+/// A proposal; what follows is of a run with it.
+fn proposed(page: &mut Page, of: &Proposal) {
+    page.line(&[(proposal::HEADING, Ink::Strong)]);
+    page.paragraph(2, &words::clean(&proposal::sentence(of)), Ink::Strong);
+    let heading = ["task"].into_iter().chain(proposal::COLUMNS).map(|name| Cell::new(name, Ink::Faint));
+    let mut rows: Vec<Vec<Cell>> = vec![heading.collect()];
+    for task in &of.tasks {
+        let name = Cell::new(words::clean(&task.name), Ink::Strong);
+        rows.push([name].into_iter().chain(proposal::cells(task).map(Cell::from)).collect());
+    }
+    let mut aligns = vec![Align::Right; proposal::COLUMNS.len() + 1];
+    aligns[0] = Align::Left;
+    page.table(2, &aligns, &rows);
+    if let Some(worse) = proposal::worse(of) {
+        page.paragraph(2, &words::clean(&worse), Ink::Plain);
+    }
+    page.gap();
 }
 
 /// The tasks of a task set.

@@ -175,7 +175,11 @@ fn machine(model: &mut Model, what: &MachineChange) -> Result<(), String> {
     Ok(())
 }
 
-fn thread(model: &mut Model, at: usize, what: &ThreadChange) -> Result<(), String> {
+/// Makes a change of one task.
+///
+/// # Errors
+/// What is wrong with it.
+pub(crate) fn thread(model: &mut Model, at: usize, what: &ThreadChange) -> Result<(), String> {
     let count = model.machine.cpus;
     let Some(task) = model.tasks.get_mut(at) else { return Ok(()) };
     match what {

@@ -67,14 +67,14 @@ pub struct OtherThread {
 }
 
 /// The outcomes of all tasks of one run.
-pub(super) fn run(model: &Model, length: Ns, seed: u64) -> Vec<ThreadOutcome> {
+pub(crate) fn run(model: &Model, length: Ns, seed: u64) -> Vec<ThreadOutcome> {
     let mut simulation = Simulation::new(model, length, seed, false);
     while simulation.advance() {}
     simulation.tallies().map(|tally| ThreadOutcome::of(tally, length)).collect()
 }
 
 /// What a run shows of the chosen tasks, and which of the others lose against `before`.
-pub(super) fn compare(all: &[ThreadOutcome], before: &[ThreadOutcome], chosen: &[usize]) -> SweepOutcome {
+pub(crate) fn compare(all: &[ThreadOutcome], before: &[ThreadOutcome], chosen: &[usize]) -> SweepOutcome {
     let mut others: Vec<OtherThread> = (0..all.len())
         .filter(|task| !chosen.contains(task))
         .map(|task| OtherThread { task, before: before[task].longest(), after: all[task].longest() })

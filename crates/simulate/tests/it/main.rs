@@ -4,6 +4,7 @@ mod behaviour;
 mod bounds;
 mod changes;
 mod ledger;
+mod propose;
 mod random;
 mod recording;
 mod stories;
