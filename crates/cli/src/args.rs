@@ -35,7 +35,6 @@ pub(crate) use explain::{ExplainArgs, HostArgs};
 pub(crate) use guard::{GuardArgs, GuardWatchdogArgs};
 pub(crate) use hold::HoldArgs;
 pub(crate) use lab::{ExecArgs, GuestArgs, GuestTime, KernelsArgs, LabVerb};
-pub(crate) use markers::MarkerArgs;
 pub(crate) use measure::{Export, LoadArgs, LoadWorkerArgs, MeasureArgs, ProbeArgs};
 pub(crate) use output::OutputArgs;
 pub(crate) use plan::{PlanArgs, Wanted};

@@ -43,8 +43,20 @@ pub struct TraceInfo {
     pub latency: Option<LatencyTrace>,
     /// Latencies that another tool has already taken apart; such a file may have no events.
     pub breakdowns: Vec<Breakdown>,
+    /// What probes of whylate's own show of a program's activations (`whylate record --at`); `None` without them.
+    pub probed: Option<ProbedActivations>,
     /// Call stacks of threads, where they were sampled (`whylate record --stacks`).
     pub stacks: Option<Arc<Stacks>>,
+}
+
+/// What probes show of a program's activations, as [`PROBED_BEGIN`](crate::PROBED_BEGIN) and
+/// [`PROBED_END`](crate::PROBED_END).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProbedActivations {
+    /// Their beginnings only: each lasts until the next.
+    Begin,
+    /// Beginnings and ends.
+    BeginAndEnd,
 }
 
 impl TraceInfo {

@@ -9,10 +9,10 @@ pub type Symbol = Text<39>;
 /// A line written to `trace_marker`, cut at 62 bytes.
 pub type Marker = Text<62>;
 
-/// The marker that stands for a probe at the beginning of a program's function.
-pub const PROBED_BEGIN: &str = "probed function begins";
-/// The same at its return.
-pub const PROBED_END: &str = "probed function returns";
+/// The marker that stands for a probe where an activation of a program begins.
+pub const PROBED_BEGIN: &str = "probe: activation begins";
+/// The same where it ends.
+pub const PROBED_END: &str = "probe: activation ends";
 
 /// A function with the module it is in, as `name [module]`; without the module where both do not fit: the function matters more.
 pub fn symbol_in_module(name: &[u8], module: &[u8]) -> Symbol {

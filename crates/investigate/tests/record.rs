@@ -11,12 +11,12 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 use whylate_base::{CpuSet, Ns, Tid};
-use whylate_events::{FACT_PREFIX, Fact, KindSet};
+use whylate_events::{FACT_PREFIX, Fact, KindSet, ProbedActivations};
 use whylate_ftrace::dat::TraceFile;
 use whylate_ftrace::tracefs::{Instance, Tracefs};
 use whylate_investigate::record::{RecordError, RecordOptions, RecordReport, SessionOptions, Stop, record};
-use whylate_ledger::{Cause, Markers, Options};
-use whylate_stacks::FunctionPlace;
+use whylate_ledger::{Cause, Options};
+use whylate_stacks::{FunctionPlace, ProbedPlace};
 use whylate_testing::Need;
 
 /// Tracefs, where this user may make an instance in it. One test at a time: each looks at
@@ -350,7 +350,8 @@ fn calls_of_a_function_are_recorded_and_leave_no_probe() {
     let directory = tempfile::tempdir().expect("directory");
     let own = std::env::current_exe().expect("this program");
     let mut options = options(directory.path(), &["sleep", "0.2"]);
-    options.session.at = Some(FunctionPlace::find(&own, "a_probed_function").expect("it is there"));
+    let place = FunctionPlace::find(&own, "a_probed_function").expect("it is there");
+    options.session.at = Some(ProbedPlace::Function(place));
     let over = AtomicBool::new(false);
     let report = thread::scope(|scope| {
         scope.spawn(|| {
@@ -365,8 +366,8 @@ fn calls_of_a_function_are_recorded_and_leave_no_probe() {
     let report = report.expect("recorded");
     assert_eq!(probes(), before);
     let source = whylate_intake::open(&report.path, KindSet::ALL).expect("opens");
-    let marked = Options { markers: Some(Markers::of_probes()), ..Options::default() };
-    let explanation = whylate_ledger::explain(source, &marked);
+    assert_eq!(source.info().probed, Some(ProbedActivations::BeginAndEnd));
+    let explanation = whylate_ledger::explain(source, &Options::default());
     let whole: Vec<_> = explanation.activations.iter().filter(|one| one.is_whole()).collect();
     assert!(!whole.is_empty());
     for one in whole {
@@ -386,8 +387,8 @@ fn a_place_that_is_no_code_is_refused() {
     }
     let directory = tempfile::tempdir().expect("directory");
     let mut options = options(directory.path(), &["true"]);
-    options.session.at =
-        Some(FunctionPlace { path: PathBuf::from("/nowhere"), name: "step".to_owned(), offset: 64 });
+    let place = FunctionPlace { path: PathBuf::from("/nowhere"), name: "step".to_owned(), offset: 64 };
+    options.session.at = Some(ProbedPlace::Function(place));
     let error = record(&options, &Stop::default()).expect_err("there is no such file");
     assert!(matches!(error, RecordError::Probe { .. }), "{error}");
 }

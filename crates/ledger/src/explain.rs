@@ -7,7 +7,7 @@ use crate::findings::{self, Subject};
 use crate::identities::Identity;
 use crate::model::{Activation, Explanation, Missing, TaskSummary, Trigger, by_thread};
 use crate::mutexes;
-use crate::options::{Options, Select};
+use crate::options::{Markers, Options, Select};
 use crate::places::Samples;
 use crate::profiles;
 use crate::stats::Stats;
@@ -40,7 +40,9 @@ pub fn explain_each(
 
 fn explain_all(mut source: impl EventSource, options: &Options, mut each: Option<Each<'_>>) -> Explanation {
     let asked = options;
-    let options = &tracers::options(asked, source.info());
+    let mut options = tracers::options(asked, source.info());
+    options.markers = options.markers.or_else(|| source.info().probed.map(Markers::of_probes));
+    let options = &options;
     let each: Option<Each<'_>> = match &mut each {
         Some(each) => Some(&mut **each),
         None => None,
@@ -174,7 +176,7 @@ fn explain_all(mut source: impl EventSource, options: &Options, mut each: Option
     };
     tracers.add_to(timeline, asked, &mut explanation);
     let is_open = asked.tasks.is_empty()
-        && asked.markers.is_none()
+        && options.markers.is_none()
         && !explanation.concludes()
         && asked.chains.is_none();
     if is_open && !timeline.threads.iter().any(|thread| assembler.usual(thread.tid).is_some()) {

@@ -5,7 +5,7 @@ use crate::scope::Scope;
 use crate::timeline::activations::Begin;
 use crate::timeline::thread::Thread;
 use whylate_base::{Ns, Tid, glob};
-use whylate_events::{PROBED_BEGIN, PROBED_END};
+use whylate_events::{PROBED_BEGIN, PROBED_END, ProbedActivations};
 
 /// What the user asked for.
 #[derive(Clone, Debug)]
@@ -26,7 +26,8 @@ pub struct Options {
     /// Ledgers keep every segment where it was, however many there are: for those that need the instants. Otherwise neighbours
     /// of very long ledgers are summed up.
     pub every_segment: bool,
-    /// What begins and ends activations, in place of wake-ups and sleeps; `None` for these.
+    /// What begins and ends activations, in place of wake-ups and sleeps; `None` for what probes show of a program where the
+    /// recording has them, else for these.
     pub markers: Option<Markers>,
 }
 
@@ -40,9 +41,10 @@ pub struct Markers {
 }
 
 impl Markers {
-    /// From the beginning of a program's function, which is probed, to its return.
-    pub fn of_probes() -> Markers {
-        Markers { begin: PROBED_BEGIN.to_owned(), end: Some(PROBED_END.to_owned()) }
+    /// Where probes of a program show them.
+    pub fn of_probes(probed: ProbedActivations) -> Markers {
+        let end = (probed == ProbedActivations::BeginAndEnd).then(|| PROBED_END.to_owned());
+        Markers { begin: PROBED_BEGIN.to_owned(), end }
     }
 
     /// True of a line that begins an activation.

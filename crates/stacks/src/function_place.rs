@@ -1,12 +1,11 @@
 //! Where a function of a program begins in its file, for a probe.
 
 use crate::demangle::demangled;
+use crate::program_file;
 use blazesym::SymType;
 use blazesym::inspect::Inspector;
 use blazesym::inspect::source::{Elf, Source};
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::Read;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
@@ -72,20 +71,7 @@ impl FunctionPlace {
     /// [`FunctionPlaceError`].
     pub fn find(path: &Path, function: &str) -> Result<FunctionPlace, FunctionPlaceError> {
         let failed = |why: String| FunctionPlaceError::File { path: path.to_owned(), why };
-        let path = path.canonicalize().map_err(|error| match error.kind() {
-            std::io::ErrorKind::NotFound => failed("no such file".to_owned()),
-            _ => failed(error.to_string()),
-        })?;
-        let mut magic = [0; 4];
-        let read = File::open(&path).and_then(|mut file| file.read_exact(&mut magic));
-        if read.is_err() || magic != *b"\x7fELF" {
-            return Err(failed("it is no ELF program or library, or cannot be read".to_owned()));
-        }
-        if path.to_string_lossy().contains(char::is_whitespace) {
-            return Err(failed(
-                "the kernel takes no path with a blank for a probe: use a link to it".to_owned(),
-            ));
-        }
+        let path = program_file::checked(path).map_err(failed)?;
         let mut elf = Elf::new(&path);
         // Its debug information may be of any size; the symbols are all that is needed.
         elf.debug_syms = false;

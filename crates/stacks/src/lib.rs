@@ -39,6 +39,8 @@ mod names;
 #[cfg_attr(not(any(target_arch = "x86_64", target_arch = "aarch64")), path = "native_none.rs")]
 mod native;
 mod plain_file;
+mod probed_place;
+mod program_file;
 mod ranges;
 mod record;
 mod sample;
@@ -49,13 +51,16 @@ mod space;
 mod symbols;
 mod table;
 mod unwind;
+mod usdt;
 
 pub use files::ModuleFiles;
 pub use function_place::{FunctionPlace, FunctionPlaceError};
 pub use maps::{Mapping, MapsLine, parse_maps};
 pub use mutex::{HeldMutex, MUTEX_BYTES, held_mutex};
+pub use probed_place::{ProbedPlace, ProbedPlaceError};
 pub use sample::{UserRegisters, UserStack};
 pub use sampler::{DEFAULT_PERIOD, SamplerError, SamplerOptions, StackSampler};
 pub use source::SampledTracepoint;
 pub use symbols::{SymbolOptions, symbolize};
 pub use unwind::{CodePlace, MOST_FRAMES, Unwinder};
+pub use usdt::{UsdtError, UsdtProbe, UsdtSite};

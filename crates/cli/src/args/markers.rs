@@ -1,10 +1,9 @@
 //! What of a program begins and ends activations: markers, or calls of a function.
 
 use clap::Args;
-use std::path::Path;
 use whylate_events::Marker;
 use whylate_ledger::Markers;
-use whylate_stacks::FunctionPlace;
+use whylate_stacks::ProbedPlace;
 
 /// `--begin-marker`, `--end-marker`
 #[derive(Debug, Default, Args)]
@@ -19,12 +18,6 @@ pub(crate) struct MarkerArgs {
 }
 
 impl MarkerArgs {
-    /// What `record --at` leaves to be said, for a later `explain`.
-    pub(crate) fn of_probes() -> String {
-        let Markers { begin, end } = Markers::of_probes();
-        format!("--begin-marker '{begin}' --end-marker '{}'", end.unwrap_or_default())
-    }
-
     pub(crate) fn markers(&self) -> Option<Markers> {
         let begin = self.begin_marker.clone()?;
         // The same line at both ends: each ends one and begins the next.
@@ -36,19 +29,16 @@ impl MarkerArgs {
 /// `--at`
 #[derive(Debug, Default, Args)]
 pub(crate) struct ProbeArgs {
-    /// An activation is a call of this function of a program or library, such as ./ctl:Controller::step, by a probe that is removed
-    /// at the end; sleeps in it belong to it
+    /// An activation is a call of this function of a program or library, such as ./ctl:Controller::step, or goes from one static
+    /// probe (USDT) to another, such as usdt:./ctl:motion:begin,end; sleeps in it belong to it
+    ///
+    /// usdt:FILE:PROVIDER:BEGIN,END, or without END up to the next BEGIN. By probes that are removed at the end.
     #[arg(long, value_name = "FILE:FUNCTION", value_parser = place, conflicts_with = "begin_marker")]
-    pub(crate) at: Option<FunctionPlace>,
+    pub(crate) at: Option<ProbedPlace>,
 }
 
-fn place(text: &str) -> Result<FunctionPlace, String> {
-    // A name may have `::`, a file seldom has a colon.
-    let (file, function) = text.split_once(':').ok_or("give a file and a function, such as ./ctl:step")?;
-    if file.is_empty() || function.is_empty() {
-        return Err("give a file and a function, such as ./ctl:step".to_owned());
-    }
-    FunctionPlace::find(Path::new(file), function).map_err(|error| error.to_string())
+fn place(text: &str) -> Result<ProbedPlace, String> {
+    ProbedPlace::parse(text).map_err(|error| error.to_string())
 }
 
 /// Of a line in a recording only the beginning is kept.

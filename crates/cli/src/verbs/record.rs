@@ -1,6 +1,6 @@
 //! `whylate record`
 
-use crate::args::{MarkerArgs, RecordArgs};
+use crate::args::RecordArgs;
 use crate::exit_status::ExitStatus;
 use crate::output::message;
 use crate::output_errors::OutputErrors;
@@ -11,7 +11,6 @@ use std::os::unix::process::ExitStatusExt;
 use std::time::Duration;
 use whylate_base::Ns;
 use whylate_investigate::record::{RecordOptions, RecordReport, SessionOptions, StackOptions, record};
-use whylate_ledger::Markers;
 use whylate_report::explain::Explained;
 
 pub(crate) fn run(args: &RecordArgs) -> Result<ExitStatus> {
@@ -61,22 +60,11 @@ pub(crate) fn run(args: &RecordArgs) -> Result<ExitStatus> {
     }
     let is_whole = report.ended_early.is_none();
     if !args.explain {
-        if args.probe.at.is_some() {
-            message!(
-                "the calls of the function are its activations for: whylate explain {} {}",
-                MarkerArgs::of_probes(),
-                report.path.display()
-            );
-        }
         errors.into_result()?;
         return Ok(if is_whole { ExitStatus::Done } else { ExitStatus::Failed });
     }
-    let mut chosen = args.selection.options();
-    if args.probe.at.is_some() {
-        chosen.markers = Some(Markers::of_probes());
-    }
-    let explanation =
-        verbs::explain::explain_recording(&report.path, &chosen).context("cannot read the recording back")?;
+    let explanation = verbs::explain::explain_recording(&report.path, &args.selection.options())
+        .context("cannot read the recording back")?;
     let answer = verbs::explain::answer(&explanation, &args.selection, &destination)?;
     errors.into_result()?;
     Ok(if is_whole { answer } else { ExitStatus::Failed })

@@ -2,7 +2,8 @@
 
 use super::compress::Compression;
 use super::container::Container;
-use whylate_events::{Damage, TraceInfo};
+use crate::tracefs::{ACTIVATION_BEGIN, ACTIVATION_END, PROBE_GROUP};
+use whylate_events::{Damage, ProbedActivations, TraceInfo};
 
 pub(super) fn describe(container: &Container) -> TraceInfo {
     let format = match (container.version, container.compression) {
@@ -58,11 +59,26 @@ pub(super) fn describe(container: &Container) -> TraceInfo {
         kernel_release,
         machine,
         host,
+        probed: probed(container),
         time_shifted: container.times.shifted(),
         data_bytes: Some(data_bytes),
         damage,
         ..TraceInfo::default()
     }
+}
+
+/// What probes of our own show of a program, by the formats of their events.
+fn probed(container: &Container) -> Option<ProbedActivations> {
+    let has = |name| {
+        container
+            .formats
+            .iter()
+            .any(|format| (format.system.as_str(), format.name.as_str()) == (PROBE_GROUP, name))
+    };
+    has(ACTIVATION_BEGIN).then(|| match has(ACTIVATION_END) {
+        true => ProbedActivations::BeginAndEnd,
+        false => ProbedActivations::Begin,
+    })
 }
 
 /// Trace clocks that count something else than nanoseconds (`trace_clocks`, `kernel/trace/trace.c`, and

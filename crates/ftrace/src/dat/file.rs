@@ -91,8 +91,8 @@ impl TraceFile {
             let what = "the header, before the trace data".to_owned();
             return Err(DatError::Cut { path: path.to_owned(), offset: source.size(), what });
         }
-        let formats = Arc::new(std::mem::take(&mut container.formats));
         let info = describe(&container);
+        let formats = Arc::new(std::mem::take(&mut container.formats));
         let release = info.kernel_release.as_deref();
         let decoders = Arc::new(Decoders::of_kernel(&formats, container.endian, release));
         Ok(TraceFile::new(source, container, formats, decoders, info))

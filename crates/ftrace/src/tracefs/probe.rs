@@ -15,9 +15,9 @@ use std::time::Duration;
 pub const PROBE_GROUP: &str = "whylate";
 /// The name of the probe of page faults, in its group.
 pub const PAGE_FAULT: &str = "page_fault";
-/// The name of the probe at the beginning of a program's function, in its group.
+/// The name of the probe where an activation of a program begins, in its group.
 pub const ACTIVATION_BEGIN: &str = "activation_begin";
-/// The same at its return.
+/// The same where it ends.
 pub const ACTIVATION_END: &str = "activation_end";
 
 /// A probe of our own, of a function of the kernel or of a program.
@@ -57,16 +57,28 @@ impl ProbeEvent {
         path: &Path,
         offset: u64,
     ) -> Result<(ProbeEvent, ProbeEvent), TracefsError> {
-        let file = user_events_file(tracefs).ok_or_else(|| TracefsError::NoSuchEvent {
-            event: format!("{PROBE_GROUP}:{ACTIVATION_BEGIN}"),
-            path: tracefs.root().join(USER_FILE),
-        })?;
-        let define = |kind: char, name: &'static str| {
-            let group = name::fresh_group();
-            append(&file, &format!("{kind}:{group}/{name} {}:{offset:#x}\n", path.display()))?;
-            Ok(ProbeEvent { file: file.clone(), group, name, filter: None })
-        };
-        Ok((define('p', ACTIVATION_BEGIN)?, define('r', ACTIVATION_END)?))
+        let file = user_events(tracefs)?;
+        let place = format!("{}:{offset:#x}", path.display());
+        Ok((
+            of_program(&file, 'p', ACTIVATION_BEGIN, &place)?,
+            of_program(&file, 'r', ACTIVATION_END, &place)?,
+        ))
+    }
+
+    /// A probe at `offset` of a program's file, in all processes that run it, by the name [`ACTIVATION_BEGIN`] or
+    /// [`ACTIVATION_END`]. The kernel counts up the `semaphore` at this place of the file while the probe is recorded (Linux
+    /// 4.20 and later).
+    ///
+    /// # Errors
+    /// When the kernel has no probes of programs, refuses this place, or when it may not be done.
+    pub fn of_place(
+        tracefs: &Tracefs,
+        name: &'static str,
+        path: &Path,
+        (offset, semaphore): (u64, Option<u64>),
+    ) -> Result<ProbeEvent, TracefsError> {
+        let counted = semaphore.map_or_else(String::new, |semaphore| format!("({semaphore:#x})"));
+        of_program(&user_events(tracefs)?, 'p', name, &format!("{}:{offset:#x}{counted}", path.display()))
     }
 
     fn create(
@@ -154,6 +166,20 @@ const USER_FILE: &str = "uprobe_events";
 
 fn user_events_file(tracefs: &Tracefs) -> Option<PathBuf> {
     Some(tracefs.root().join(USER_FILE)).filter(|path| path.exists())
+}
+
+fn user_events(tracefs: &Tracefs) -> Result<PathBuf, TracefsError> {
+    user_events_file(tracefs).ok_or_else(|| TracefsError::NoSuchEvent {
+        event: format!("{PROBE_GROUP}:{ACTIVATION_BEGIN}"),
+        path: tracefs.root().join(USER_FILE),
+    })
+}
+
+/// A probe of this kind (`p`, or `r` at a return) of a program.
+fn of_program(file: &Path, kind: char, name: &'static str, place: &str) -> Result<ProbeEvent, TracefsError> {
+    let group = name::fresh_group();
+    append(file, &format!("{kind}:{group}/{name} {place}\n"))?;
+    Ok(ProbeEvent { file: file.to_owned(), group, name, filter: None })
 }
 
 fn remove(file: &Path, group: &str, name: &str) -> Result<(), TracefsError> {

@@ -4,7 +4,7 @@ use std::io;
 use std::path::PathBuf;
 use whylate_base::CpuSet;
 use whylate_ftrace::tracefs::TracefsError;
-use whylate_stacks::FunctionPlace;
+use whylate_stacks::ProbedPlace;
 use whylate_sys::OutputError;
 
 /// Why there is no recording.
@@ -44,11 +44,11 @@ pub enum RecordError {
          record with trace-cmd -e sched -e irq -e irq_vectors -e timer, and use --begin-marker with whylate explain"
     )]
     Markers,
-    /// A function cannot be probed.
-    #[error("the function {} of {} cannot be probed", place.name, place.path.display())]
+    /// A program cannot be probed.
+    #[error("{place} cannot be probed")]
     Probe {
-        /// The function.
-        place: FunctionPlace,
+        /// Where.
+        place: Box<ProbedPlace>,
         /// Why not.
         source: TracefsError,
     },

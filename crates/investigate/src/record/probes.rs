@@ -1,8 +1,10 @@
 //! Events of our own, for what the kernel has none for.
 
 use super::error::RecordError;
-use whylate_ftrace::tracefs::{Instance, ProbeEvent, Tracefs, TracefsError};
-use whylate_stacks::FunctionPlace;
+use whylate_ftrace::tracefs::{
+    ACTIVATION_BEGIN, ACTIVATION_END, Instance, ProbeEvent, Tracefs, TracefsError,
+};
+use whylate_stacks::ProbedPlace;
 
 /// What the user must know where [`of_page_faults`] was needed.
 pub(super) const PAGE_FAULTS_NOTE: &str = "page faults are recorded by a probe of the kernel function handle_mm_fault, which is removed at the end: this \
@@ -18,16 +20,32 @@ pub(super) fn of_page_faults(tracefs: &Tracefs, instance: &Instance) -> Result<P
     Ok(probe)
 }
 
-/// Has an instance record where calls of a program's function begin and return.
-pub(super) fn of_function(
+/// Has an instance record where activations of a program begin and end.
+pub(super) fn of_program(
     tracefs: &Tracefs,
     instance: &Instance,
-    place: &FunctionPlace,
-) -> Result<[ProbeEvent; 2], RecordError> {
-    let failed = |source| RecordError::Probe { place: place.clone(), source };
-    let (begin, end) = ProbeEvent::of_function(tracefs, &place.path, place.offset).map_err(failed)?;
-    for probe in [&begin, &end] {
+    place: &ProbedPlace,
+) -> Result<Vec<ProbeEvent>, RecordError> {
+    let failed = |source| RecordError::Probe { place: Box::new(place.clone()), source };
+    let probes = made(tracefs, place).map_err(failed)?;
+    for probe in &probes {
         instance.enable(&probe.event()).map_err(failed)?;
     }
-    Ok([begin, end])
+    Ok(probes)
+}
+
+/// One at each place; those that were made are removed when another cannot be.
+fn made(tracefs: &Tracefs, place: &ProbedPlace) -> Result<Vec<ProbeEvent>, TracefsError> {
+    let (path, begin, end) = match place {
+        ProbedPlace::Function(place) => {
+            let (begin, end) = ProbeEvent::of_function(tracefs, &place.path, place.offset)?;
+            return Ok(vec![begin, end]);
+        }
+        ProbedPlace::Usdt { path, begin, end } => (path, begin, end),
+    };
+    let ends = end.iter().flat_map(|end| &end.sites).map(|site| (ACTIVATION_END, site));
+    let sites = begin.sites.iter().map(|site| (ACTIVATION_BEGIN, site)).chain(ends);
+    sites
+        .map(|(name, site)| ProbeEvent::of_place(tracefs, name, path, (site.offset, site.semaphore)))
+        .collect()
 }

@@ -9,7 +9,7 @@ use whylate_ftrace::dat::write::Description;
 use whylate_ftrace::tracefs::{
     Instance, OnFull, PROBE_GROUP, ProbeEvent, Tracefs, TracefsError, remove_stale,
 };
-use whylate_stacks::FunctionPlace;
+use whylate_stacks::ProbedPlace;
 
 /// How to trace.
 #[derive(Clone, Debug)]
@@ -32,8 +32,8 @@ pub struct SessionOptions {
     pub thread_events: bool,
     /// Whether lines of `trace_marker` must be in it. They are wherever the kernel copies them into instances.
     pub markers: bool,
-    /// The function of a program whose calls are recorded, by a probe of our own.
-    pub at: Option<FunctionPlace>,
+    /// Where activations of a program begin and end, which is recorded by probes of our own.
+    pub at: Option<ProbedPlace>,
     /// Whether it is the recording of a guest's host: scheduling, interrupts and exits of guests only, of all threads.
     pub host_of_guest: bool,
     /// Whether the file has the names and addresses of the kernel's functions.
@@ -156,7 +156,7 @@ impl Session {
         };
         session.enable_main(&options.extra_events, options.host_of_guest)?;
         if let Some(place) = &options.at {
-            for probe in probes::of_function(&tracefs, &session.main, place)? {
+            for probe in probes::of_program(&tracefs, &session.main, place)? {
                 session.events.push(probe.event());
                 session.probes.push(probe);
             }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use whylate_base::{Ns, Tid};
 use whylate_ledger::{Markers, Select};
-use whylate_stacks::FunctionPlace;
+use whylate_stacks::ProbedPlace;
 
 /// What to watch, and within which bounds.
 #[derive(Clone, Debug)]
@@ -33,8 +33,8 @@ pub struct WatchOptions {
     pub calls: bool,
     /// What begins and ends activations, in place of wake-ups and sleeps.
     pub markers: Option<Markers>,
-    /// The function of a program whose calls are the activations, in place of these.
-    pub at: Option<FunctionPlace>,
+    /// Where the activations of a program begin and end by probes, in place of these.
+    pub at: Option<ProbedPlace>,
 }
 
 /// Some threads, and from when on they are late.

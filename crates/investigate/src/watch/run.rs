@@ -180,7 +180,7 @@ impl<'a> Run<'a> {
         on_event: &mut dyn FnMut(&WatchEvent<'_>),
     ) -> Result<Followed, WatchError> {
         let tasks = threshold.rules().iter().filter_map(|rule| rule.threads.clone()).collect();
-        let probed = self.options.at.as_ref().map(|_| Markers::of_probes());
+        let probed = self.options.at.as_ref().map(|place| Markers::of_probes(place.shows()));
         let markers = probed.or_else(|| self.options.markers.clone());
         let options = Options { tasks, deadline: None, worst: 0, markers, ..Options::default() };
         let mut ledger = LiveLedger::new(&options, self.stream.info(), threshold);
