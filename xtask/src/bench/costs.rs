@@ -73,10 +73,14 @@ fn compile(directory: &Path) -> Result<PathBuf> {
 }
 
 fn bench(whylate: &Path, kind: &str, duration: &str) -> Result<Value> {
-    let output = Command::new(whylate)
-        .args(["bench", kind, "--json", "-d", duration])
-        .output()
-        .context("whylate could not be started")?;
+    let mut bench = Command::new(whylate);
+    bench.args(["bench", kind, "--json", "-d", duration]);
+    if kind == "socket" {
+        // Both ends on one CPU, as in `costs.c`.
+        let cpus = std::thread::available_parallelism().context("the number of CPUs is not known")?;
+        bench.arg("--cpus").arg((cpus.get() - 1).to_string());
+    }
+    let output = bench.output().context("whylate could not be started")?;
     serde_json::from_slice(&output.stdout).with_context(|| {
         format!("whylate bench {kind}: {}: {}", output.status, String::from_utf8_lossy(&output.stderr))
     })
