@@ -82,7 +82,7 @@ mod tests {
     #[test]
     fn the_changes_are_right_and_not_the_same() {
         let changes = built_in().expect("predictions.toml");
-        assert!(changes.len() >= 10, "{}", changes.len());
+        assert!(changes.len() >= 30, "{}", changes.len());
         for (at, change) in changes.iter().enumerate() {
             let scenario = crate::scenario::find(&change.scenario).expect("a scenario");
             assert!(scenario.applies_to(&change.kernel), "{}", change.title);
