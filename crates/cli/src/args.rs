@@ -13,6 +13,7 @@ mod markers;
 mod measure;
 mod output;
 mod plan;
+mod probe;
 mod prove;
 mod ps;
 mod record;

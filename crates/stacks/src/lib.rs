@@ -57,7 +57,7 @@ pub use files::ModuleFiles;
 pub use function_place::{FunctionPlace, FunctionPlaceError};
 pub use maps::{Mapping, MapsLine, parse_maps};
 pub use mutex::{HeldMutex, MUTEX_BYTES, held_mutex};
-pub use probed_place::{ProbedPlace, ProbedPlaceError};
+pub use probed_place::ProbedPlace;
 pub use sample::{UserRegisters, UserStack};
 pub use sampler::{DEFAULT_PERIOD, SamplerError, SamplerOptions, StackSampler};
 pub use source::SampledTracepoint;

@@ -1,9 +1,8 @@
-//! What of a program begins and ends activations: markers, or calls of a function.
+//! `--begin-marker`, `--end-marker`: lines of a program that begin and end activations.
 
 use clap::Args;
 use whylate_events::Marker;
 use whylate_ledger::Markers;
-use whylate_stacks::ProbedPlace;
 
 /// `--begin-marker`, `--end-marker`
 #[derive(Debug, Default, Args)]
@@ -24,21 +23,6 @@ impl MarkerArgs {
         let end = self.end_marker.clone().filter(|end| *end != begin);
         Some(Markers { begin, end })
     }
-}
-
-/// `--at`
-#[derive(Debug, Default, Args)]
-pub(crate) struct ProbeArgs {
-    /// An activation is a call of this function of a program or library, such as ./ctl:Controller::step, or goes from one static
-    /// probe (USDT) to another, such as usdt:./ctl:motion:begin,end; sleeps in it belong to it
-    ///
-    /// usdt:FILE:PROVIDER:BEGIN,END, or without END up to the next BEGIN. By probes that are removed at the end.
-    #[arg(long, value_name = "FILE:FUNCTION", value_parser = place, conflicts_with = "begin_marker")]
-    pub(crate) at: Option<ProbedPlace>,
-}
-
-fn place(text: &str) -> Result<ProbedPlace, String> {
-    ProbedPlace::parse(text).map_err(|error| error.to_string())
 }
 
 /// Of a line in a recording only the beginning is kept.

@@ -1,7 +1,7 @@
 //! The arguments of `whylate record`.
 
-use super::markers::ProbeArgs;
 use super::output::{OutputArgs, names};
+use super::probe::ProbeArgs;
 use super::selection::Selection;
 use super::values::{file_to_write, positive_duration, some_cpus, stack_period};
 use clap::Args;

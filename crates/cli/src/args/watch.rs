@@ -1,8 +1,9 @@
 //! The arguments of `whylate watch`.
 
-use super::markers::{MarkerArgs, ProbeArgs};
+use super::markers::MarkerArgs;
 use super::measure::address;
 use super::output::{OutputArgs, file_of, format_of};
+use super::probe::ProbeArgs;
 use super::values::{bytes, percent, positive_duration};
 use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
@@ -70,6 +71,11 @@ pub(crate) struct WatchArgs {
 }
 
 impl WatchArgs {
+    /// The threads of the command line, as they are written.
+    pub(crate) fn tasks(&self) -> &[String] {
+        &self.tasks
+    }
+
     /// The rules of the command line.
     pub(crate) fn rules(&self) -> Result<Vec<WatchRule>, String> {
         if self.tasks.is_empty() {

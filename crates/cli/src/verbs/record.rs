@@ -42,7 +42,7 @@ pub(crate) fn run(args: &RecordArgs) -> Result<ExitStatus> {
             extra_events: args.events.clone(),
             symbols: !args.no_symbols,
             markers: markers.is_some(),
-            at: args.probe.at.clone(),
+            at: args.probe.place(&args.command, &args.selection.tasks)?,
             ..SessionOptions::default()
         },
     };

@@ -39,7 +39,7 @@ pub(crate) fn run(args: &WatchArgs) -> Result<ExitStatus> {
         buffer_kib: args.buffer,
         calls: !args.no_calls,
         markers: args.markers.markers(),
-        at: args.probe.at.clone(),
+        at: args.probe.place(&args.command, args.tasks())?,
     };
     whylate_sys::return_large_blocks();
     let signals = signals::watch_flags(args.config.is_some())?;

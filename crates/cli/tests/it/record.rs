@@ -521,7 +521,7 @@ fn activations_go_from_one_static_probe_to_another() {
     assert!(cc.status().expect("cc").success());
     let program = program.to_string_lossy();
     let explained = |names: &str| {
-        let run = record(&file, &["--at", &format!("usdt:{program}:motion:{names}"), "--", &program]);
+        let run = record(&file, &["--usdt", &format!("motion:{names}"), "--", &program]);
         assert_eq!(run.code, Some(0), "{run:#?}");
         // The recording knows by itself what its activations are.
         let run = whylate([OsStr::new("explain"), "--json".as_ref(), file.as_os_str()]);
@@ -538,7 +538,10 @@ fn activations_go_from_one_static_probe_to_another() {
     let least = list(&from_begin_to_begin["activations"]).iter().map(|one| number(&one["response_ns"])).min();
     assert!(least >= Some(5_000_000), "{least:?}");
     assert_eq!(probes().expect("a list"), before);
-    let run = record(&file, &["--at", &format!("usdt:{program}:motion:start"), "--", &program]);
+    let run = record(&file, &["--usdt", "motion:begin", "-d", "100ms"]);
+    assert_eq!(run.code, Some(2), "{run:#?}");
+    assert!(run.stderr.contains("give it, --usdt FILE:motion:begin"), "{run:#?}");
+    let run = record(&file, &["--usdt", &format!("{program}:motion:start"), "--", "true"]);
     assert_eq!(run.code, Some(2), "{run:#?}");
     assert!(
         run.stderr.contains("has no static probe motion:start; it has motion:begin, motion:end"),

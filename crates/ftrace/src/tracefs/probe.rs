@@ -65,6 +65,14 @@ impl ProbeEvent {
         ))
     }
 
+    /// A probe at the return of the function that begins at `offset` of a program's file, by the name [`ACTIVATION_BEGIN`].
+    ///
+    /// # Errors
+    /// As of [`ProbeEvent::of_function`].
+    pub fn of_return(tracefs: &Tracefs, path: &Path, offset: u64) -> Result<ProbeEvent, TracefsError> {
+        of_program(&user_events(tracefs)?, 'r', ACTIVATION_BEGIN, &format!("{}:{offset:#x}", path.display()))
+    }
+
     /// A probe at `offset` of a program's file, in all processes that run it, by the name [`ACTIVATION_BEGIN`] or
     /// [`ACTIVATION_END`]. The kernel counts up the `semaphore` at this place of the file while the probe is recorded (Linux
     /// 4.20 and later).

@@ -41,6 +41,9 @@ fn made(tracefs: &Tracefs, place: &ProbedPlace) -> Result<Vec<ProbeEvent>, Trace
             let (begin, end) = ProbeEvent::of_function(tracefs, &place.path, place.offset)?;
             return Ok(vec![begin, end]);
         }
+        ProbedPlace::Return(place) => {
+            return Ok(vec![ProbeEvent::of_return(tracefs, &place.path, place.offset)?]);
+        }
         ProbedPlace::Usdt { path, begin, end } => (path, begin, end),
     };
     let ends = end.iter().flat_map(|end| &end.sites).map(|site| (ACTIVATION_END, site));
