@@ -5,7 +5,8 @@ use super::syscall_table::SyscallTable;
 use crate::timeline::activations::{Begin, Open, SleptOn, WakeCause};
 use crate::timeline::futexes::{SharedBy, lock_of};
 use crate::timeline::sleeps::Wait;
-use crate::timeline::thread::Thread;
+use crate::timeline::states::State;
+use crate::timeline::thread::{Thread, Timeout};
 use whylate_base::{Confidence, Tid};
 
 impl Engine<'_> {
@@ -23,6 +24,33 @@ impl Engine<'_> {
         let thread = self.timeline.threads.get_mut(tid);
         thread.futexes.times_out(word);
         shares(thread, word).is_some()
+    }
+
+    /// The thread waits for something else now: its waits that ended by their timeouts were sleeps of its own, and each began an
+    /// activation.
+    pub(super) fn split_at_timeouts(&mut self, tid: Tid) {
+        let timeouts = std::mem::take(&mut self.timeline.threads.get_mut(tid).timeouts);
+        for Timeout { word, since, woken, cpu, waking } in timeouts {
+            let whole = self.timeline.threads.get_mut(tid).open.clone();
+            // What is charged already stays charged.
+            if whole.as_ref().is_none_or(|open| open.checkpoint.is_some()) {
+                return;
+            }
+            self.end(tid, Some(since), since);
+            let now = self.timeline.now;
+            let thread = self.open(woken, tid, cpu, &waking, None);
+            let stays = thread.history.between(woken, now.max(woken));
+            let ran = stays.iter().find_map(|stay| match stay.state {
+                State::Running(on) => Some((stay.from, on)),
+                _ => None,
+            });
+            if let Some(open) = thread.open.take() {
+                let mut open = open.with_marks_of(whole.as_ref());
+                (open.running, open.ran_on) = (ran.map(|(at, _)| at), ran.map(|(_, on)| on));
+                (open.slept_on, open.returned) = (SleptOn::Futex(word), true);
+                thread.open = Some(open);
+            }
+        }
     }
 
     /// A wait for a semaphore that `waker` ended, with it as the owner where the wait is taken for a lock's.
@@ -45,6 +73,24 @@ impl Engine<'_> {
             }
         });
         Wait::Semaphore { owner: confidence.map(|confidence| (waker, confidence)) }
+    }
+}
+
+impl Thread {
+    /// Another thread hands it what it waits for by this futex.
+    pub(super) fn gets(&mut self, owner: (Tid, Confidence), word: Option<u64>) {
+        if let (Some(first), Some(word)) = (self.timeouts.first(), word)
+            && lock_of(first.word) == lock_of(word)
+        {
+            self.history.waited_for(owner, first.since);
+            self.timeouts.clear();
+        }
+    }
+
+    /// True where it goes to sleep for something else than what it has waited for up to a timeout: it has given that up.
+    pub(super) fn gives_up(&self, wait: Wait, word: Option<u64>) -> bool {
+        let is_other = |last: &Timeout| word.is_none_or(|word| lock_of(word) != lock_of(last.word));
+        !self.is_marked && !wait.continues() && self.timeouts.last().is_some_and(is_other)
     }
 }
 

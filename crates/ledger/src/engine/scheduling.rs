@@ -12,7 +12,7 @@ use crate::timeline::links::Link;
 use crate::timeline::running::Running;
 use crate::timeline::sleeps::Wait;
 use crate::timeline::states::State;
-use crate::timeline::thread::{Thread, Waking};
+use crate::timeline::thread::{Thread, Timeout, Waking};
 use crate::timeline::windows::{MOVED_AT_ONCE, Window};
 use whylate_base::{Cpu, Ns, Priority, SchedClass, Tid};
 use whylate_events::{Event, Switch, TaskState, Wake};
@@ -114,17 +114,21 @@ impl Engine<'_> {
                 let thread = self.timeline.threads.get_mut(tid);
                 let since = thread.since().unwrap_or(at);
                 thread.history.correct(State::Blocked { wait, waker: waking.cause.waker() });
-                if let (Wait::Semaphore { owner: Some(owner) }, Some(open)) = (wait, &thread.open) {
-                    thread.history.waited_for(owner, open.due);
+                if let Wait::Semaphore { owner: Some(owner) } = wait {
+                    thread.gets(owner, word);
                 }
                 // It may have been woken for this wait on a CPU that was not recorded, and sleep for something else now.
                 let certain = |thread| !self.timeline.may_be_out_of_sight(thread, since, at);
                 let is_same = self.timeline.threads.get(tid).is_none_or(certain);
                 let thread = self.timeline.threads.get_mut(tid);
                 if thread.is_marked || (wait.continues() || tries_again) && is_same {
+                    if let Some(word) = word.filter(|_| tries_again) {
+                        thread.timeouts.push(Timeout { word, since, woken: at, cpu, waking: *waking });
+                    }
                     thread.take_over(waking);
                     thread.enter(at, State::Queued(cpu));
                 } else {
+                    self.split_at_timeouts(tid);
                     self.end(tid, Some(since).filter(|_| !wait.continues()), since);
                     let thread = self.begin(at, tid, cpu, waking, None);
                     thread.enter(at, State::Queued(cpu));
@@ -225,12 +229,26 @@ impl Engine<'_> {
 
     /// An activation of a thread begins; returns that.
     fn begin(&mut self, at: Ns, tid: Tid, cpu: Cpu, waking: &Waking, running: Option<Ns>) -> &mut Thread {
-        let first = self.timeline.first.unwrap_or(at);
         let thread = self.timeline.threads.get_mut(tid);
         thread.take_over(waking);
         if thread.is_marked {
             return self.timeline.threads.get_mut(tid);
         }
+        self.open(at, tid, cpu, waking, running)
+    }
+
+    /// The same, whose name and priority are known.
+    pub(super) fn open(
+        &mut self,
+        at: Ns,
+        tid: Tid,
+        cpu: Cpu,
+        waking: &Waking,
+        running: Option<Ns>,
+    ) -> &mut Thread {
+        let first = self.timeline.first.unwrap_or(at);
+        let thread = self.timeline.threads.get_mut(tid);
+        thread.timeouts.clear();
         // A period that began before the last activation ended is late from its own beginning on,
         // but never reaches back beyond the one before.
         let earliest = thread.last_due.unwrap_or(first).max(first);
@@ -341,7 +359,13 @@ impl Engine<'_> {
                 let wait = why_asleep(table, at, thread, lent_priority_to, state);
                 thread.pacing.note_wait(wait);
                 let word = thread.syscall.as_ref().zip(table).and_then(|(call, table)| table.waits_on(call));
-                thread.futexes.sleeps(word);
+                if !wait.continues() {
+                    thread.futexes.sleeps(word);
+                }
+                if thread.gives_up(wait, word) {
+                    self.split_at_timeouts(switch.prev_tid);
+                }
+                let thread = self.timeline.threads.get_mut(switch.prev_tid);
                 thread.enter(at, State::Blocked { wait, waker: None });
                 if let (Wait::Fault, Some(open)) = (wait, &mut thread.open) {
                     open.sleeps_in_fault(at);

@@ -177,6 +177,12 @@ impl Open {
         self.marks.is_none() && self.checkpoint.is_none()
     }
 
+    /// Takes over what cut into the work of another part of this activation.
+    pub(crate) fn with_marks_of(mut self, other: Option<&Open>) -> Open {
+        self.marks = other.and_then(|other| other.marks.clone());
+        self
+    }
+
     /// Notes a page fault of the thread.
     pub(crate) fn fault(&mut self, at: Ns) {
         let faults = &mut self.marks.get_or_insert_default().faults;

@@ -20,7 +20,7 @@ use super::states::State;
 use super::tally::Tally;
 use crate::identities::Identity;
 use std::cell::Cell;
-use whylate_base::{Comm, Ns, Policy, Priority, Tid};
+use whylate_base::{Comm, Cpu, Ns, Policy, Priority, Tid};
 use whylate_events::Syscall;
 
 /// A thread's effective priority, and its own where it runs at an inherited one.
@@ -81,6 +81,8 @@ pub(crate) struct Thread {
     pub(crate) abi: Abi,
     pub(crate) pacing: Pacing,
     pub(crate) futexes: Futexes,
+    /// Waits of this activation that ended by their timeouts, until it shows what they were.
+    pub(crate) timeouts: Vec<Timeout>,
     /// The thread that forked it, until it first sleeps.
     pub(crate) started_by: Option<Tid>,
     /// It runs a program of its own, by execve(2).
@@ -112,6 +114,20 @@ pub(crate) struct Waking {
     /// The name and priority the event gives the woken thread.
     pub(crate) comm: Comm,
     pub(crate) prio: Priority,
+}
+
+/// A wait on a futex in the middle of a period that ended by its timeout: part of a wait for a lock, if the thread waits again
+/// or is handed it; else a sleep of its own, after which the next activation began.
+#[derive(Clone, Debug)]
+pub(crate) struct Timeout {
+    /// The futex.
+    pub(crate) word: u64,
+    /// When the wait began.
+    pub(crate) since: Ns,
+    /// When the thread was on the runqueue of `cpu` again.
+    pub(crate) woken: Ns,
+    pub(crate) cpu: Cpu,
+    pub(crate) waking: Waking,
 }
 
 /// What was last decided by a thread's name. Names are long to compare, and change rarely.
@@ -162,6 +178,7 @@ impl Thread {
             abi: Abi::Native,
             pacing: Pacing::default(),
             futexes: Futexes::default(),
+            timeouts: Vec::new(),
             started_by: None,
             has_executed: false,
             is_reported: false,

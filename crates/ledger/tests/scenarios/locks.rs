@@ -159,6 +159,32 @@ fn timed_waits_for_what_a_thread_hands_on_as_well_are_one_wait_for_a_lock() {
     }
 }
 
+/// As of a thread that sleeps 10 ms, and then 5 ms more on a condition by which it also wakes another one, each a sleep of its
+/// own: the second one always ends by its timeout, and the thread works for 30 us after each.
+#[test]
+fn a_timeout_after_which_a_thread_waits_for_something_else_is_a_sleep_of_its_own() {
+    let mut scene = Scene::new().cpu(2).at(0).run(OWNER).cpu(1).at(0).sign(ContextFlags::default());
+    for n in 0..6 {
+        let due = n * 20_000 + 100;
+        scene = scene.cpu(1).at(due).timer_wakes(VICTIM).at(due + 5).run(VICTIM);
+        if n > 0 {
+            scene = scene.ret(sys::CLOCK_NANOSLEEP);
+        }
+        scene = scene.at(due + 30).call(sys::FUTEX, [0x7f00_06f0, 0x89, 0]).at(due + 35).sleep(IDLE);
+        scene = scene.at(due + 5_030).timer_wakes(VICTIM).at(due + 5_035).run(VICTIM).ret(sys::FUTEX);
+        scene = scene.at(due + 5_040).call(sys::FUTEX, [0x7f00_06f4, 0x81, 1]).ret(sys::FUTEX);
+        scene = scene.at(due + 5_065).call(sys::CLOCK_NANOSLEEP, sys::UNTIL).at(due + 5_066).sleep(IDLE);
+    }
+    let explained = scene.explain("victim");
+    let activations = explained.in_order();
+    assert_eq!(activations.len(), 10, "the worst of twelve");
+    for one in activations {
+        let response = one.done.map(|done| done - one.due);
+        assert!(response <= Some(Ns::from_us(36)), "{response:?} of {one:?}");
+        assert_eq!(one.ledger.iter().map(|part| part.length()).sum::<Ns>(), response.expect("done"));
+    }
+}
+
 #[test]
 fn a_period_may_be_the_timeout_of_a_wait_for_what_is_shared() {
     for hands_on in [true, false] {
