@@ -49,8 +49,8 @@ pub(crate) fn simulate(
             (None, Some(text)) => ("text".to_owned(), text),
             _ => return Err(Error::new_err("give either the path of a task set or its text=")),
         };
-        let model =
-            taskset::read(&text, &Overrides { kernel, cpus }).map_err(|error| in_file(&name, error))?;
+        let model = taskset::read(&text, &Overrides { kernel, cpus, ..Overrides::default() })
+            .map_err(|error| in_file(&name, error))?;
         let report = run(&model, options);
         let mut document = Document::from(&report.explanation);
         let own: json::Document = serde_json::from_value(json::render(&report)).map_err(failed)?;

@@ -12,7 +12,7 @@ mod steps;
 mod values;
 
 pub use error::TaskSetError;
-pub use overrides::Overrides;
+pub use overrides::{MachineSettings, Overrides};
 
 use crate::model::Model;
 

@@ -24,6 +24,10 @@ pub(crate) struct SimulateArgs {
     /// The number of CPUs, instead of the file's
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub(crate) cpus: Option<u32>,
+    /// Of a task set: the machine as it is, instead of the file's: a file of `whylate snapshot`, a directory with a machine's root, or
+    /// / for this one
+    #[arg(long, value_name = "PATH")]
+    pub(crate) snapshot: Option<PathBuf>,
     /// The length of the run; default: 10s
     #[arg(short, long, value_name = "DURATION", value_parser = positive_duration)]
     pub(crate) duration: Option<Ns>,

@@ -3,6 +3,7 @@
 mod export;
 mod profile;
 mod provoke;
+mod snapshot;
 
 use crate::args::{ConvertFormat, SimulateArgs};
 use crate::atomic_file;
@@ -55,7 +56,11 @@ fn of_task_set(
         false => fs::read_to_string(&args.input),
     };
     let text = text.with_context(|| format!("cannot read the task set {name}"))?;
-    let overrides = Overrides { kernel: args.kernel, cpus: args.cpus };
+    let mut overrides = Overrides { kernel: args.kernel, cpus: args.cpus, ..Overrides::default() };
+    let unknown = match &args.snapshot {
+        Some(path) => snapshot::machine(path, &mut overrides)?,
+        None => Vec::new(),
+    };
     let model = taskset::read(&text, &overrides).with_context(|| format!("{name}"))?;
     let options = RunOptions {
         duration: args.duration.unwrap_or(Ns::from_secs(10)),
@@ -63,7 +68,8 @@ fn of_task_set(
         worst: args.worst.into(),
     };
     let subject = SweepSubject::TaskSet { model: &model, options };
-    let report = reported(args, subject).with_context(|| format!("{name}"))?;
+    let mut report = reported(args, subject).with_context(|| format!("{name}"))?;
+    report.assumptions.extend(unknown);
     destination.write(&report)?;
     profile::write(args.replay.write_profile.as_deref(), &report)?;
     if let Some((file, format)) = args.export.as_deref().zip(format) {
@@ -94,9 +100,10 @@ fn of_recording(
     destination: &Destination<'_>,
 ) -> Result<ExitStatus> {
     let name = args.input.display();
-    if args.duration.is_some() || args.seed.is_some() || args.cpus.is_some() || args.kernel.is_some() {
+    let of_machine = args.cpus.is_some() || args.kernel.is_some() || args.snapshot.is_some();
+    if args.duration.is_some() || args.seed.is_some() || of_machine {
         bail!(
-            "{name}: --duration, --seed, --cpus and --kernel are for task sets; of a recording, change the kernel by \
+            "{name}: --duration, --seed, --cpus, --kernel and --snapshot are for task sets; of a recording, change the kernel by \
              --set kernel=VERSION"
         );
     }

@@ -252,6 +252,44 @@ fn a_sweep_finds_the_bad_phase_in_every_format() {
     assert!(good.stdout.contains("no deadline is missed in 15 combinations"), "{good:#?}");
 }
 
+/// Story A's task set on a machine without a limit for real-time threads: nobody is throttled.
+#[test]
+fn the_machine_of_a_task_set_is_that_of_a_snapshot() {
+    let root = tempfile::tempdir().expect("temporary directory");
+    for (path, text) in [
+        ("proc/sys/kernel/osrelease", "6.1.0-18-rt-amd64\n"),
+        ("proc/sys/kernel/sched_rt_runtime_us", "-1\n"),
+        ("proc/sys/kernel/sched_rt_period_us", "1000000\n"),
+        ("sys/devices/system/cpu/online", "0-3\n"),
+        ("boot/config-6.1.0-18-rt-amd64", "CONFIG_HZ=100\nCONFIG_PREEMPT_RT=y\n"),
+    ] {
+        let path = root.path().join(path);
+        std::fs::create_dir_all(path.parent().expect("a directory")).expect("made");
+        std::fs::write(path, text).expect("written");
+    }
+    let root = root.path().display().to_string();
+    let story = example("story-a.toml");
+    let throttled = whylate(["simulate", &story, "-d", "3s", "--json"]);
+    assert_eq!(throttled.code, Some(1), "{throttled:#?}");
+    let run = whylate(["simulate", &story, "-d", "3s", "--json", "--snapshot", &root]);
+    let document: Value = serde_json::from_str(&run.stdout).expect("JSON");
+    let model = &document["model"];
+    assert_eq!((model["kernel"].as_str(), model["cpus"].as_u64()), (Some("6.1"), Some(4)));
+    assert_eq!(model["preempt_rt"].as_bool(), Some(true));
+    assert!(!run.stdout.contains("rt-throttled"), "{run:#?}");
+    // What the command line says comes first.
+    let run = whylate(["simulate", &story, "-d", "1s", "--json", "--snapshot", &root, "--cpus", "2"]);
+    let document: Value = serde_json::from_str(&run.stdout).expect("JSON");
+    assert_eq!(document["model"]["cpus"].as_u64(), Some(2));
+    for (path, words) in
+        [("/nowhere", "/nowhere"), (env!("CARGO_MANIFEST_DIR"), "not a capture of a machine")]
+    {
+        let run = whylate(["simulate", &story, "--snapshot", path]);
+        assert_eq!(run.code, Some(2), "{run:#?}");
+        assert!(run.stderr.contains(words), "{run:#?}");
+    }
+}
+
 #[test]
 fn a_proposal_is_a_run_with_its_changes_and_a_profile_that_plan_takes() {
     let directory = tempfile::tempdir().expect("temporary directory");

@@ -130,6 +130,7 @@ fn machine(table: &MachineTable, overrides: &Overrides) -> Result<Machine, TaskS
         tick: cost("tick", &table.costs.tick)?,
         idle_exit: cost("idle-exit", &table.costs.idle_exit)?,
     };
+    overrides.settings.apply_to(&mut machine);
     Ok(machine)
 }
 

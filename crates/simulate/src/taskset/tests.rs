@@ -110,9 +110,12 @@ fn what_is_wrong_is_named() {
 
 #[test]
 fn the_command_line_wins() {
-    let overrides = Overrides { kernel: Some((KernelSeries::new(6, 12), true)), cpus: Some(8) };
+    let settings =
+        MachineSettings { rt_runtime: Some(None), tick: Some(Ns::from_ms(10)), ..MachineSettings::default() };
+    let overrides = Overrides { kernel: Some((KernelSeries::new(6, 12), true)), cpus: Some(8), settings };
     let text = "[machine]\nkernel = \"6.1\"\ncpus = 2\n[[task]]\nname = \"a\"\nrun = \"1ms\"\n";
     let model = read(text, &overrides).expect("a task set");
     assert_eq!((model.machine.kernel, model.machine.cpus), (KernelSeries::new(6, 12), 8));
     assert!(model.machine.preempt_rt);
+    assert_eq!((model.machine.rt_runtime, model.machine.tick), (None, Ns::from_ms(10)));
 }

@@ -10,7 +10,8 @@ const A2: &str = include_str!("../../examples/story-a2.toml");
 const C: &str = include_str!("../../examples/story-c.toml");
 
 fn run(text: &str, kernel: &str, duration: Ns) -> SimulationReport {
-    let overrides = Overrides { kernel: Some((kernel.parse().expect("a version"), false)), cpus: None };
+    let overrides =
+        Overrides { kernel: Some((kernel.parse().expect("a version"), false)), ..Overrides::default() };
     let model = read(text, &overrides).unwrap_or_else(|error| panic!("{error}"));
     simulate(&model, RunOptions { duration, ..RunOptions::default() })
 }
