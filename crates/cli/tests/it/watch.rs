@@ -261,14 +261,19 @@ fn calls_of_a_function_are_activations() {
         return skip(Need::Machine, "this kernel cannot probe programs (CONFIG_UPROBE_EVENTS)");
     };
     let at = format!("{library}:clock_nanosleep");
-    let script = "sleep 0.05; sleep 0.05";
-    let run = whylate(["watch", "--at", &at, "--deadline", "1ms", "--json", "--", "sh", "-c", script]);
+    // All programs of the machine call this function: a name of its own tells ours from them.
+    let directory = tempfile::tempdir().expect("a directory");
+    let program = directory.path().join("napper");
+    fs::copy("/bin/sleep", &program).expect("a copy");
+    let script = format!("{0} 0.05; {0} 0.05", program.display());
+    let watch = ["watch", "--task", "napper", "--at", &at, "--deadline", "1ms", "--json"];
+    let run = whylate([&watch[..], &["--", "sh", "-c", &script]].concat());
     assert_eq!(run.code, Some(1), "{run:#?}");
     let lines = run.stdout.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
     let late: Vec<Value> = lines.filter(|line| line["event"] == "late").collect();
     assert_eq!(late.len(), 2, "{run:#?}");
     for late in late {
-        assert_eq!(late["thread"]["comm"], "sleep", "{late:#}");
+        assert_eq!(late["thread"]["comm"], "napper", "{late:#}");
         assert!(late["response_ns"].as_i64().is_some_and(|ns| ns >= 50_000_000), "{late:#}");
         assert_eq!(late["verdict"]["cause"], "own-wait", "{late:#}");
     }
