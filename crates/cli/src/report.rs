@@ -36,6 +36,11 @@ impl<'a> Destination<'a> {
         self.format
     }
 
+    /// True where standard output is for another program: what a command writes there would damage it.
+    pub(crate) fn is_for_programs(&self) -> bool {
+        self.format != Format::Text
+    }
+
     /// Writes a report to the file alone, where there is one.
     pub(crate) fn write_file(&self, report: &impl Render) -> Result<()> {
         self.file.map_or(Ok(()), |(path, format)| save(report, path, format))

@@ -61,6 +61,7 @@ fn options(directory: &Path, command: &[&str]) -> RecordOptions {
         duration: None,
         stacks: None,
         command: (!command.is_empty()).then(|| command.iter().map(OsString::from).collect()),
+        command_to_stderr: false,
         session: SessionOptions { buffer_kib: 2048, ..SessionOptions::default() },
     }
 }

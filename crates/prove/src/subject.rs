@@ -141,6 +141,7 @@ fn watched(rules: Vec<WatchRule>, duration: Ns, stop: &Arc<AtomicBool>) -> Resul
         rules,
         duration: Some(duration),
         command: None,
+        command_to_stderr: false,
         keep: None,
         on_late: None,
         max_cpu: MAX_CPU,

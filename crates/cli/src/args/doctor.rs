@@ -29,7 +29,7 @@ pub(crate) struct DoctorArgs {
     /// Print the page of a finding, such as heap-in-loop, and exit; `list` prints all codes
     #[arg(long, value_name = "CODE")]
     pub(crate) code: Option<String>,
-    /// The command to run and examine, after `--`
+    /// The command to run and examine, after `--`; with another --format than text its standard output goes to standard error
     #[arg(last = true)]
     pub(crate) command: Vec<OsString>,
 }

@@ -77,7 +77,8 @@ pub(crate) struct RecordArgs {
     /// With --explain: also write the report to this file; the suffix of its name selects the format, as for `whylate explain -o`
     #[arg(long, value_name = "FILE", requires = "explain", value_parser = file_to_write())]
     pub(crate) report: Option<PathBuf>,
-    /// The command to run and record, after `--`
+    /// The command to run and record, after `--`; with --explain and another --format than text its standard output goes to
+    /// standard error
     #[arg(last = true)]
     pub(crate) command: Vec<OsString>,
 }

@@ -65,7 +65,7 @@ pub(crate) struct WatchArgs {
     pub(crate) print_unit: bool,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
-    /// The command to run and watch, after `--`
+    /// The command to run and watch, after `--`; with another --format than text its standard output goes to standard error
     #[arg(last = true)]
     pub(crate) command: Vec<OsString>,
 }

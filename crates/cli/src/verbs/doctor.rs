@@ -28,6 +28,7 @@ pub(crate) fn run(args: &DoctorArgs) -> Result<ExitStatus> {
     }
     let options = DoctorOptions {
         target,
+        command_to_stderr: destination.is_for_programs(),
         duration: args.duration.map(|Ns(ns)| Duration::from_nanos(ns.unsigned_abs())),
         symbols: args.symbols.clone(),
     };

@@ -29,6 +29,7 @@ pub(crate) fn run(args: &RecordArgs) -> Result<ExitStatus> {
         user: args.user.clone(),
         processes: Vec::new(),
         command: (!args.command.is_empty()).then(|| args.command.clone()),
+        command_to_stderr: args.explain && destination.is_for_programs(),
         stacks: args.stacks.then(|| StackOptions {
             period: args.stack_period,
             symbols: args.symbols.clone(),

@@ -28,6 +28,7 @@ pub(crate) fn run(args: &WatchArgs) -> Result<ExitStatus> {
         rules,
         duration: args.duration,
         command: (!args.command.is_empty()).then(|| args.command.clone()),
+        command_to_stderr: destination.is_for_programs(),
         keep: args.keep.as_ref().map(|directory| WatchKeeping {
             directory: directory.clone(),
             max_bytes: args.max_disk,

@@ -42,8 +42,9 @@ fn a_program_that_cannot_be_started_leaves_nothing() {
 fn without_a_real_time_thread_it_cannot_tell() {
     let Some(tracefs) = Tracefs::open() else { return };
     let before = tracefs.settings();
-    let run = whylate(["doctor", "--json", "--", "true"]);
+    let run = whylate(["doctor", "--json", "--", "sh", "-c", "echo written by the program; exec true"]);
     assert_eq!(run.code, Some(3), "{run:#?}");
+    assert!(run.stderr.contains("written by the program\n"), "{run:#?}");
     let report: serde_json::Value = serde_json::from_str(&run.stdout).expect("a document");
     assert_eq!(list(&report["findings"]), [] as [serde_json::Value; 0]);
     assert!(list(&report["threads"]).iter().any(|thread| thread["comm"] == "true"), "{report:#}");

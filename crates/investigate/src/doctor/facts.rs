@@ -208,6 +208,9 @@ pub(crate) struct Call {
     pub(crate) ret: Option<i64>,
     /// Whether the thread slept in it.
     pub(crate) slept: bool,
+    /// Whether a signal could have ended that sleep: it waited for what another does, not for a device or a lock of the
+    /// kernel.
+    pub(crate) slept_interruptibly: bool,
     /// The thread that ended the last sleep in it, and when; `None` where an interrupt did, such as a timer's, or that was
     /// not seen.
     pub(crate) woken_by: Option<(Tid, Ns)>,

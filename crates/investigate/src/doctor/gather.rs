@@ -9,6 +9,7 @@ use std::sync::Arc;
 use whylate_base::{Comm, Ns, Policy, Priority, Tid};
 use whylate_events::{
     Event, EventKind, EventSource, Fact, Kind, PageFault, SampleKind, Stacks, Switch, Syscall, SyscallReturn,
+    TaskState,
 };
 
 /// Calls beyond this many are counted and not examined: they take 120 bytes each.
@@ -153,6 +154,7 @@ impl Gatherer {
                 track.awake = Ns::ZERO;
                 if let Some(call) = track.open.and_then(|open| self.calls.get_mut(open)) {
                     call.slept = true;
+                    call.slept_interruptibly |= switch.prev_state == TaskState::Interruptible;
                 }
             } else if switch.next_prio == switch.prev_prio
                 && switch.prev_prio.realtime_user().is_some()
@@ -209,6 +211,7 @@ impl Gatherer {
             end: None,
             ret: None,
             slept: false,
+            slept_interruptibly: false,
             woken_by: None,
             due: None,
             stack: None,
@@ -322,7 +325,7 @@ mod tests {
     use crate::doctor::facts::{Descriptor, ProcessFacts};
     use crate::doctor::made_up::task;
     use whylate_base::Cpu;
-    use whylate_events::{Context, TaskState, TraceInfo, VecSource};
+    use whylate_events::{Context, TraceInfo, VecSource};
 
     fn event(at: i64, tid: i32, kind: EventKind) -> Event {
         let context = Context { tid: Tid(tid), ..Context::default() };
@@ -475,6 +478,6 @@ mod tests {
         ]);
         let thread = &observation.threads[&Tid(10)];
         assert_eq!((thread.longest_awake, thread.equal_preemptions), (Ns(120), 1));
-        assert!(observation.calls[0].slept);
+        assert!(observation.calls[0].slept && observation.calls[0].slept_interruptibly);
     }
 }

@@ -74,6 +74,7 @@ pub(super) fn call(tid: i32, call: SystemCall, args: &[u64], line: u32) -> Call 
         end: Some(Ns(5_100)),
         ret: Some(0),
         slept: false,
+        slept_interruptibly: false,
         woken_by: None,
         due: None,
         stack: Some(StackId(line)),

@@ -13,6 +13,8 @@ pub(super) const NO_STACKS: &str = "page faults and the program's lines were not
 pub struct DoctorOptions {
     /// The program.
     pub target: DoctorTarget,
+    /// Whether the command's standard output goes to standard error, which leaves standard output to a report for programs.
+    pub command_to_stderr: bool,
     /// When to stop; `None`: when the program ends, or at the stop flag.
     pub duration: Option<Duration>,
     /// Directories with separate debug files, besides `/usr/lib/debug`.

@@ -60,6 +60,7 @@ mod tests {
             end: end.map(Ns),
             ret: Some(1),
             slept: false,
+            slept_interruptibly: false,
             woken_by: None,
             due: None,
             stack: None,

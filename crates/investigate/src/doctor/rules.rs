@@ -32,6 +32,7 @@ rules! {
     rttime_near_limit,
     rr_slice,
     fork_priority,
+    start_in_loop,
     // Synchronization
     mutex_without_inheritance,
     priority_inversion,
@@ -40,6 +41,7 @@ rules! {
     sched_yield,
     file_lock,
     lock_by_semaphore,
+    rwlock_without_inheritance,
     helper_not_realtime,
     priority_inverted_by_role,
     signal_to_other_thread,
@@ -55,6 +57,7 @@ rules! {
     file_write,
     file_sync,
     file_open,
+    blocking_write,
     tcp_small_writes,
     socket_without_timestamp,
 }

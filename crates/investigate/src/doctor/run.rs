@@ -75,6 +75,7 @@ fn traced(options: &DoctorOptions, target: &Target, stop: &Stop) -> Result<Docto
         output: directory.path().join("doctor.dat"),
         duration: options.duration,
         command: target.command.clone(),
+        command_to_stderr: options.command_to_stderr,
         processes: target.processes.clone(),
         stacks: Some(StackOptions {
             period: CLOCK_PERIOD,

@@ -37,10 +37,12 @@ pub(super) fn observe(
         followed.map_err(|error| DoctorError::Refused { pid: tid, error })?;
     }
     let mut workload = match &options.target {
-        DoctorTarget::Command(command) => Some(Workload::start(command, None, |own| {
-            let followed = sampler.as_ref().map_or(Ok(()), |sampler| sampler.follow(own));
-            Ok(followed.map_err(SamplerError::from)?)
-        })?),
+        DoctorTarget::Command(command) => {
+            Some(Workload::start(command, None, options.command_to_stderr, |own| {
+                let followed = sampler.as_ref().map_or(Ok(()), |sampler| sampler.follow(own));
+                Ok(followed.map_err(SamplerError::from)?)
+            })?)
+        }
         DoctorTarget::Process(_) => None,
     };
     let mut watch = Watch::new(processes.to_vec());

@@ -4,6 +4,7 @@ use super::error::RecordError;
 use rustix::process::{Pid, Signal, kill_process};
 use std::ffi::OsString;
 use std::io;
+use std::os::fd::AsFd;
 use std::process::{Child, Command, ExitStatus};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -35,10 +36,11 @@ pub(crate) struct Workload {
 
 impl Workload {
     /// Starts `command`, as another user where one is given, from a thread that `follow` was called for: what is followed
-    /// by inheritance then follows the command and whatever it starts.
+    /// by inheritance then follows the command and whatever it starts. `to_stderr`: its standard output goes to standard error.
     pub(crate) fn start(
         command: &[OsString],
         user: Option<&UserAccount>,
+        to_stderr: bool,
         follow: impl FnOnce(Tid) -> Result<(), RecordError> + Send,
     ) -> Result<Workload, RecordError> {
         let program =
@@ -53,6 +55,10 @@ impl Workload {
             let mut command = Command::new(name);
             if let Some(user) = user {
                 whylate_sys::run_as(&mut command, user);
+            }
+            if to_stderr {
+                let stderr = io::stderr().as_fd().try_clone_to_owned();
+                command.stdout(stderr.map_err(|e| failed(format!("no second standard error: {e}")))?);
             }
             command.args(arguments).spawn().map_err(|e| failed(explain(&e)))
         };

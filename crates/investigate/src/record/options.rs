@@ -20,6 +20,8 @@ pub struct RecordOptions {
     pub command: Option<Vec<OsString>>,
     /// Processes that run already: all their threads are recorded, and what these start.
     pub processes: Vec<Tid>,
+    /// Whether the command's standard output goes to standard error, which leaves standard output to a report for programs.
+    pub command_to_stderr: bool,
     /// The user that the command runs as, by name or number; `None`: the same as this process.
     pub user: Option<String>,
     /// How to sample call stacks; `None` samples none.

@@ -69,7 +69,7 @@ pub(crate) fn record_watched(
     let mut workload = match &options.command {
         Some(command) => {
             let follow = |own| follow(&session, sampler.as_ref(), own);
-            Some(Workload::start(command, user.as_ref(), follow)?)
+            Some(Workload::start(command, user.as_ref(), options.command_to_stderr, follow)?)
         }
         None => None,
     };

@@ -21,6 +21,8 @@ pub struct WatchOptions {
     pub duration: Option<Ns>,
     /// A program to start once the trace runs.
     pub command: Option<Vec<OsString>>,
+    /// Whether the command's standard output goes to standard error, which leaves standard output to a report for programs.
+    pub command_to_stderr: bool,
     /// Where windows are kept.
     pub keep: Option<WatchKeeping>,
     /// What is run for a late activation.

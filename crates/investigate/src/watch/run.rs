@@ -140,7 +140,9 @@ impl<'a> Run<'a> {
         }
         let mut stream = EventStream::start(options)?;
         let event_ns = event_cost::measure(&stream);
-        let workload = options.command.as_ref().map(|command| Workload::start(command, None, |_| Ok(())));
+        let to_stderr = options.command_to_stderr;
+        let workload =
+            options.command.as_ref().map(|command| Workload::start(command, None, to_stderr, |_| Ok(())));
         let now = whylate_sys::now(Clock::Monotonic);
         let notes = stream.take_notes();
         on_event(&WatchEvent::Started(notes.clone()));

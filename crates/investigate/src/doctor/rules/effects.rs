@@ -1,10 +1,11 @@
-//! Effects of a mistake that has a finding of its own, at the same line: a library's call allocates, and touches memory.
+//! Effects of a mistake that has a finding of its own, at the same line: a library's call, or the start of a thread, allocates,
+//! and touches memory.
 
 use crate::doctor::finding::DoctorFinding;
 use whylate_base::{SourceLocation, Tid};
 
-/// Calls into libraries that allocate, open files and touch memory by the way.
-const CAUSES: [&str; 4] = ["name-resolution", "terminal-output", "file-open", "file-write"];
+/// Calls that allocate, open files and touch memory by the way.
+const CAUSES: [&str; 5] = ["name-resolution", "terminal-output", "file-open", "file-write", "start-in-loop"];
 /// What they do by the way.
 const EFFECTS: [&str; 7] = [
     "heap-in-loop",

@@ -1,22 +1,56 @@
 //! Programs that a real-time thread starts and that inherit its priority.
 
 use super::rule::{DoctorRule, Needs, page};
-use crate::doctor::calls::SystemCall;
+use super::start_in_loop::starts;
 use crate::doctor::facts::{Call, Observation, ThreadFacts};
 use crate::doctor::finding::{DoctorFinding, FoundThread};
-use whylate_base::{Ns, Severity, Tid};
+use std::collections::BTreeMap;
+use whylate_base::{Ns, Severity, SourceLocation, Tid};
 
 pub(super) const RULE: DoctorRule =
     DoctorRule { code: "fork-priority", page: page!("fork-priority"), needs: Needs::AllCalls, find };
 
 fn find(observation: &Observation) -> Vec<DoctorFinding> {
-    let children = observation.threads.values();
-    children.filter_map(|child| finding(observation, child)).collect()
+    let mut starts: BTreeMap<(Tid, Option<String>), Vec<Start<'_>>> = BTreeMap::new();
+    for start in observation.threads.values().filter_map(|child| inherits(observation, child)) {
+        let line = start.location.as_ref().map(ToString::to_string);
+        starts.entry((start.parent.tid, line)).or_default().push(start);
+    }
+    starts.values().filter_map(|starts| finding(starts)).collect()
+}
+
+/// A program that a real-time thread started.
+struct Start<'a> {
+    parent: &'a ThreadFacts,
+    child: &'a ThreadFacts,
+    location: Option<SourceLocation>,
+}
+
+/// Those of one thread at one line, in one finding.
+fn finding(starts: &[Start<'_>]) -> Option<DoctorFinding> {
+    let Start { parent, child, location } = starts.first()?;
+    let title = match starts.len() {
+        1 => format!("{} starts {}, which inherits its priority", parent.ranked_name(), child.name()),
+        count => format!(
+            "{} starts {} and {} more, which inherit its priority",
+            parent.ranked_name(),
+            child.name(),
+            count - 1
+        ),
+    };
+    let mut finding = DoctorFinding::new(RULE.code, Severity::Warning, title)
+        .of(parent)
+        .at(location.clone())
+        .times(starts.len(), None)
+        .because(WHY)
+        .fix(FIX);
+    finding.other = Some((FoundThread::from(*child), None));
+    Some(finding)
 }
 
 /// A process that a thread started after it had made itself real-time, that executed another program, and never asked for a
 /// priority itself. What a launcher such as chrt(1) or a shell hands on is meant.
-fn finding(observation: &Observation, child: &ThreadFacts) -> Option<DoctorFinding> {
+fn inherits<'a>(observation: &'a Observation, child: &'a ThreadFacts) -> Option<Start<'a>> {
     let (parent, at) = child.forked?;
     child.executed.filter(|_| child.policy.is_realtime() && child.requests.is_empty())?;
     let parent = observation.threads.get(&parent).filter(|parent| parent.pid != child.pid)?;
@@ -27,26 +61,15 @@ fn finding(observation: &Observation, child: &ThreadFacts) -> Option<DoctorFindi
         return None;
     }
     let call = start_of(observation, parent.tid, at);
-    let title = format!("{} starts {}, which inherits its priority", parent.ranked_name(), child.name());
-    let mut finding = DoctorFinding::new(RULE.code, Severity::Warning, title)
-        .of(parent)
-        .at(observation.location(call.and_then(|call| call.stack)))
-        .because(WHY)
-        .fix(FIX);
-    finding.other = Some((FoundThread::from(child), None));
-    Some(finding)
+    Some(Start { parent, child, location: observation.location(call.and_then(|call| call.stack)) })
 }
 
 /// The call in which a thread started another.
 fn start_of(observation: &Observation, tid: Tid, at: Ns) -> Option<&Call> {
-    use SystemCall as C;
-    let starts = |call: &&Call| {
-        matches!(call.call, C::Clone | C::Clone3 | C::Fork | C::Vfork)
-            && call.tid == tid
-            && call.start <= at
-            && call.end.is_none_or(|end| end >= at)
+    let is_one = |call: &&Call| {
+        starts(call) && call.tid == tid && call.start <= at && call.end.is_none_or(|end| end >= at)
     };
-    observation.calls.iter().find(starts)
+    observation.calls.iter().find(is_one)
 }
 
 const WHY: &str = "a new process has the policy and priority of the thread that starts it, and keeps them when it executes another \
@@ -62,6 +85,7 @@ const FIX: &[&str] = &[
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::doctor::calls::SystemCall;
     use crate::doctor::facts::PolicyRequest;
     use crate::doctor::made_up::{PID, call, found, program, request};
     use whylate_base::Policy;

@@ -1,6 +1,7 @@
 //! Mutexes without priority inheritance that threads of different priorities contend for.
 
 use super::lines::times;
+use super::purpose::is_rwlock;
 use super::rule::{DoctorRule, Needs, page};
 use crate::doctor::facts::Observation;
 use crate::doctor::finding::{DoctorFinding, FoundThread};
@@ -15,7 +16,10 @@ pub(super) const RULE: DoctorRule = DoctorRule {
 };
 
 fn find(observation: &Observation) -> Vec<DoctorFinding> {
-    words(observation).iter().filter_map(|word| finding(observation, word)).collect()
+    // Some words of a reader-writer lock have the same values.
+    let is_rwlock = |word: &FutexWord<'_>| word.waits().any(|wait| is_rwlock(observation, wait.call));
+    let words = words(observation).into_iter().filter(|word| !is_rwlock(word));
+    words.filter_map(|word| finding(observation, &word)).collect()
 }
 
 /// The thread that releases a mutex is the one that held it. A new thread waits for such a lock as well, before it

@@ -34,6 +34,16 @@ pub(super) fn is_logging(observation: &Observation, call: &Call) -> bool {
     observation.functions(call.stack).any(|function| LOGGERS.contains(&plain(function)))
 }
 
+/// True for a wait for a reader-writer lock: in pthread_rwlock_rdlock(3p) and its relatives, which C++'s `std::shared_mutex`
+/// uses, or in Rust's `RwLock`.
+pub(super) fn is_rwlock(observation: &Observation, call: &Call) -> bool {
+    observation.functions(call.stack).any(|function| {
+        let of_pthreads =
+            plain(function).strip_prefix("pthread_rwlock_").is_some_and(|rest| !rest.starts_with("unlock"));
+        of_pthreads || function.contains("::RwLock::") && function.contains("_contended")
+    })
+}
+
 /// A function's public name: without the underscores and `GI_` of glibc's internal aliases, and without its version.
 fn plain(function: &str) -> &str {
     let name = function.trim_start_matches('_');

@@ -1,5 +1,6 @@
 //! Waits in the real-time path that another thread of the program ended, and the call with which it did.
 
+use super::purpose::is_rwlock;
 use crate::doctor::calls::SystemCall;
 use crate::doctor::facts::{Call, Observation, ThreadFacts};
 use crate::doctor::finding::{DoctorFinding, FoundThread};
@@ -47,16 +48,24 @@ impl<'a> CallsByThread<'a> {
 
 /// All such waits, but not those for locks: their owner has rules of its own.
 pub(super) fn waits<'a>(observation: &'a Observation, calls: &CallsByThread<'a>) -> Vec<Wait<'a>> {
-    let found = observation.path_calls().filter_map(|(thread, call)| {
-        let (by, at) = call.woken_by.filter(|_| call.slept)?;
-        let is_lock = match call.call {
-            SystemCall::Flock | SystemCall::Fcntl => true,
-            _ => FutexCall::of(call).is_some_and(|futex| futex.is_lock()),
-        };
-        let by = observation.threads.get(&by).filter(|by| by.tid != thread.tid && !is_lock)?;
-        Some(Wait { thread, call, by, waker: calls.at(by.tid, at)? })
-    });
-    found.collect()
+    let is_lock = |call: &Call| match call.call {
+        SystemCall::Flock | SystemCall::Fcntl => true,
+        _ => FutexCall::of(call).is_some_and(|futex| futex.is_lock()) || is_rwlock(observation, call),
+    };
+    let found = observation.path_calls().filter(|(_, call)| !is_lock(call));
+    found.filter_map(|(thread, call)| wait(observation, calls, thread, call)).collect()
+}
+
+/// The wait of a thread in a call, where another thread of the program ended it.
+pub(super) fn wait<'a>(
+    observation: &'a Observation,
+    calls: &CallsByThread<'a>,
+    thread: &'a ThreadFacts,
+    call: &'a Call,
+) -> Option<Wait<'a>> {
+    let (by, at) = call.woken_by.filter(|_| call.slept)?;
+    let by = observation.threads.get(&by).filter(|by| by.tid != thread.tid)?;
+    Some(Wait { thread, call, by, waker: calls.at(by.tid, at)? })
 }
 
 /// The waits of each pair of threads: the one that waited, and the one that woke it.
