@@ -228,7 +228,12 @@ impl Analysis<'_> {
             if response > needs.period {
                 return Err(format!("`{name}` sleeps in its jobs and is not done by its next one"));
             }
-            jitter += response.since(needs.cost);
+            // The response counts from the nominal arrival and so has the release jitter in it; that of a chain's task does not.
+            let begun = match self.model.tasks[other].arrival {
+                Arrival::After(_) => jitter,
+                _ => Ns::ZERO,
+            };
+            jitter = begun + response.since(needs.cost);
         }
         if let TaskPolicy::Deadline { runtime, period, .. } = self.model.tasks[other].scheduling
             && (needs.cost > runtime || needs.period < period)
@@ -246,16 +251,24 @@ impl Analysis<'_> {
         let here = |&other: &usize| other != task && may_use(model, other, cpu);
         let all: Vec<usize> = (0..model.tasks.len()).filter(here).collect();
         let of = |other: usize| self.known[other].as_ref();
-        let off = all.iter().filter_map(|&other| of(other)).map(|needs| needs.longest_off).max();
-        let lower: Vec<usize> =
-            all.iter().copied().filter(|&other| !goes_before(model.tasks[other].scheduling, own)).collect();
+        // Deadlines decide among SCHED_DEADLINE tasks: each of them may be later than this one.
+        let is_later = |other: usize| match (model.tasks[other].scheduling, own) {
+            (TaskPolicy::Deadline { .. }, TaskPolicy::Deadline { .. }) => true,
+            (scheduling, _) => !goes_before(scheduling, own),
+        };
+        let lower: Vec<usize> = all.iter().copied().filter(|&other| is_later(other)).collect();
+        // Those that go before take the CPU for whole jobs, with these sections in them.
+        let off = lower.iter().filter_map(|&other| of(other)).map(|needs| needs.longest_off).max();
         // A lock delays this task if something at least as high uses it as well.
         let uses = |other: usize, lock: usize| {
             of(other).is_some_and(|needs| needs.sections.iter().any(|&(used, _)| used == lock))
         };
         let delays = |lock: usize| {
-            let mut users = all.iter().copied().chain([task]).filter(|&other| uses(other, lock));
-            users.any(|other| other == task || goes_before(model.tasks[other].scheduling, own))
+            let users: Vec<usize> =
+                all.iter().copied().chain([task]).filter(|&other| uses(other, lock)).collect();
+            let reaches = |&other: &usize| other == task || goes_before(model.tasks[other].scheduling, own);
+            // No task waits for a lock that one alone uses.
+            users.len() > 1 && users.iter().any(reaches)
         };
         let longest = |other: usize, lock: usize| {
             let sections = of(other).map(|needs| needs.sections.as_slice()).unwrap_or_default();
