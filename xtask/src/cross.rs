@@ -126,6 +126,8 @@ impl Cross {
 pub(crate) enum Profile {
     /// Not at all: `cargo check`.
     Check,
+    /// As `cargo build` does: for answers alone, not for speed.
+    Debug,
     /// Small and soon built, for the lab's guests.
     Guest,
     /// As users get it.
@@ -136,6 +138,7 @@ impl Profile {
     pub(crate) fn arguments(self) -> &'static [&'static str] {
         match self {
             Profile::Check => &["check"],
+            Profile::Debug => &["build"],
             Profile::Guest => &["build", "--profile", "guest"],
             Profile::Release => &["build", "--release"],
         }
@@ -143,7 +146,7 @@ impl Profile {
 
     fn directory(self) -> &'static str {
         match self {
-            Profile::Check => "debug",
+            Profile::Check | Profile::Debug => "debug",
             Profile::Guest => "guest",
             Profile::Release => "release",
         }

@@ -1,6 +1,7 @@
 //! `cargo xtask score`: how often is the answer right? Runs the lab's matrix with release binaries.
 
 mod arm64;
+mod bounds;
 mod fixes;
 mod markers;
 mod mistakes;
@@ -55,6 +56,11 @@ pub(crate) struct Score {
     /// Changes to scenarios, predicted by `whylate simulate` and made in guests, into docs/predictions.md
     #[arg(long, conflicts_with_all = ["quick", "programs", "mistakes", "arch", "fixes", "jobs", "kernels"])]
     predict: bool,
+    /// Bounds of random task sets beside those of pyCPA and SchedCAT, into docs/simulate.md
+    #[arg(long, conflicts_with_all = ["quick", "programs", "mistakes", "arch", "fixes", "predict", "jobs", "kernels", "keep", "from"])]
+    bounds: bool,
+    #[command(flatten)]
+    bounds_options: bounds::BoundsOptions,
     /// With --fixes: only these scenarios (repeatable)
     #[arg(long = "scenario", value_name = "NAME", requires = "fixes")]
     scenarios: Vec<String>,
@@ -90,6 +96,11 @@ impl Score {
         }
         if self.predict {
             return self.run_predict(root);
+        }
+        if self.bounds {
+            let (table, good) = self.bounds_options.run(root, &today()?)?;
+            write_page(root, bounds::PAGE, |old| bounds::page(old, &table))?;
+            return Ok(good);
         }
         let document = match self.from.as_slice() {
             [file] => results(file)?,
