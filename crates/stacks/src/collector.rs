@@ -41,7 +41,7 @@ pub(crate) struct Collector {
     waiting_bytes: usize,
     /// Processes whose mappings are known: from `/proc` or from their exec.
     known: HashSet<Tid>,
-    /// One round's records, one behind the other, and where each begins with its time.
+    /// The records that wait for the next round, one behind the other, and where each begins with its time.
     bytes: Vec<u8>,
     order: Vec<(Ns, usize, usize)>,
     stack: Vec<AddressId>,
@@ -72,9 +72,9 @@ impl Collector {
                 self.rings.iter().map(|ring| PollFd::new(ring, PollFlags::IN)).collect();
             // Interrupted or not: a round finds what there is.
             let _ = poll(&mut files, Some(&PAUSE));
-            self.round();
+            self.round(now(Clock::Monotonic));
         }
-        self.round();
+        self.round(Ns::MAX);
         self.choose(Ns::MAX, Ns::MAX);
     }
 
@@ -88,11 +88,9 @@ impl Collector {
     }
 
     /// One look at every ring. The records of different CPUs are put in order, so that a mapping comes before the samples in
-    /// it.
-    fn round(&mut self) {
+    /// it: those that are later than the look waits for the next one, because earlier ones of another CPU may still come.
+    fn round(&mut self, until: Ns) {
         let (mut bytes, mut order) = (std::mem::take(&mut self.bytes), std::mem::take(&mut self.order));
-        bytes.clear();
-        order.clear();
         for ring in &mut self.rings {
             ring.read(|record| {
                 let Some(Record { time, .. }) = Record::parse(record) else { return };
@@ -101,6 +99,7 @@ impl Collector {
             });
         }
         order.sort_unstable();
+        let later = order.split_off(order.partition_point(|&(time, ..)| time <= until));
         for &(_, start, length) in &order {
             let Some(bytes) = bytes.get(start..start + length) else { continue };
             match (Record::parse(bytes), self.chosen_after) {
@@ -109,11 +108,19 @@ impl Collector {
                 (None, _) => {}
             }
         }
-        (self.bytes, self.order) = (bytes, order);
+        self.keep(&bytes, &later);
         self.locks.look();
         if let Some(after) = self.chosen_after {
             let now = now(Clock::Monotonic);
             self.choose(now - after, now + AT_ONCE);
+        }
+    }
+
+    /// Keeps records for the next round.
+    fn keep(&mut self, bytes: &[u8], records: &[(Ns, usize, usize)]) {
+        for &(time, start, length) in records {
+            self.order.push((time, self.bytes.len(), length));
+            self.bytes.extend_from_slice(bytes.get(start..start + length).unwrap_or_default());
         }
     }
 
@@ -185,12 +192,16 @@ impl Collector {
                 self.unwinder.exited(*pid);
                 self.known.remove(pid);
             }
-            Body::Lost(count) => self.table.lost(*count),
+            Body::Lost(count) => {
+                self.table.lost(*count);
+                // Mappings may be among what was lost.
+                self.known.clear();
+            }
             Body::Forked { .. } | Body::Exited { .. } | Body::Other => {}
         }
     }
 
-    /// Reads what a process had mapped before its records began.
+    /// Reads what a process had mapped before its records began, or went on after a loss.
     fn know(&mut self, pid: Tid) {
         if self.known.insert(pid) {
             // It may have ended: its stacks then have addresses without modules.
@@ -219,5 +230,28 @@ impl Collector {
         let stack = self.table.stack(&self.stack);
         let (tid, pid, cpu) = (sample.tid, sample.pid, sample.cpu);
         self.table.sample(StackSample { time, tid, pid, cpu, kind, stack });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn record(body: Body<'_>, time: i64) -> Record<'_> {
+        Record { time: Ns(time), body }
+    }
+
+    #[test]
+    fn after_a_loss_mappings_are_read_again() {
+        let own = Tid(std::process::id() as i32);
+        let mut collector = Collector::new(Vec::new(), Arc::new(Shared::default()), None);
+        // A process whose mappings were all lost.
+        collector.apply(&record(Body::Executed { pid: own }, 1));
+        let here = after_a_loss_mappings_are_read_again as *const () as usize as u64;
+        collector.know(own);
+        assert_eq!(collector.unwinder.locate(own, here).module, None);
+        collector.apply(&record(Body::Lost(1), 2));
+        collector.know(own);
+        assert!(collector.unwinder.locate(own, here).module.is_some());
     }
 }

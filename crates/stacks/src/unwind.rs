@@ -54,12 +54,14 @@ impl Unwinder {
         Unwinder::default()
     }
 
-    /// Reads what a running process has mapped as code; for the processes that ran before the records began.
+    /// Reads what a running process has mapped as code, in place of what was known of it: for the processes that ran before the
+    /// records began, and after a loss of records.
     ///
     /// # Errors
     /// `ENOENT` or `ESRCH` where it has ended, `EACCES` or `EPERM` where it is another user's.
     pub fn read_maps(&mut self, pid: Tid) -> io::Result<()> {
         let text = fs::read(format!("/proc/{pid}/maps"))?;
+        self.processes.remove(&pid);
         for mapping in code_mappings(&text) {
             self.mapped(pid, &mapping);
         }
