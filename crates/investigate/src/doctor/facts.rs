@@ -2,7 +2,7 @@
 
 use super::calls::SystemCall;
 use super::interpreter;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 use whylate_base::{Comm, CpuSet, Ns, Policy, SourceLocation, Tid};
 use whylate_events::{Frame, StackId, Stacks};
@@ -18,6 +18,8 @@ pub(crate) struct Observation {
     pub(crate) calls: Vec<Call>,
     /// The page faults since each thread's last `execve`, by their time.
     pub(crate) faults: Vec<Fault>,
+    /// The threads of whylate itself, which took some of the CPU time.
+    pub(crate) observers: BTreeSet<Tid>,
     /// Priority inversions that the ledger found.
     pub(crate) inversions: Vec<Inversion>,
     /// When a descriptor of a process began to refer to something else, by process and number, in the order of time.
@@ -214,7 +216,8 @@ pub(crate) struct Call {
     /// The thread that ended the last sleep in it, and when; `None` where an interrupt did, such as a timer's, or that was
     /// not seen.
     pub(crate) woken_by: Option<(Tid, Ns)>,
-    /// Until when a sleep was to last, in its timer's own clock; `None` for other calls, and where no timer was seen.
+    /// Until when a sleep, or a wait of a futex with a timeout, was to last, in its timer's own clock; `None` for other calls, and
+    /// where no timer was seen.
     pub(crate) due: Option<Ns>,
     /// Where in the program it was made.
     pub(crate) stack: Option<StackId>,
@@ -381,7 +384,7 @@ impl Observation {
     ///
     /// Where the program has neither lines nor names, its address explains more than the name of the library's function
     /// that it calls: the finding names the call. A line of an interpreter is none of the program's: of that only the
-    /// script is known.
+    /// script is known. An address of no file is no line: another run of the program has it elsewhere.
     pub(crate) fn location(&self, stack: Option<StackId>) -> Option<SourceLocation> {
         let stack = stack?;
         let has_name = |frame: &Frame<'_>| frame.file_name().is_some() || frame.function().is_some();
@@ -391,13 +394,12 @@ impl Observation {
             true => own,
             false => self.stacks.own_frames(stack).find(in_file).unwrap_or(own),
         };
-        match frame.module.filter(|module| interpreter::is_one(module)) {
-            Some(module) => {
-                let scripts = self.processes.values().filter_map(|process| process.script.as_ref());
-                interpreter::place(module, scripts)
-            }
-            None => Some(frame.source()),
+        let module = frame.module?;
+        if !interpreter::is_one(module) {
+            return Some(frame.source());
         }
+        let scripts = self.processes.values().filter_map(|process| process.script.as_ref());
+        interpreter::place(module, scripts)
     }
 
     /// The threads that are, or asked to be, real-time.

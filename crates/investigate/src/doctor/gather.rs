@@ -174,9 +174,10 @@ impl Gatherer {
     fn armed(&mut self, tid: Tid, due: Ns) {
         let open = self.tracks.get(&tid).and_then(|track| track.open);
         let call = open.and_then(|open| self.calls.get_mut(open));
-        if let Some(call) =
-            call.filter(|call| matches!(call.call, SystemCall::Nanosleep | SystemCall::ClockNanosleep))
-        {
+        let sleeps = |call: &&mut Call| {
+            matches!(call.call, SystemCall::Nanosleep | SystemCall::ClockNanosleep | SystemCall::Futex)
+        };
+        if let Some(call) = call.filter(sleeps) {
             call.due.get_or_insert(due);
         }
     }
@@ -243,6 +244,7 @@ impl Gatherer {
         observation.calls = std::mem::take(&mut self.calls);
         observation.processes = watched.processes;
         observation.nodes = watched.nodes;
+        observation.observers = watched.observers;
         observation.stacks = stacks;
         conclude::all(&mut observation);
         memory::find_causes(&mut observation);

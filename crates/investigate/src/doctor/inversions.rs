@@ -19,6 +19,10 @@ pub(super) fn find(source: impl EventSource, observation: &Observation) -> Vec<I
     for activation in explanation.activations.iter().filter(|one| one.verdict.cause == Cause::LockInversion) {
         for (index, segment) in activation.ledger.iter().enumerate() {
             let (Cause::LockInversion, Some(middle)) = (segment.cause, segment.by) else { continue };
+            // Without whylate beside it there would have been none.
+            if tid(middle).is_some_and(|tid| observation.observers.contains(&tid)) {
+                continue;
+            }
             // A kernel lock has no line to mend, and what is before the periodic part is start-up.
             if !is_in_path(observation, activation.tid, segment.start)
                 || !is_mutex(observation, &words, activation.tid, segment.start)

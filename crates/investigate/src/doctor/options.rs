@@ -30,8 +30,8 @@ pub enum DoctorTarget {
     Process(Tid),
 }
 
-/// The clock of running threads is not examined: a sample each second keeps it out of the way.
-pub(super) const CLOCK_PERIOD: Ns = Ns::from_secs(1);
+/// What a thread spends its CPU time with is only looked at for spin locks.
+pub(super) const CLOCK_PERIOD: Ns = Ns::from_ms(10);
 
 /// What it means that a call stack was lost.
 pub(super) const LOST_STACKS: &str = "page faults may be missing, and lines of system calls";

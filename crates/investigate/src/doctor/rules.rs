@@ -39,6 +39,7 @@ rules! {
     barrier_unequal_priorities,
     condvar_herd,
     sched_yield,
+    spin_lock,
     file_lock,
     lock_by_semaphore,
     rwlock_without_inheritance,

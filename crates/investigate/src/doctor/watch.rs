@@ -30,6 +30,8 @@ pub(super) struct Watched {
     pub(super) threads: BTreeMap<Tid, WatchedThread>,
     /// The CPUs of each NUMA node, where there are several.
     pub(super) nodes: BTreeMap<u32, CpuSet>,
+    /// The threads of whylate itself.
+    pub(super) observers: BTreeSet<Tid>,
     /// Whether threads were left out.
     pub(super) is_cut: bool,
     /// How often it was looked.
@@ -93,6 +95,7 @@ impl Watch {
 
     fn look_now(&mut self) {
         self.watched.looks += 1;
+        self.watched.observers.extend(files::numbers(Path::new("/proc/self/task")).into_iter().map(Tid));
         let mut found: BTreeSet<Tid> = BTreeSet::new();
         let mut open = self.roots.clone();
         while let Some(pid) = open.pop() {

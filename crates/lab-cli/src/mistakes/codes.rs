@@ -41,6 +41,7 @@ pub const GROUPS: [(&str, &[&str]); 5] = [
             "barrier-unequal-priorities",
             "condvar-herd",
             "sched-yield",
+            "spin-lock",
             "lock-by-semaphore",
             "rwlock-without-inheritance",
             "file-lock",

@@ -60,6 +60,7 @@ const FILES: &[(&str, &str)] = files![
     "slow-producer.c"
     "small-writes.c"
     "snapshot-by-fork.c"
+    "spin-lock.c"
     "std-mutex.cpp"
     "std-mutex.rs"
     "sync-state.c"

@@ -5,7 +5,7 @@ use crate::doctor::finding::DoctorFinding;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use whylate_base::{Ns, Severity, SourceLocation, Tid};
-use whylate_events::StackId;
+use whylate_events::{StackId, StackSample};
 
 /// What a thread did at one line.
 pub(super) struct Line<'a, T> {
@@ -27,6 +27,16 @@ impl Placed for Call {
 
     fn duration(&self) -> Option<Ns> {
         Call::duration(self)
+    }
+}
+
+impl Placed for StackSample {
+    fn stack(&self) -> Option<StackId> {
+        Some(self.stack)
+    }
+
+    fn duration(&self) -> Option<Ns> {
+        None
     }
 }
 

@@ -1,6 +1,7 @@
 //! What a system call is part of, by the functions of its stack: a library's name says more than its calls.
 
 use crate::doctor::facts::{Call, Observation};
+use whylate_events::StackId;
 
 /// The functions of netdb.h(0p) that resolve names, and the resolver's (resolver(3)).
 const RESOLVERS: [&str; 9] = [
@@ -40,8 +41,13 @@ pub(super) fn is_rwlock(observation: &Observation, call: &Call) -> bool {
     observation.functions(call.stack).any(|function| {
         let of_pthreads =
             plain(function).strip_prefix("pthread_rwlock_").is_some_and(|rest| !rest.starts_with("unlock"));
-        of_pthreads || function.contains("::RwLock::") && function.contains("_contended")
+        of_pthreads || function.contains("RwLock") && function.contains("_contended")
     })
+}
+
+/// True for a stack in pthread_spin_lock(3).
+pub(super) fn is_spin_lock(observation: &Observation, stack: StackId) -> bool {
+    observation.functions(Some(stack)).any(|function| plain(function) == "pthread_spin_lock")
 }
 
 /// A function's public name: without the underscores and `GI_` of glibc's internal aliases, and without its version.

@@ -6,6 +6,7 @@ use crate::doctor::call_flags::TIMER_ABSTIME;
 use crate::doctor::calls::SystemCall;
 use crate::doctor::facts::{Call, Observation};
 use crate::doctor::finding::DoctorFinding;
+use crate::doctor::futex::FutexCall;
 use whylate_base::{Ns, Severity};
 
 pub(super) const RULE: DoctorRule =
@@ -22,7 +23,10 @@ fn find(observation: &Observation) -> Vec<DoctorFinding> {
     let relative = by_line(observation, relative).into_iter();
     let relative = relative.filter(|line| line.items.len() >= ENOUGH && !makes_up(&line.items));
     let absolute = by_line(observation, absolute).into_iter().filter(|line| is_from_now(&line.items));
-    let periods = relative.chain(absolute);
+    let timeouts = observation.path_calls().filter(|(_, call)| is_timed_wait(call));
+    let timeouts = by_line(observation, timeouts).into_iter();
+    let timeouts = timeouts.filter(|line| is_timeout(&line.items) && is_from_now(&line.items));
+    let periods = relative.chain(absolute).chain(timeouts);
     periods
         .map(|line| {
             let title =
@@ -41,6 +45,18 @@ fn is_sleep(call: &Call) -> bool {
 
 fn is_absolute(call: &Call) -> bool {
     call.call == SystemCall::ClockNanosleep && call.args[1] & TIMER_ABSTIME != 0
+}
+
+/// True for a wait of a condition variable, a semaphore or the like with a timeout.
+fn is_timed_wait(call: &Call) -> bool {
+    call.due.is_some() && FutexCall::of(call).is_some_and(|futex| futex.is_wait() && !futex.is_lock())
+}
+
+/// True where the waits end by their timeouts as a rule: what they wait for is not what makes the period.
+fn is_timeout(waits: &[&Call]) -> bool {
+    const TIMED_OUT: i32 = 110;
+    let timed_out = waits.iter().filter(|call| call.error() == Some(TIMED_OUT)).count();
+    timed_out * 10 >= waits.len() * 9
 }
 
 /// The deviations of two series: how long sleeps were to last, and the periods in which they were to end; `None` where
@@ -136,6 +152,35 @@ mod tests {
                 }
             })
             .collect()
+    }
+
+    #[test]
+    fn a_wait_that_times_out_is_a_sleep() {
+        let from_now = |n: i64, start: i64| start + 600 + n % 3;
+        let waits = |ret: i64| -> Vec<Call> {
+            let wait = |sleep| Call {
+                call: SystemCall::Futex,
+                args: [0x7000, 393, 0, 0, 0, 0],
+                ret: Some(ret),
+                ..sleep
+            };
+            sleeps(0, from_now).into_iter().map(wait).collect()
+        };
+        let grid: Vec<Call> = waits(-110)
+            .into_iter()
+            .zip(0..)
+            .map(|(wait, n)| Call { due: Some(Ns(6_000 + 1_000 * n)), ..wait })
+            .collect();
+        for (what, calls, expected) in [
+            ("it times out", waits(-110), true),
+            ("it is woken", waits(0), false),
+            ("until an instant", grid, false),
+        ] {
+            let mut observation = program(&[(11, Policy::Fifo, 50)]);
+            observation.calls = calls;
+            let expected: &[_] = if expected { &[("relative-sleep", Some(7))] } else { &[] };
+            assert_eq!(found(&observation), expected, "{what}");
+        }
     }
 
     #[test]

@@ -75,7 +75,7 @@ mod tests {
             super::super::findings(&observation).into_iter().map(|finding| finding.code).collect()
         };
         let write = "___pthread_rwlock_wrlock";
-        let rust = "std::sys::sync::rwlock::futex::RwLock::read_contended";
+        let rust = "<std::sys::sync::rwlock::futex::RwLock>::read_contended";
         assert_eq!(found(vec![wait, wake], write, 20), ["rwlock-without-inheritance"]);
         assert_eq!(found(vec![wait, wake], rust, 20), ["rwlock-without-inheritance"]);
         assert_eq!(found(vec![Call { slept: false, ..wait }, wake], write, 20), [""; 0]);

@@ -106,6 +106,7 @@ fn rhythms_of_calls() {
         ("a timeout as a period", repeat(timeout, 5), &["timeout-slack"]),
         ("mostly input", [repeat(timeout, 5), repeat(input, 6)].concat(), &[]),
         ("a look without a wait", repeat(look, 50), &[]),
+        ("with looks in between", [repeat(timeout, 5), repeat(look, 6)].concat(), &["timeout-slack"]),
     ] {
         assert_eq!(found(&with_calls(calls)), at(LINE, expected), "{what}");
     }

@@ -14,11 +14,9 @@ pub(super) const RULE: DoctorRule =
 const ENOUGH: usize = 5;
 
 fn find(observation: &Observation) -> Vec<DoctorFinding> {
-    let lines = by_line(observation, observation.path_calls().filter(|(_, call)| is_poll(call)));
-    let timed_out = |line: &super::lines::Line<'_, Call>| {
-        // It slept, and nothing came: asking without a wait returns 0 as well.
-        line.items.iter().filter(|call| call.ret == Some(0) && call.slept).count()
-    };
+    let lines = by_line(observation, observation.path_calls().filter(|(_, call)| is_wait(call)));
+    let timed_out =
+        |line: &super::lines::Line<'_, Call>| line.items.iter().filter(|call| call.ret == Some(0)).count();
     // Where input comes as a rule, the timeout is for its absence.
     let periods =
         lines.iter().filter(|line| timed_out(line) >= ENOUGH && 2 * timed_out(line) > line.items.len());
@@ -30,12 +28,14 @@ fn find(observation: &Observation) -> Vec<DoctorFinding> {
         .collect()
 }
 
-fn is_poll(call: &Call) -> bool {
+/// An event loop asks without a wait in between, which returns 0 as well where nothing came.
+fn is_wait(call: &Call) -> bool {
     use SystemCall as C;
-    matches!(
+    let polls = matches!(
         call.call,
         C::Poll | C::Ppoll | C::Select | C::Pselect | C::EpollWait | C::EpollPwait | C::EpollPwait2
-    )
+    );
+    polls && (call.slept || call.ret != Some(0))
 }
 
 const WHY: &str = "a timeout begins when the call is made, so each period is longer by the work before it; poll() and epoll_wait() \
