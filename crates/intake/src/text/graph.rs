@@ -184,9 +184,12 @@ pub(crate) struct Clock {
 struct OnCpu {
     until: Ns,
     thread: Option<Tid>,
-    /// When the calls in progress were entered, by depth.
-    entered: Vec<Ns>,
+    /// When the calls in progress were entered, by depth, and their functions.
+    entered: Vec<(Ns, Symbol)>,
 }
+
+/// Times and durations may be rounded to microseconds, each by itself.
+const ROUNDED: Ns = Ns::from_us(3);
 
 /// FTRACE_RETFUNC_DEPTH of the kernel is 50; nothing is deeper in a trace that is none of garbage.
 const DEEPEST: usize = 256;
@@ -202,19 +205,33 @@ impl Clock {
         self.cpus.entry(cpu).or_default().thread = Some(thread);
     }
 
+    /// The function that returns in a line that has a brace alone: the one that was entered last at its depth, where that
+    /// was as long ago as the call took. Lines between the two may be missing; without times of their own they do not show it.
+    pub(crate) fn returning(&self, line: &GraphLine<'_>, depth: u32, duration: Ns) -> Symbol {
+        let entered = self.cpus.get(&line.cpu).and_then(|on| on.entered.get(depth as usize));
+        match (line.ts, entered) {
+            (Some(ts), Some(&(entered, name)))
+                if (ts - entered - duration).0.saturating_abs() <= ROUNDED.0 + duration.0 / 50 =>
+            {
+                name
+            }
+            _ => Symbol::default(),
+        }
+    }
+
     /// When the line is, by its own time or by the clock.
     pub(crate) fn at(&mut self, line: &GraphLine<'_>) -> Ns {
         let on = self.cpus.entry(line.cpu).or_default();
         let mut at = line.ts.unwrap_or(self.last.max(on.until));
-        if let What::Call(Call { depth, part, .. }) = line.what {
+        if let What::Call(Call { name, depth, part }) = line.what {
             let depth = depth as usize;
             match part {
                 CallPart::Entry if depth < DEEPEST => {
-                    on.entered.resize(depth, at);
-                    on.entered.push(at);
+                    on.entered.resize(depth, (at, Symbol::default()));
+                    on.entered.push((at, name));
                 }
                 CallPart::Exit(duration) => {
-                    if let (None, Some(&entered)) = (line.ts, on.entered.get(depth)) {
+                    if let (None, Some(&(entered, _))) = (line.ts, on.entered.get(depth)) {
                         at = at.max(Ns(entered.0.saturating_add(duration.0)));
                     }
                     on.entered.truncate(depth);

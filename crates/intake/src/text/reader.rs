@@ -290,6 +290,13 @@ impl Reader {
     }
 
     /// True of the rest of a line that was whole without it.
+        let returning = match line.what {
+            What::Call(Call { name, depth, part: CallPart::Exit(duration) }) if name.is_empty() => {
+                self.clock.returning(line, depth, duration)
+            }
+            What::Call(call) => call.name,
+            _ => Symbol::default(),
+        };
     fn is_rest(&self, text: &str) -> bool {
         self.held.last_with(text).is_some_and(|whole| self.shape(&whole) == Shape::Whole)
     }
@@ -312,7 +319,10 @@ impl Reader {
         let (flags, preempt_depth) = line.state.unwrap_or((ContextFlags::IRQS_UNKNOWN, None));
         let context = Context { tid, flags, preempt_depth };
         match line.what {
-            What::Call(call) => self.call(Event { ts, cpu: line.cpu, context, kind: EventKind::Other }, call),
+            What::Call(call) => {
+                let at = Event { ts, cpu: line.cpu, context, kind: EventKind::Other };
+                self.call(at, Call { name: returning, ..call });
+            }
             What::Comment(body) => {
                 let head = Head { comm: "", context, cpu: line.cpu, ts, by_perf: false };
                 self.event_line(&head, body, false);

@@ -16,25 +16,31 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
     let Some(call) = subject.longest_call.filter(|_| !shows_more && subject.options.tasks.is_empty()) else {
         return Vec::new();
     };
-    let (name, own, calls) = call.most;
     let (function, duration, cpu) = (call.function.as_str(), call.duration, call.cpu);
-    let share = own.0 as f64 / duration.0.max(1) as f64;
-    let title = match share >= MOST {
-        true if name == call.function => {
-            format!("{function} took {own} of its {duration} itself, on CPU {cpu}")
+    let (title, within) = match call.most {
+        Some((name, own, calls)) => {
+            let in_calls = if calls == 1 { "one call".to_owned() } else { format!("{calls} calls") };
+            let title = match own.0 as f64 / duration.0.max(1) as f64 >= MOST {
+                true if name == call.function => {
+                    format!("{function} took {own} of its {duration} itself, on CPU {cpu}")
+                }
+                true => format!("{name} took {own} of the {duration} of {function}, on CPU {cpu}"),
+                false => {
+                    format!("{function} took {duration} on CPU {cpu}; no single function took most of it")
+                }
+            };
+            (title, format!("of all functions within, {name} took most by itself: {own} in {in_calls}"))
         }
-        true => format!("{name} took {own} of the {duration} of {function}, on CPU {cpu}"),
-        false => format!("{function} took {duration} on CPU {cpu}; no single function took most of it"),
+        None => (
+            format!("{function} took {duration} on CPU {cpu}"),
+            "lines within it are missing, so it is not known which function took most of it".to_owned(),
+        ),
     };
-    let in_calls = if calls == 1 { "one call".to_owned() } else { format!("{calls} calls") };
     vec![Finding {
         code: INFO.code,
         severity: Severity::Info,
         title,
-        why: format!(
-            "{function} is the longest call that the trace has from entry to return; of all functions within, {name} took \
-             most by itself: {own} in {in_calls}"
-        ),
+        why: format!("{function} is the longest call that the trace has from entry to return; {within}"),
         evidence: vec![Evidence::at(
             call.at,
             cpu,

@@ -21,8 +21,9 @@ pub(crate) struct LongestCall {
     pub(crate) cpu: Cpu,
     pub(crate) at: Ns,
     pub(crate) duration: Ns,
-    /// The function that took most of it by itself, with its own time and the number of its calls.
-    pub(crate) most: (Symbol, Ns, u64),
+    /// The function that took most of it by itself, with its own time and the number of its calls; `None` where lines
+    /// within it are missing.
+    pub(crate) most: Option<(Symbol, Ns, u64)>,
 }
 
 /// The longest call so far, and the calls that are open.
@@ -47,6 +48,8 @@ struct OpenCall {
     within: Ns,
     /// Own times and numbers of the calls within.
     own: HashMap<Symbol, (Ns, u64)>,
+    /// Lines are missing since it was entered.
+    has_gaps: bool,
 }
 
 impl Calls {
@@ -66,8 +69,8 @@ impl Calls {
         }
         match event.kind {
             EventKind::FunctionEntry { name, depth } => open.enter(event.ts, name, depth),
-            EventKind::FunctionExit { depth, duration, .. } => {
-                let Some(call) = open.leave(depth, duration, event.cpu) else { return };
+            EventKind::FunctionExit { name, depth, duration } => {
+                let Some(call) = open.leave(name, depth, duration, event.cpu) else { return };
                 let length = |call: &LongestCall| (call.duration, Reverse(call.at));
                 if self.longest.as_ref().is_none_or(|longest| length(&call) > length(longest)) {
                     self.longest = Some(call);
@@ -88,17 +91,32 @@ impl OpenCalls {
     fn enter(&mut self, at: Ns, function: Symbol, depth: u32) {
         // Calls that never returned: lines are missing.
         let is_next = self.stack.last().is_none_or(|last| last.depth.checked_add(1) == Some(depth));
-        if !is_next || self.stack.len() == DEEPEST {
+        if !is_next {
+            self.missing_above(depth);
+        }
+        if self.stack.len() == DEEPEST {
             self.stack.clear();
         }
-        self.stack.push(OpenCall { function, depth, entered: at, within: Ns::ZERO, own: HashMap::new() });
+        let own = HashMap::new();
+        self.stack.push(OpenCall { function, depth, entered: at, within: Ns::ZERO, own, has_gaps: false });
+    }
+
+    /// Lines are missing before one of this depth: the calls that it is in may be open still.
+    fn missing_above(&mut self, depth: u32) {
+        self.stack.retain(|call| call.depth < depth);
+        self.stack.iter_mut().for_each(|call| call.has_gaps = true);
     }
 
     /// The call of this depth returns; `None` where its entry was not seen, or it gave the CPU away.
-    fn leave(&mut self, depth: u32, duration: Ns, cpu: Cpu) -> Option<LongestCall> {
+    fn leave(&mut self, name: Symbol, depth: u32, duration: Ns, cpu: Cpu) -> Option<LongestCall> {
+        if self.stack.last()?.depth != depth {
+            self.missing_above(depth.saturating_add(1));
+        }
         let mut call = self.stack.pop()?;
-        if call.depth != depth {
-            self.stack.clear();
+        // With lines missing, the return may be that of a later call of the same depth.
+        if call.depth != depth || call.has_gaps && name != call.function {
+            self.stack.push(call);
+            self.missing_above(depth);
             return None;
         }
         let duration = duration.max(Ns::ZERO);
@@ -106,16 +124,17 @@ impl OpenCalls {
         own.0 += duration.since(call.within);
         own.1 += 1;
         let most = call.own.iter().max_by_key(|(name, (time, _))| (*time, Reverse(name.as_str())));
-        let (&name, &(time, calls)) = most?;
+        let most = most.map(|(&name, &(time, calls))| (name, time, calls)).filter(|_| !call.has_gaps);
         let gives_way = |name: &Symbol| GIVE_WAY.iter().any(|begin| name.as_str().starts_with(begin));
         let longest = (!call.own.keys().any(gives_way)).then_some(LongestCall {
             function: call.function,
             cpu,
             at: call.entered,
             duration,
-            most: (name, time, calls),
+            most,
         });
         if let Some(caller) = self.stack.last_mut() {
+            caller.has_gaps |= call.has_gaps;
             caller.within += duration;
             for (name, (time, calls)) in call.own {
                 let own = caller.own.entry(name).or_default();

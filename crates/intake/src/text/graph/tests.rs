@@ -114,3 +114,26 @@ fn the_clock_runs_by_durations_and_never_back() {
     assert_eq!(at("0) 1.000 us |  }"), 9_000);
     assert_eq!(at("1) | x() {"), 9_000);
 }
+
+#[test]
+fn a_brace_alone_returns_from_the_call_that_was_entered_as_long_ago() {
+    let mut clock = Clock::default();
+    let mut returning = |line: &str| {
+        let line = parse(line).unwrap_or_else(|| panic!("{line}"));
+        let What::Call(Call { depth, part, .. }) = line.what else { panic!("{line:?}") };
+        let name = match part {
+            CallPart::Exit(duration) => clock.returning(&line, depth, duration).to_string(),
+            _ => String::new(),
+        };
+        clock.at(&line);
+        name
+    };
+    assert_eq!(returning("100 us |   0)  sh-20   |  d..1. |               |  outer() {"), "");
+    assert_eq!(returning("110 us |   0)  sh-20   |  d..1. |               |    inner() {"), "");
+    // Lines are missing here: of the calls of this depth, which returned before?
+    assert_eq!(returning("700 us |   0)  sh-20   |  d..1. | ! 300.000 us  |    }"), "");
+    assert_eq!(returning("714 us |   0)  sh-20   |  d..1. | ! 612.500 us  |  }"), "outer");
+    // Without times a line does not show it.
+    assert_eq!(returning("0)               |  outer() {"), "");
+    assert_eq!(returning("0)   9.000 us    |  }"), "");
+}

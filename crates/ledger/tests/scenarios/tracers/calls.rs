@@ -12,6 +12,11 @@ fn calls(lines: &[(&'static str, u32, i64)]) -> Vec<Event> {
         let exit = EventKind::FunctionExit { name: name.into(), depth, duration: Ns::from_us(us) };
         let kinds = match (name, us) {
             ("}", _) => vec![exit],
+            // The return of a call that has its name: `} /* name */`.
+            _ if name.starts_with("} ") => {
+                let name = name.trim_start_matches("} ").into();
+                vec![EventKind::FunctionExit { name, depth, duration: Ns::from_us(us) }]
+            }
             (_, 0) => vec![EventKind::FunctionEntry { name: name.into(), depth }],
             _ => vec![EventKind::FunctionEntry { name: name.into(), depth }, exit],
         };
@@ -58,4 +63,19 @@ fn a_call_that_gives_the_cpu_away_is_not_the_longest() {
     );
     assert_eq!(longest(&sleeps[..3]), None);
     assert_eq!(longest(&[("}", 2, 90)]), None, "its entry is missing");
+}
+
+#[test]
+fn with_lines_missing_within_only_the_length_of_a_call_is_known() {
+    // What is entered at depth 3 has no caller here: lines are missing.
+    let gap = [("drain", 1, 0), ("move", 2, 0), ("add", 4, 20), ("} move", 2, 580), ("} drain", 1, 614)];
+    let explanation = explain(VecSource::new(calls(&gap), TraceInfo::default(), true), &Options::default());
+    let finding = explanation.findings.first().expect("a finding");
+    assert_eq!(finding.title, "drain took 614.0 us on CPU 1");
+    assert!(finding.why.contains("lines within it are missing"), "{}", finding.why);
+    // The return may be that of a later call of this depth, whose entry is missing.
+    let title = longest(&[("drain", 1, 0), ("add", 3, 20), ("}", 1, 614)]);
+    assert_eq!(title.as_deref(), Some("longest-call: add took 20.00 us of its 20.00 us itself, on CPU 1"));
+    let title = longest(&[("drain", 1, 0), ("add", 3, 20), ("} other", 1, 614)]);
+    assert_eq!(title.as_deref(), Some("longest-call: add took 20.00 us of its 20.00 us itself, on CPU 1"));
 }
