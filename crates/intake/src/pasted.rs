@@ -51,7 +51,7 @@ pub(crate) fn printed(line: &str) -> Printed<'_> {
         let (text, columns) = bare(tags::removed(line));
         return Printed { text: Cow::Borrowed(text), columns };
     }
-    let line = colours::removed(entities::decoded(line));
+    let line = escapes::unquoted(colours::removed(entities::decoded(line)));
     match escapes::unescaped(without_tags(line)) {
         Cow::Borrowed(line) => {
             let (text, columns) = bare(line);

@@ -35,6 +35,9 @@ fn quotes_entities_and_prefixes_are_taken_off() {
         "\x1b[1m<idle>-0\x1b[0m     3d.s2    0us+: _raw_spin_lock_irq <-run_timer_softirq\x1b[K",
         "Nov 22 10:11:12 box logger[123]: <idle>-0     3d.s2    0us+: _raw_spin_lock_irq <-run_timer_softirq",
         "2026-11-22T10:11:12.123456789Z <idle>-0     3d.s2    0us+: _raw_spin_lock_irq <-run_timer_softirq",
+        "  <idle>-0     3d.s2    0us+: _raw_spin_lock_irq <-run_timer_softirq\\n\\",
+        "   \"  <idle>-0     3d.s2    0us+: _raw_spin_lock_irq <-run_timer_softirq\\n\",",
+        "'<idle>-0     3d.s2    0us+: _raw_spin_lock_irq <-run_timer_softirq\\n'",
     ] {
         assert_eq!(text_of(dressed), line, "{dressed}");
     }
