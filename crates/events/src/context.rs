@@ -14,6 +14,13 @@ pub struct Context {
     pub preempt_depth: Option<u8>,
 }
 
+impl Context {
+    /// True where the source has the current thread alone: whether an interrupt had come upon it is not known.
+    pub fn is_unknown(&self) -> bool {
+        self.flags == ContextFlags::IRQS_UNKNOWN && self.preempt_depth.is_none()
+    }
+}
+
 /// `common_flags` (`enum trace_flag_type`, `include/linux/trace_events.h`): the lower 8 bits mean what they do
 /// since Linux 6.13. Those of an earlier kernel are put where they belong when they are read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -155,6 +155,11 @@ impl Timeline {
         has(Kind::Softirq) && (has(Kind::Irq) || has(Kind::Vector))
     }
 
+    /// True where the recording has interrupts or softirqs: an event outside them is the current thread's own.
+    pub(crate) fn shows_handlers(&self) -> bool {
+        [Kind::Irq, Kind::Vector, Kind::Softirq].into_iter().any(|kind| self.seen.contains(kind))
+    }
+
     /// True where the recording has what an idle CPU does: interrupts, timers, or its idle states.
     pub(crate) fn shows_idle_cpus(&self) -> bool {
         let shown = [Kind::Irq, Kind::Vector, Kind::HrtimerExpire, Kind::CpuIdle];

@@ -50,7 +50,7 @@ fn trigger(timeline: &Timeline, open: &Open) -> Trigger {
         Begin::TraceStart => Trigger::TraceStart,
         Begin::Marked => Trigger::Marker,
         Begin::Woken(WakeCause::Timer { .. }) => Trigger::Timer,
-        Begin::Woken(WakeCause::Thread(tid)) => {
+        Begin::Woken(WakeCause::Thread(tid) | WakeCause::Upon(tid)) => {
             Trigger::Thread { tid, comm: timeline.comm_at(tid, open.waking) }
         }
         Begin::Woken(WakeCause::Irq(id)) => match timeline.irqs.get(id) {

@@ -88,7 +88,7 @@ impl Tracker {
         match link {
             Link::Waking { tid, at, cause, by } => {
                 self.wakings.remove(&tid);
-                if let WakeCause::Thread(waker) = cause
+                if let WakeCause::Thread(waker) | WakeCause::Upon(waker) = cause
                     && !is_housekeeping(timeline, tid)
                 {
                     let node = self.node(timeline, waker, at, by);

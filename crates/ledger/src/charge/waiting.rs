@@ -13,7 +13,7 @@ use crate::timeline::housekeeping::is_housekeeping;
 use crate::timeline::recent::partition_from_end;
 use crate::timeline::running::Running;
 use crate::timeline::thread::Thread;
-use crate::timeline::windows::Window;
+use crate::timeline::windows::{LONGEST_WAY_OFF, Window};
 use whylate_base::{Confidence, Cpu, Ns, Priority, SchedClass, Tid};
 use whylate_events::Kind;
 
@@ -271,6 +271,10 @@ impl Charger<'_> {
         let (user, share, over) = self.timeline.realtime_use(queue.timeline, queue.from);
         let saw_idle =
             queue.timeline.between(queue.from, queue.to).any(|(_, _, slice)| slice.running == Running::Idle);
+        if saw_idle && queue.to - queue.from <= LONGEST_WAY_OFF {
+            // It was to sleep, and was woken when the idle task had been chosen.
+            return Charge::unexplained();
+        }
         let window = Window {
             cpu: queue.cpu,
             start: at,

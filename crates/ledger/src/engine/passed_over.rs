@@ -4,7 +4,7 @@ use super::Engine;
 use crate::model::Culprit;
 use crate::timeline::states::State;
 use crate::timeline::thread::Thread;
-use crate::timeline::windows::{MOVED_AT_ONCE, Window};
+use crate::timeline::windows::{LONGEST_WAY_OFF, MOVED_AT_ONCE, Window};
 use whylate_base::{Cpu, Ns, SchedClass, Tid};
 use whylate_events::{Kind, Switch};
 
@@ -51,6 +51,13 @@ impl Engine<'_> {
         None
     }
 
+    /// A thread that left the CPU to sleep, and was woken before it was off it: the next one had been chosen by then, and
+    /// the switch shows the thread as runnable (`schedule`, kernel/sched.c, where `idle_balance` lets the runqueue's lock go).
+    fn was_going_to_sleep(&self, at: Ns, switch: &Switch) -> bool {
+        let woken = self.timeline.threads.get(switch.prev_tid).and_then(|thread| thread.woken_on_cpu);
+        switch.prev_state.is_runnable() && woken.is_some_and(|woken| at - woken <= LONGEST_WAY_OFF)
+    }
+
     /// Follows the times a CPU passes over runnable real-time threads.
     pub(super) fn watch_bandwidth(&mut self, at: Ns, cpu: Cpu, switch: &Switch) {
         let to_idle = switch.next_tid.is_idle();
@@ -84,6 +91,9 @@ impl Engine<'_> {
                 }
                 preempted.push(switch.prev_tid);
             }
+            return;
+        }
+        if self.was_going_to_sleep(at, switch) {
             return;
         }
         let runnable = Some(switch.prev_tid).filter(|_| switch.prev_state.is_runnable());

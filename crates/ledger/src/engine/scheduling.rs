@@ -61,6 +61,9 @@ impl Engine<'_> {
             Some(Running::Irq(id)) => WakeCause::Irq(id),
             Some(Running::Softirq(vec)) => WakeCause::Softirq(vec),
             _ if event.context.flags.in_interrupt() || event.context.tid.is_idle() => WakeCause::Unseen,
+            _ if event.context.is_unknown() && !self.timeline.shows_handlers() => {
+                WakeCause::Upon(event.context.tid)
+            }
             _ => WakeCause::Thread(event.context.tid),
         };
         let origin = self.origin(at, event);
@@ -139,6 +142,7 @@ impl Engine<'_> {
             }
             State::Running(_) if thread.is_marked => {}
             State::Running(on) => {
+                thread.woken_on_cpu = Some(at);
                 // A sleep whose time had come before the thread was off the CPU: it goes on at once.
                 let own_timer = matches!(waking.cause, WakeCause::Timer { .. });
                 let sleeping = match thread.syscall {
@@ -185,7 +189,9 @@ impl Engine<'_> {
 
     fn refined_by_cause(&self, tid: Tid, wait: Wait, cause: WakeCause) -> Wait {
         match (wait, cause) {
-            (Wait::Semaphore { .. }, WakeCause::Thread(waker)) => self.taken_for_a_lock(tid, wait, waker),
+            (Wait::Semaphore { .. }, WakeCause::Thread(waker) | WakeCause::Upon(waker)) => {
+                self.taken_for_a_lock(tid, wait, waker)
+            }
             (Wait::Io, WakeCause::Thread(tid)) => {
                 let by_program = self.timeline.threads.get(tid).is_some_and(|waker| !waker.is_housekeeping());
                 match self.timeline.threads.get(tid).map(|waker| waker.comm()) {
@@ -209,7 +215,7 @@ impl Engine<'_> {
             (Wait::Io, WakeCause::Irq(id)) if is_timer(self.timeline.irqs.get(id).1.as_str()) => {
                 Wait::KernelTimer
             }
-            (Wait::Io, WakeCause::Unseen) => Wait::Uninterruptible,
+            (Wait::Io, WakeCause::Unseen | WakeCause::Upon(_)) => Wait::Uninterruptible,
             _ => wait,
         }
     }

@@ -14,6 +14,9 @@ pub(crate) enum WakeCause {
     Timer { cpu: Cpu, hard_due: Ns, expirer: Option<Tid> },
     /// A thread.
     Thread(Tid),
+    /// The same, or an interrupt that came upon the thread: the recording has neither interrupts nor the state of the CPU
+    /// beside each event, as the text of `perf script`.
+    Upon(Tid),
     /// A hard interrupt.
     Irq(IrqId),
     /// A softirq.
@@ -26,7 +29,7 @@ impl WakeCause {
     /// The thread that woke, if one did.
     pub(crate) fn waker(self) -> Option<Tid> {
         match self {
-            WakeCause::Thread(tid) => Some(tid),
+            WakeCause::Thread(tid) | WakeCause::Upon(tid) => Some(tid),
             _ => None,
         }
     }

@@ -53,6 +53,8 @@ pub(crate) struct Thread {
     pub(crate) last_due: Option<Ns>,
     /// A wake-up that was begun (`sched_waking`) and has not yet reached a runqueue.
     pub(crate) waking: Option<Waking>,
+    /// When it was last woken while it had the CPU.
+    pub(crate) woken_on_cpu: Option<Ns>,
     /// The system call it is in.
     pub(crate) syscall: Option<Syscall>,
     /// True once a system call of this thread was seen: its calls are recorded.
@@ -162,6 +164,7 @@ impl Thread {
             open: None,
             last_due: None,
             waking: None,
+            woken_on_cpu: None,
             syscall: None,
             syscalls_recorded: false,
             contending: None,

@@ -12,6 +12,10 @@ use whylate_base::{Cpu, Ns, Tid};
 /// A thread that is moved within this time of being taken off the CPU was taken off to be moved.
 pub(crate) const MOVED_AT_ONCE: Ns = Ns::from_us(200);
 
+/// To leave the CPU takes a thread no longer from the moment on at which it is to sleep. To be held back takes the rest of a
+/// period, which is hardly ever as short.
+pub(crate) const LONGEST_WAY_OFF: Ns = Ns::from_us(100);
+
 /// A time in which a CPU ran idle or SCHED_OTHER although a real-time thread was runnable.
 #[derive(Clone, Debug)]
 pub(crate) struct Window {

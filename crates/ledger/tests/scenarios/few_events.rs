@@ -118,3 +118,40 @@ fn a_thread_whose_return_from_its_sleep_was_lost_was_not_slow_in_it() {
     };
     assert_eq!((works(true), works(false)), (Cause::Stolen, Cause::OwnWork));
 }
+
+#[test]
+fn who_woke_a_thread_is_not_known_where_an_interrupt_may_have_come_upon_the_one_that_ran() {
+    // The victim sleeps in a driver until an event upon another thread wakes it.
+    let asleep = |before: fn(Scene) -> Scene, after: fn(Scene) -> Scene| {
+        let scene = before(Scene::new().cpu(1).at(0).run(VICTIM));
+        let scene = scene.at(50).sleep(APP).at(100).wake(VICTIM, 1).at(105).run(VICTIM).at(150).block(APP);
+        let scene = scene.at(8_150).wake(VICTIM, 1).at(8_155).run(VICTIM).at(8_200).sleep(APP);
+        after(scene).explain("victim").worst().clone()
+    };
+    let holds = asleep(|scene| scene, |scene| scene);
+    assert_blames(&holds, Cause::LockWait, Some(APP));
+    let unknown = asleep(|scene| scene, Scene::without_contexts);
+    assert_eq!((unknown.verdict.cause, unknown.verdict.confidence), (Cause::BlockIo, Confidence::Low));
+    assert_eq!(unknown.verdict.by, None, "{:?}", unknown.verdict);
+    // With interrupts in the recording this would have been one.
+    let shown = asleep(|scene| scene.irq(7, "eth0").irq_exit(7), Scene::without_contexts);
+    assert_blames(&shown, Cause::LockWait, Some(APP));
+}
+
+#[test]
+fn a_thread_woken_on_its_way_to_sleep_was_not_passed_over() {
+    // The scheduler has chosen the idle task when an interrupt wakes the victim: its state is printed as runnable.
+    let leaves = |woken: i64| {
+        let scene = Scene::new().kernel("3.0.8").cpu(1).at(0).run(VICTIM).at(50).sleep(IDLE).at(100);
+        let scene = scene.timer_wakes(VICTIM).at(105).run(VICTIM).at(woken).wake(VICTIM, 1);
+        scene.at(300).run(IDLE).at(364).run(VICTIM).at(400).sleep(IDLE).explain("victim").worst().clone()
+    };
+    let passed = |activation: &Activation| {
+        activation
+            .ledger
+            .iter()
+            .any(|segment| matches!(segment.cause, Cause::RtThrottled | Cause::FairServer))
+    };
+    assert!(!passed(&leaves(292)), "{:?}", leaves(292).ledger);
+    assert!(passed(&leaves(110)), "{:?}", leaves(110).ledger);
+}

@@ -206,6 +206,15 @@ impl Scene {
         self.switch(TaskState::Interruptible, next)
     }
 
+    /// What was recorded so far has the current threads alone, as the text of `perf script`.
+    pub(crate) fn without_contexts(mut self) -> Scene {
+        for event in &mut self.events {
+            event.context.flags = ContextFlags::IRQS_UNKNOWN;
+            event.context.preempt_depth = None;
+        }
+        self
+    }
+
     /// The current thread goes to sleep uninterruptibly; `next` gets it.
     pub(crate) fn block(self, next: Thread) -> Scene {
         self.switch(TaskState::Uninterruptible, next)
