@@ -27,6 +27,7 @@
 
 mod body;
 mod carriers;
+mod event_head;
 mod fields;
 mod graph;
 mod header;

@@ -195,6 +195,16 @@ fn no_tasks(explanation: &Explanation, selection: &Selection) {
             "whylate: no activation to explain: no line{of} in trace_marker begins with `{}`{part}",
             markers.begin
         );
+    } else if explanation
+        .trace
+        .latency
+        .as_ref()
+        .is_some_and(|one| one.tracer.is_wakeup() && one.task.is_none())
+    {
+        message!(
+            "whylate: cannot tell which thread was late: the header of the latency tracer lacks the line with the thread \
+             (`| task: NAME-TID (uid:0 nice:0 policy:1 rt_prio:80)`): give the text with its whole header"
+        );
     } else if selection.tasks.is_empty() {
         message!(
             "whylate: no thread to explain: no real-time thread was active{part}; choose others with --task COMM|TID"

@@ -36,7 +36,9 @@ impl Body {
         match self {
             Body::Damaged => true,
             Body::Unknown => {
-                text.starts_with(|first: char| first.is_ascii_digit()) || text.contains("inner/outer(us):")
+                text.starts_with(|first: char| first.is_ascii_digit())
+                    || text.contains("inner/outer(us):")
+                    || text.ends_with('>') && text.contains(" <")
             }
             _ => false,
         }
@@ -67,7 +69,7 @@ pub(crate) fn parse(head: &Head<'_>, body: &str, numbers: Numbers) -> Body {
             Body::Lost(body.split_once(" lost ").and_then(|(_, count)| number(count)))
         }
         Some(b's') if is_syscall(body) => syscalls::unnamed(body, numbers).map_or(Body::Unknown, Body::Event),
-        _ => function(body).map_or(Body::Unknown, Body::Event),
+        _ => sched::old_line(head, body).or_else(|| function(body)).map_or(Body::Unknown, Body::Event),
     }
 }
 
@@ -114,10 +116,16 @@ fn stack(text: &str) -> Option<Stack> {
     }
 }
 
-/// `function <-parent`; a kernel that does not know the parent prints the function alone.
+/// `function <-parent`, of kernels before 2.6.29 `function (parent)`; a kernel that does not know the parent prints the
+/// function alone.
 fn function(body: &str) -> Option<EventKind> {
+    let is_name = |text: &str| {
+        !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'.')
+    };
+    let old = || body.strip_suffix(')').and_then(|body| body.split_once(" ("));
     let is_function = body.contains(" <-")
-        || !body.is_empty() && body.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'.');
+        || is_name(body)
+        || old().is_some_and(|(function, parent)| is_name(function) && is_name(parent));
     is_function.then(|| EventKind::Function { name: symbol(body) })
 }
 

@@ -22,8 +22,10 @@ pub(crate) struct Header {
     /// How many such headers there are.
     pub(crate) latency_traces: u32,
     title: Option<String>,
-    /// The title and the line with the latency are missing.
+    /// The title, or that and the line with the latency, are missing.
     is_untitled: bool,
+    /// The header is of the patches of 2004 to 2008, whose lines have no `#`.
+    is_bare: bool,
     is_report: bool,
     /// `perf script` printed at least one line.
     pub(crate) is_perf: bool,
@@ -36,6 +38,9 @@ pub(crate) fn may_break(text: &str) -> bool {
 
 /// What a file may make us keep of facts.
 const MOST_FACTS: usize = 1024;
+
+/// What all latency tracers of the patches of 2004 to 2008 call themselves.
+const OLD_TITLE: &str = "preemption";
 
 impl Header {
     /// What the file is, in a few words.
@@ -81,13 +86,17 @@ impl Header {
             self.begin(tracer, &format!("{tracer} latency trace v{version}"), release);
         }
         if let Some((_, rest)) = text.split_once("latency: ") {
+            // Of the title many keep only the line with the tracer.
+            if rest.contains("CPU#") {
+                self.begin_titled_by_tracer();
+            }
             self.measured(rest);
         }
-        if let Some((_, task)) = text.split_once("| task:") {
+        if let Some(task) = text.split_once("| task:").map(|(_, task)| task).or(text.strip_prefix("task:")) {
             self.task(task);
         }
         if text.contains("=> started at:") {
-            self.begin_untitled();
+            self.begin_section();
         }
         for (end, is_start) in [("=> started at:", true), ("=> ended at:", false)] {
             if let Some((_, function)) = text.split_once(end)
@@ -107,37 +116,59 @@ impl Header {
         }
         self.title = Some(title.to_owned());
         self.kernel_release = Some(fields::first_word(release).trim_end_matches(['#', '-']).to_owned());
-        self.latency = LatencyTracer::from_name(fields::trim(tracer)).map(|tracer| LatencyTrace {
-            tracer,
-            latency: Ns::ZERO,
-            cpu: Cpu(0),
-            task: None,
-            started_at: None,
-            ended_at: None,
-            entries: None,
-        });
+        let tracer = match fields::trim(tracer) {
+            // All tracers of those patches have this name; a critical section shows where it started.
+            OLD_TITLE => Some(LatencyTracer::Wakeup),
+            name => LatencyTracer::from_name(name),
+        };
+        self.latency = tracer.map(|tracer| latency_trace(tracer, Cpu(0)));
     }
 
-    /// The lines above were left out. Only a critical section has one that starts it.
-    fn begin_untitled(&mut self) {
+    /// Reads a header's line without `#`: as the patches of 2004 to 2008 wrote all of them (`/proc/latency_trace`), and as
+    /// a page shows them that takes the `#` for its own. False when it is none.
+    pub(crate) fn bare_line(&mut self, text: &str) -> bool {
+        let name = || text.split_once(" latency trace v").map(|(name, _)| name);
+        let is_title =
+            name().is_some_and(|name| name == OLD_TITLE || LatencyTracer::from_name(name).is_some());
+        let begins = ["latency: ", "| task:", "=> started at:", "=> ended at:"];
+        let is_line = self.is_bare && begins.iter().any(|begin| text.starts_with(begin));
+        self.is_bare |= is_title;
+        if is_title || is_line {
+            self.comment(text);
+        }
+        is_title || is_line
+    }
+
+    /// The title was left out, and the line with the latency was not.
+    fn begin_titled_by_tracer(&mut self) {
+        if let Some(tracer) = self.tracer.as_deref().and_then(LatencyTracer::from_name) {
+            self.begin_untitled(Some(tracer));
+        }
+    }
+
+    /// A line that only the header of a critical section has.
+    fn begin_section(&mut self) {
+        if self.is_bare
+            && let Some(latency) = self.first_latency()
+        {
+            // Which of the two was off, the first line shows.
+            latency.tracer = LatencyTracer::Preemptirqsoff;
+            self.is_untitled = true;
+        }
+        let named = self.tracer.as_deref().and_then(LatencyTracer::from_name);
+        self.begin_untitled(named.filter(|tracer| !tracer.is_wakeup()));
+    }
+
+    /// The lines above were left out.
+    fn begin_untitled(&mut self, named: Option<LatencyTracer>) {
         if self.latency_traces > 0 {
             return;
         }
         self.latency_traces = 1;
-        let named = self.tracer.as_deref().and_then(LatencyTracer::from_name);
-        let named = named.filter(|tracer| !tracer.is_wakeup());
         self.is_untitled = true;
         self.title =
             Some(format!("{} without its title", named.map_or("latency tracer", LatencyTracer::name)));
-        self.latency = Some(LatencyTrace {
-            tracer: named.unwrap_or(LatencyTracer::Preemptirqsoff),
-            latency: Ns::ZERO,
-            cpu: Cpu::UNKNOWN,
-            task: None,
-            started_at: None,
-            ended_at: None,
-            entries: None,
-        });
+        self.latency = Some(latency_trace(named.unwrap_or(LatencyTracer::Preemptirqsoff), Cpu::UNKNOWN));
     }
 
     /// What the first line of the trace shows of a critical section whose header lacks it.
@@ -145,6 +176,10 @@ impl Header {
         let Some(latency) = self.latency.as_mut().filter(|_| self.is_untitled) else { return };
         if latency.cpu == Cpu::UNKNOWN {
             latency.cpu = cpu;
+        }
+        // The first line of a wake-up is one of the waker.
+        if latency.tracer.is_wakeup() {
+            return;
         }
         let (tid, comm) = (context.tid, Comm::from(comm));
         latency.task.get_or_insert(LatencyTask { tid, comm, policy: None, rt_priority: 0 });
@@ -213,6 +248,18 @@ impl Header {
         let is_empty_cpu = text.starts_with("CPU ") && text.ends_with(" is empty");
         self.is_report |= is_version || is_empty_cpu;
         is_version || is_empty_cpu
+    }
+}
+
+fn latency_trace(tracer: LatencyTracer, cpu: Cpu) -> LatencyTrace {
+    LatencyTrace {
+        tracer,
+        latency: Ns::ZERO,
+        cpu,
+        task: None,
+        started_at: None,
+        ended_at: None,
+        entries: None,
     }
 }
 

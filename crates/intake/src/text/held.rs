@@ -82,6 +82,12 @@ impl Held {
 
 /// `[...]`, `...`, `<snip>`, `(omitted)`: lines were left out here.
 fn is_elision(text: &str) -> bool {
+    // `(13 0)`: two numbers that a line of 2004 to 2008 ends in.
+    let inside = text.strip_prefix('(').and_then(|text| text.strip_suffix(')'));
+    let is_pair = |inside: &str| inside.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b' ');
+    if inside.is_some_and(|inside| inside.contains(' ') && is_pair(inside)) {
+        return false;
+    }
     text.starts_with(['[', '.', '(', '*', '-', '\u{2026}'])
         || text.starts_with('<') && !text.starts_with("<-")
 }

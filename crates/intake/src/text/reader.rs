@@ -1,6 +1,7 @@
 //! From lines to events: what each line is, and what it means for the lines around it.
 
 use super::body::{self, Body, Stack};
+use super::event_head::{EventHead, Frames};
 use super::fields;
 use super::graph::{self, Call, CallPart, GraphLine, What};
 use super::header::{self, Header};
@@ -63,31 +64,6 @@ pub(crate) struct Reader {
     /// A table of another tool: its name, and what to give instead.
     pub(crate) table: Option<(&'static str, &'static str)>,
     failed: Option<Damage>,
-}
-
-/// An event without what happened.
-#[derive(Clone, Copy)]
-struct EventHead {
-    ts: Ns,
-    cpu: Cpu,
-    context: Context,
-}
-
-impl EventHead {
-    fn event(self, kind: EventKind) -> Event {
-        Event { ts: self.ts, cpu: self.cpu, context: self.context, kind }
-    }
-}
-
-/// Which frames may follow a line.
-#[derive(Clone, Copy, PartialEq)]
-enum Frames {
-    /// ` => function`
-    Kernel,
-    /// The same of a program, which are no events.
-    User,
-    /// `ffffffff821f8b58 __schedule+0x618 ([kernel.kallsyms])`
-    Perf,
 }
 
 /// Losses of one CPU that wait; the kernel notes one before each event.
@@ -187,7 +163,9 @@ impl Reader {
             Some(b'#') if may_hold && header::may_break(text) => return false,
             Some(b'#') => self.comment(text),
             // A frame of a stack trace, which belongs to the event above it.
-            Some(b'=') if text.starts_with("=>") => self.frame(text.get(2..).unwrap_or("")),
+            Some(b'=') if text.starts_with("=>") && !self.bare_header(text) => {
+                self.frame(text.get(2..).unwrap_or(""));
+            }
             _ => match line::split(text) {
                 Some((head, body)) => return self.event_line(&head, body, may_hold),
                 None => return self.other_line(text, may_hold),
@@ -226,6 +204,9 @@ impl Reader {
         self.names.learn(head.context.tid, head.comm);
         if self.last.is_none() && self.header.latency.is_some() {
             self.header.first_line(head.cpu, head.context, head.comm);
+            if let Some(task) = self.header.latency.as_ref().and_then(|latency| latency.task) {
+                self.names.learn(task.tid, task.comm.as_str());
+            }
         }
         self.free_text = matches!(parsed, Body::Event(EventKind::Marker(_)))
             || ["bprint:", "bputs:"].iter().any(|name| body.starts_with(name));
@@ -256,8 +237,14 @@ impl Reader {
         true
     }
 
+    /// A header's line without `#`. Below the events there is none.
+    fn bare_header(&mut self, text: &str) -> bool {
+        self.last.is_none() && self.header.bare_line(text)
+    }
+
     fn other_line(&mut self, text: &str, may_hold: bool) -> bool {
-        if let Some((cpu, count)) = header::loss(text) {
+        if self.bare_header(text) {
+        } else if let Some((cpu, count)) = header::loss(text) {
             let waiting = self.losses.entry(cpu.0).or_default();
             if waiting.len() < MOST_LOSSES {
                 waiting.push(count);
@@ -290,13 +277,6 @@ impl Reader {
     }
 
     /// True of the rest of a line that was whole without it.
-        let returning = match line.what {
-            What::Call(Call { name, depth, part: CallPart::Exit(duration) }) if name.is_empty() => {
-                self.clock.returning(line, depth, duration)
-            }
-            What::Call(call) => call.name,
-            _ => Symbol::default(),
-        };
     fn is_rest(&self, text: &str) -> bool {
         self.held.last_with(text).is_some_and(|whole| self.shape(&whole) == Shape::Whole)
     }
@@ -310,6 +290,13 @@ impl Reader {
             self.clock.switch(line.cpu, tid);
             return;
         }
+        let returning = match line.what {
+            What::Call(Call { name, depth, part: CallPart::Exit(duration) }) if name.is_empty() => {
+                self.clock.returning(line, depth, duration)
+            }
+            What::Call(call) => call.name,
+            _ => Symbol::default(),
+        };
         let ts = self.clock.at(line);
         if let Some((comm, tid)) = line.thread {
             self.names.learn(tid, comm);

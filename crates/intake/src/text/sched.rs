@@ -26,6 +26,7 @@ pub(crate) fn switch(text: &str) -> Option<EventKind> {
     let short = || {
         fields::signs(text, "==>").find_map(|at| {
             let (prev, state) = fields::last_word(text.get(..at)?)?;
+            let (prev, state) = as_of_2009(prev, state);
             let prev = comm_pid_prio(fields::trim_end(prev))?;
             let next = text.get(at + "==> ".len()..)?;
             // Some trace-cmd versions put the CPU or flags behind the last priority.
@@ -34,6 +35,16 @@ pub(crate) fn switch(text: &str) -> Option<EventKind> {
         })
     };
     if text.starts_with("prev_comm=") { by_keys() } else { short() }
+}
+
+/// `task swapper:0 [140] (R) ==> ...`: kernels of 2.6.28 to 2.6.31 printed a word before, and the state in parentheses
+/// (`include/trace/events/sched.h`).
+fn as_of_2009<'a>(prev: &'a str, state: &'a str) -> (&'a str, &'a str) {
+    let bare = state.strip_prefix('(').and_then(|state| state.strip_suffix(')'));
+    match (prev.strip_prefix("task "), bare) {
+        (Some(prev), Some(state)) => (prev, state),
+        _ => (prev, state),
+    }
 }
 
 fn switched(prev: (&str, Tid, Priority), state: TaskState, next: (&str, Tid, Priority)) -> EventKind {
@@ -60,6 +71,10 @@ pub(crate) fn wake(text: &str) -> Option<Wake> {
     if text.starts_with("comm=") {
         let [comm, tid, prio, cpu] = from_right(text, ["comm", "pid", "prio", "target_cpu"])?;
         return woken((comm, fields::tid(tid)?, fields::priority(prio)?), fields::first_word(cpu));
+    }
+    if let Some((who, rest)) = text.strip_prefix("task ").and_then(|text| text.rsplit_once(" success=")) {
+        let cpu = fields::last_word(rest)?.1;
+        return woken(comm_pid_prio(who)?, cpu.trim_matches(['[', ']']));
     }
     let colon = memrchr(b':', text.as_bytes())?;
     let (who, cpu) = (text.get(..colon)?.strip_suffix(" CPU")?, text.get(colon + 1..)?);
@@ -95,6 +110,42 @@ pub(crate) fn latency_line(head: &Head<'_>, text: &str) -> Option<EventKind> {
     } else {
         wakeup(comm, tid, prio, cpu)
     })
+}
+
+/// The two in the latency traces of the patches of 2004 to 2008 (`trace_special_pid`, `kernel/latency.c` there): the
+/// priorities are hexadecimal.
+///
+/// ```text
+/// __trace_start_sched_wakeup <<...>-26580> (13 0)     the thread that is woken, its priority
+/// schedule <ldconfig-26779> (76 13)                   upon the next thread: the previous one, and the priorities of both
+/// ```
+pub(crate) fn old_line(head: &Head<'_>, text: &str) -> Option<EventKind> {
+    let (function, rest) = text.split_once(" <")?;
+    let (who, numbers) = rest.rsplit_once("> (")?;
+    let (first, second) = numbers.strip_suffix(')')?.split_once(' ')?;
+    let prio = |hex| i32::try_from(fields::address(hex)?).ok().map(Priority);
+    let (comm, tid) = fields::comm_pid(who)?;
+    // `<...>`: a name that was not known.
+    let known = |comm: &'_ str| if comm.starts_with('<') { Comm::default() } else { Comm::from(comm) };
+    match function {
+        "__trace_start_sched_wakeup" => {
+            let wake = Wake { comm: known(comm), tid, prio: prio(first)?, target_cpu: head.cpu };
+            Some(EventKind::Wakeup { wake, new: false })
+        }
+        "schedule" | "__schedule" | "finish_task_switch" if tid != head.context.tid => {
+            Some(EventKind::Switch(Switch {
+                prev_comm: known(comm),
+                prev_tid: tid,
+                prev_prio: prio(first)?,
+                // Not printed. A thread that a wake-up traced had to wait for was runnable in most cases.
+                prev_state: TaskState::Other,
+                next_comm: known(head.comm),
+                next_tid: head.context.tid,
+                next_prio: prio(second)?,
+            }))
+        }
+        _ => None,
+    }
 }
 
 /// The same two as `trace-cmd report` prints them, without names: `1456:0:1  ==> 12905:19:0 [001]`

@@ -10,6 +10,7 @@ use whylate_events::{
 };
 
 mod hardware;
+mod old;
 mod spellings;
 mod streams;
 mod tracers;

@@ -28,16 +28,25 @@ const DIFFER: i64 = 40;
 /// The activation by the header, where the scheduler's lines do not give one.
 pub(super) fn by_header(assembler: &mut Assembler<'_>, trace: &LatencyTrace, lines: &Lines) {
     let Some(task) = trace.task else { return };
-    let seen = assembler.stats.get(task.tid).is_some_and(|stats| {
-        stats.worst.iter().any(|kept| kept.activation.latency().is_some_and(|latency| latency > Ns::ZERO))
+    let last = lines.between(Ns(i64::MIN), Ns::MAX).last();
+    let woken = lines.woken.get(&task.tid).copied();
+    // The tracers of 2005 measured on until the switch was over: upon the thread itself, to their last line.
+    let goes_on = woken.zip(last).is_some_and(|(woken, last)| {
+        let rest = (woken + trace.latency - last.at).0.saturating_abs();
+        last.tid == task.tid && rest.saturating_mul(DIFFER) <= trace.latency.0
     });
+    let is_all = |latency: Ns| latency > Ns::ZERO && !(goes_on && latency + latency < trace.latency);
+    let seen = assembler
+        .stats
+        .get(task.tid)
+        .is_some_and(|stats| stats.worst.iter().any(|kept| kept.activation.latency().is_some_and(is_all)));
     if seen || trace.latency <= Ns::ZERO {
         return;
     }
-    let last = lines.between(Ns(i64::MIN), Ns::MAX).last().map(|line| line.at);
-    let switched = lines.switched_to.get(&task.tid).copied();
+    let last = last.map(|line| line.at);
+    let switched = lines.switched_to.get(&task.tid).copied().filter(|_| !goes_on);
     // Where only one of the two lines is there, the tracer's length gives the other.
-    let woken = lines.woken.get(&task.tid).copied().filter(|_| switched.is_none());
+    let woken = woken.filter(|_| switched.is_none());
     let Some(running) = woken.map(|woken| woken + trace.latency).or(switched).or(last) else { return };
     let due = running - trace.latency;
     // What was taken for one, without its beginning.
@@ -60,7 +69,8 @@ pub(super) fn by_header(assembler: &mut Assembler<'_>, trace: &LatencyTrace, lin
             (Charge::to(Cause::Dispatch, None, Confidence::Low), OnCpu::Idle)
         } else if line.tid == task.tid {
             (
-                Charge::to(Cause::Dispatch, None, Confidence::Medium),
+                // What kept the CPU on its way to the thread, no line shows.
+                Charge::to(Cause::Dispatch, None, if goes_on { Confidence::Low } else { Confidence::Medium }),
                 OnCpu::Task { tid: task.tid, comm, priority },
             )
         } else {
@@ -85,6 +95,9 @@ pub(super) fn by_header(assembler: &mut Assembler<'_>, trace: &LatencyTrace, lin
         ..Activation::of(task.tid, comm, priority, due, running)
     };
     let note = match woken {
+        Some(_) if goes_on => {
+            "the tracer measured until the switch was over: when it ran is from the tracer's own measurement"
+        }
         Some(_) => {
             "the switch to it is not among the lines: when it ran is from the tracer's own measurement"
         }

@@ -2,7 +2,7 @@
 
 use super::latency::latency_trace;
 use super::{CPU, charged, check_tiling, event, explained, frame, function};
-use whylate_base::{Confidence, Priority, Tid};
+use whylate_base::{Confidence, Ns, Priority, Tid};
 use whylate_events::{Event, EventKind, Fact, LatencyTracer, Marker, Switch, TaskState, TraceInfo, Wake};
 use whylate_ledger::{Activation, Cause, Culprit};
 
@@ -210,4 +210,23 @@ fn where_functions_are_not_traced_an_interrupt_is_not_charged_beyond_its_lines()
 /// The words of fixes.
 fn texts(fixes: &[whylate_base::AdvisedFix]) -> String {
     fixes.iter().map(|fix| fix.text.as_str()).collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn a_tracer_that_measured_on_until_the_switch_was_over_counts_to_its_end() {
+    // As those of 2005: the switch is early, and their last line is the thread's own.
+    let events = vec![
+        wake(0, SHELL, "dh"),
+        event(4_000, SHELL, "dN", function("__schedule")),
+        event(6_000, VICTIM, "d", switch(6_000, ("sh", SHELL, 120)).kind),
+        event(1_467_000, VICTIM, "", function("trace_stop_sched_switched")),
+        event(1_468_000, VICTIM, "d", function("trace_stop_sched_switched")),
+    ];
+    let activation = only(info(1_468_000), events.clone());
+    assert_eq!(activation.latency(), Some(Ns(1_468_000)));
+    assert_eq!((activation.verdict.cause, activation.verdict.confidence), (Cause::Dispatch, Confidence::Low));
+    assert_eq!(culprit(&activation), "", "the shell gave way after 6 us");
+    // Where the lines end before it, the tracer measured another wake-up.
+    let activation = only(info(9_000_000), events);
+    assert_eq!(activation.latency(), Some(Ns(6_000)));
 }

@@ -1,0 +1,137 @@
+//! Texts of kernels of 2004 to 2009, and headers of which lines are missing.
+
+use super::*;
+use whylate_events::{LatencyTrace, LatencyTracer, Switch};
+
+/// As `/proc/latency_trace` was: a header without `#`, priorities in hexadecimal.
+const OF_2006: &str = "preemption latency trace v1.1.5 on 2.6.16\n\
+    --------------------------------------------------------------------\n\
+     latency: 2113 us, #9/9, CPU#0 | (M:rt VP:0, KP:0, SP:0 HP:0)\n\
+        -----------------\n\
+        | task: player-260 (uid:1000 nice:0 policy:1 rt_prio:80)\n\
+        -----------------\n\n\
+                     _------=> CPU#\n\
+                    / _-----=> irqs-off\n\
+       cmd     pid ||||| time  |   caller\n\
+          \\   /    |||||   \\   |   /\n\
+    linker-267     0d.h5    0us : __trace_start_sched_wakeup (try_to_wake_up)\n\
+    linker-267     0d.h5    1us : __trace_start_sched_wakeup <<...>-260>\n\
+    (13 0)\n\
+    linker-267     0dn.2   16us < (2097760)\n\
+    linker-267     0dn.2   17us : preempt_schedule (find_page)\n\
+    linker-267     0dn.2 2100us : put_page (free_file)\n\
+    linker-267     0dn.. 2104us : schedule (preempt_schedule)\n\
+       <...>-260   0d..2 2106us+: __switch_to (schedule)\n\
+       <...>-260   0d..2 2109us : schedule <linker-267> (76 13)\n\
+       <...>-260   0d..1 2110us : trace_stop_sched_switched (schedule)\n";
+
+fn latency(text: &str) -> (Vec<Event>, LatencyTrace, TraceInfo) {
+    let (events, info) = all(text);
+    let latency = info.latency.clone().unwrap_or_else(|| panic!("no latency trace: {text}"));
+    (events, latency, info)
+}
+
+#[test]
+fn a_latency_trace_of_2006_has_its_wake_up_and_its_switch() {
+    let (events, latency, info) = latency(OF_2006);
+    assert_eq!(
+        (latency.tracer, latency.latency, latency.cpu, latency.entries),
+        (LatencyTracer::Wakeup, Ns::from_us(2_113), Cpu(0), Some(9))
+    );
+    assert_eq!(latency.task.map(|task| (task.tid, task.rt_priority)), Some((Tid(260), 80)));
+    assert_eq!(
+        (info.format.as_str(), info.kernel_release.as_deref(), info.events),
+        // A system call has no colon behind its time, and is no event.
+        ("preemption latency trace v1.1.5", Some("2.6.16"), 8)
+    );
+    let woken = events.iter().find_map(|event| match event.kind {
+        Wakeup { wake, .. } => Some((event.ts, event.context.tid, wake.tid, wake.prio)),
+        _ => None,
+    });
+    // Its two numbers stand in a line that a mail program broke off.
+    assert_eq!(woken, Some((Ns::from_us(1), Tid(267), Tid(260), Priority(19))));
+    let switched: Vec<(Ns, Switch)> = events
+        .iter()
+        .filter_map(|event| match event.kind {
+            EventKind::Switch(switch) => Some((event.ts, switch)),
+            _ => None,
+        })
+        .collect();
+    let [(at, switch)] = switched.as_slice() else { panic!("{switched:?}") };
+    assert_eq!(
+        (
+            *at,
+            switch.prev_tid,
+            switch.prev_comm.as_str(),
+            switch.prev_prio,
+            switch.next_tid,
+            switch.next_prio
+        ),
+        (Ns::from_us(2_109), Tid(267), "linker", Priority(118), Tid(260), Priority(19))
+    );
+    let functions = events.iter().filter(|event| matches!(event.kind, Function { .. })).count();
+    assert_eq!(functions, 6, "function (caller)");
+}
+
+#[test]
+fn a_critical_section_of_2006_shows_which_of_the_two_was_off() {
+    let ends = "     => started at: do_poll+0x30/0xf4 <f89d9ff8>\n     => ended at:   __schedule+0x680/0x70e <c032a74c>\n";
+    let text = OF_2006.replace("\n\n", &format!("\n{ends}\n"));
+    let (_, section, _) = latency(&text);
+    assert_eq!(
+        (section.tracer, section.started_at.as_deref(), section.ended_at.as_deref()),
+        (LatencyTracer::Irqsoff, Some("do_poll"), Some("__schedule"))
+    );
+    let (_, section, _) = latency(&text.replace(" 0d", " 0."));
+    assert_eq!(section.tracer, LatencyTracer::Preemptoff);
+}
+
+#[test]
+fn the_line_with_the_tracer_stands_for_a_missing_title() {
+    let head = "# tracer: wakeup_rt\n#\n# latency: 158 us, #3/3, CPU#1 | (M:PREEMPT(lazy) VP:0, KP:0, SP:0 HP:0 #P:24)\n\
+        # task: collect-964 (uid:0 nice:5 policy:2 rt_prio:99)\n\n";
+    let lines = "  <idle>-0    1dNh3.    0us+: 0:120:R + [001] 964:0:R collect\n";
+    let (events, latency, info) = latency(&format!("{head}{lines}"));
+    assert_eq!(
+        (latency.tracer, latency.latency, latency.cpu),
+        (LatencyTracer::WakeupRt, Ns::from_us(158), Cpu(1))
+    );
+    assert_eq!(latency.task.map(|task| task.tid), Some(Tid(964)), "and not the waker of the first line");
+    assert_eq!(info.format, "wakeup_rt without its title");
+    assert!(events.iter().any(|event| matches!(event.kind, Wakeup { .. })));
+    // Of another tracer, and without one, such a line is nobody's header.
+    for other in ["# tracer: function", "# a comment"] {
+        let (_, info) = all(&format!("{head}{lines}").replace("# tracer: wakeup_rt", other));
+        assert_eq!(info.latency, None, "{other}");
+    }
+}
+
+#[test]
+fn a_header_may_have_lost_its_marks() {
+    // A page took `#` for a heading's mark.
+    let text = "wakeup_rt latency trace v1.1.5 on 6.6.1\nlatency: 70 us, #2/2, CPU#2 | (M:preempt VP:0)\n\
+        | task: loop-12 (uid:0 nice:0 policy:1 rt_prio:50)\n  sh-9   2d.h4    1us : 9:120:R + [002] 12:49:R loop\n";
+    let (_, latency, _) = latency(text);
+    assert_eq!((latency.latency, latency.task.map(|task| task.tid)), (Ns::from_us(70), Some(Tid(12))));
+    // Without the title before it, it may be anything.
+    let (_, info) = all(text.split_once('\n').map_or("", |(_, rest)| rest));
+    assert_eq!(info.latency, None);
+}
+
+#[test]
+fn events_of_the_scheduler_as_2009_printed_them() {
+    let switch =
+        "panel-4569 [000] 1494.663928373: sched_switch: task my panel:4569 [120] (S) ==> swapper:0 [140]";
+    let EventKind::Switch(switch) = one(switch).kind else { panic!("{switch}") };
+    assert_eq!(
+        (switch.prev_comm.as_str(), switch.prev_tid, switch.prev_prio, switch.prev_state),
+        ("my panel", Tid(4569), Priority(120), TaskState::Interruptible)
+    );
+    assert_eq!((switch.next_comm.as_str(), switch.next_tid), ("swapper", Tid(0)));
+    let wake = "Xorg-4276 [001] 1504.098252756: sched_wakeup: task my panel:4569 [120] success=1 [003]";
+    let Wakeup { wake, .. } = one(wake).kind else { panic!("{wake}") };
+    assert_eq!((wake.comm.as_str(), wake.tid, wake.target_cpu), ("my panel", Tid(4569), Cpu(3)));
+    // A thread's name may begin with the word.
+    let now = "a-1 [000] 1.000000: sched_switch: task x:7 [120] S ==> swapper/0:0 [120]";
+    assert!(matches!(one(now).kind, EventKind::Switch(switch) if switch.prev_comm.as_str() == "task x"));
+}
