@@ -14,6 +14,8 @@ pub mod change;
 mod check;
 mod engine;
 pub mod findings;
+mod mean;
+mod mean_error;
 pub mod model;
 pub mod propose;
 pub mod recording;
@@ -28,7 +30,8 @@ pub mod worst_case;
 
 pub use check::{ModelError, check};
 pub use engine::Tally;
-pub use replay_report::{ReplayError, ReplayReport, ReplayedThread, ResponseSummary};
+pub use mean::mean;
+pub use replay_report::{MeanError, MeanReplay, ReplayError, ReplayReport, ReplayedThread, ResponseSummary};
 pub use report::{RunOptions, SimulationReport, simulate};
 pub use result::TaskResult;
 pub use source::SimulatedSource;

@@ -12,7 +12,7 @@ pub use amount::Amount;
 pub use kernel::{Bandwidth, KernelSeries, KernelSeriesError};
 pub use machine::{AccountingClock, Costs, FairServer, Machine};
 pub use policy::TaskPolicy;
-pub use script::{JobTrigger, RecordedJob, Script};
+pub use script::{DrawnJobs, JobOrder, JobTrigger, RecordedJob, Script};
 pub use step::Step;
 pub use task::{Arrival, Group, Interrupt, InterruptSource, Lock, LockProtocol, Task, WhenLate};
 

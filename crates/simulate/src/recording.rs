@@ -49,9 +49,25 @@ pub struct Recording {
     pub notes: Vec<String>,
     /// The recording's description of itself.
     pub info: TraceInfo,
+    /// Where it is a mean model of a recording: what of.
+    pub drawn: Option<DrawnFrom>,
+}
+
+/// What a mean model was made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DrawnFrom {
+    /// The length of the recording.
+    pub length: Ns,
+    /// The same seed draws the same jobs.
+    pub seed: u64,
 }
 
 impl Recording {
+    /// The seed of its runs: zero where nothing is drawn.
+    pub fn seed(&self) -> u64 {
+        self.drawn.map_or(0, |drawn| drawn.seed)
+    }
+
     /// True for a thread that is SCHED_FIFO, SCHED_RR or SCHED_DEADLINE at some time, and none of the kernel's housekeeping.
     pub fn is_realtime_program(&self, thread: usize) -> bool {
         let Some((source, task)) = self.threads.get(thread).zip(self.model.tasks.get(thread)) else {
@@ -229,7 +245,7 @@ fn finish(mut reading: Reading, info: TraceInfo, end: Ns) -> Result<Recording, R
     let interrupts = interrupts::of(reading.series, start);
     let losses = Losses { events: info.lost_events, unknown: reading.unknown };
     let model = Model { machine, tasks, locks, interrupts, groups: Vec::new() };
-    Ok(Recording { model, threads, start, length, losses, notes, info })
+    Ok(Recording { model, threads, start, length, losses, notes, info, drawn: None })
 }
 
 /// Names by which threads are told apart: with the id where two have the same.

@@ -2,9 +2,10 @@
 
 use crate::change::{self, ChangeError, WrittenChange};
 use crate::engine::{Simulation, Tally};
+use crate::mean_error;
 use crate::model::{Arrival, Model};
 use crate::recording::Recording;
-use crate::replay_report::{ReplayError, ReplayReport, ReplayedThread, ResponseSummary};
+use crate::replay_report::{MeanReplay, ReplayError, ReplayReport, ReplayedThread, ResponseSummary};
 use crate::report::{RunOptions, SimulationReport, simulate_some};
 use whylate_base::Ns;
 
@@ -33,8 +34,8 @@ struct Run {
 }
 
 impl Run {
-    fn of(model: &Model, length: Ns) -> Run {
-        let mut simulation = Simulation::new(model, length, 0, false);
+    fn of(model: &Model, length: Ns, seed: u64) -> Run {
+        let mut simulation = Simulation::new(model, length, seed, false);
         while simulation.advance() {}
         Run::taken(&simulation)
     }
@@ -69,11 +70,17 @@ pub fn replay(recording: &Recording, asked: &ReplayOptions) -> Result<Simulation
     for &thread in &asked_for(recording, &asked.tasks)? {
         model.tasks[thread].deadline = asked.deadline;
     }
-    let before = Run::of(&recording.model, recording.length);
-    let quick = (!asked.changes.is_empty()).then(|| Run::of(&model, recording.length));
+    // What is compared with the recording is as long as that.
+    let seen = recording.drawn.map_or(recording.length, |drawn| drawn.length);
+    let mut changes: Vec<String> = asked.changes.iter().map(|change| change.text.clone()).collect();
+    if recording.length != seen {
+        changes.insert(0, format!("--duration {}", recording.length));
+    }
+    let before = Run::of(&recording.model, seen, recording.seed());
+    let quick = (!changes.is_empty()).then(|| Run::of(&model, recording.length, recording.seed()));
     let after = quick.as_ref().unwrap_or(&before);
     let (shown, unlisted) = shown(recording, &chosen, &before, after);
-    let options = RunOptions { duration: recording.length, seed: 0, worst: asked.worst };
+    let options = RunOptions { duration: recording.length, seed: recording.seed(), worst: asked.worst };
     let mut report = simulate_some(&model, options, &shown);
     let one = |&thread: &usize| {
         let source = &recording.threads[thread];
@@ -88,23 +95,32 @@ pub fn replay(recording: &Recording, asked: &ReplayOptions) -> Result<Simulation
             ran: [source.ran, before.tallies[thread].ran, after.tallies[thread].ran],
             longest_wait: [before.tallies[thread].longest_wait, after.tallies[thread].longest_wait],
             waited: [before.tallies[thread].waited, after.tallies[thread].waited],
-            error: error(&[thread], recording, &before),
+            error: recording.drawn.is_none().then(|| error(&[thread], recording, &before)).flatten(),
             cut_off: source.cut_off,
         }
     };
     let threads: Vec<ReplayedThread> = shown.iter().map(one).collect();
     report.assumptions.splice(0..0, recording.notes.iter().cloned());
-    report.assumptions.push(
-        "an interrupt comes when it came in the recording, whatever is changed; so does what a device or another \
-         machine lets begin"
+    report.assumptions.push(match recording.drawn {
+        None => "an interrupt comes when it came in the recording, whatever is changed; so does what a device or another \
+                 machine lets begin"
             .to_owned(),
-    );
+        Some(_) => {
+            "interrupts come when they came in the recording, and again after its end, whatever is changed".to_owned()
+        }
+    });
+    let compared = asked_for(recording, &asked.tasks)?;
     report.replay = Some(ReplayReport {
-        length: recording.length,
-        changes: asked.changes.iter().map(|change| change.text.clone()).collect(),
+        length: seen,
+        changes,
         losses: recording.losses,
-        cpu_time: Ns(recording.length.0.saturating_mul(i64::from(recording.model.machine.cpus))),
-        error: error(&asked_for(recording, &asked.tasks)?, recording, &before),
+        cpu_time: Ns(seen.0.saturating_mul(i64::from(recording.model.machine.cpus))),
+        error: recording.drawn.is_none().then(|| error(&compared, recording, &before)).flatten(),
+        mean: recording.drawn.map(|drawn| MeanReplay {
+            seed: drawn.seed,
+            run: recording.length,
+            error: mean_error::of(&compared, recording, seen, &before.responses),
+        }),
         threads,
         unlisted,
     });

@@ -17,12 +17,41 @@ pub struct ReplayReport {
     pub losses: Losses,
     /// The CPU time of all CPUs in the recording.
     pub cpu_time: Ns,
-    /// The error of the replay without a change, over all shown threads; `None`: no job was seen whole.
+    /// The error of the replay without a change, over all shown threads; `None`: no job was seen whole, or jobs are drawn.
     pub error: Option<ReplayError>,
+    /// Of a mean model: how it was run, and how far it is from the recording.
+    pub mean: Option<MeanReplay>,
     /// The threads: chosen and changed ones, then others that the change affects.
     pub threads: Vec<ReplayedThread>,
     /// How many other threads there are.
     pub unlisted: usize,
+}
+
+/// A mean model beside the recording that it is made of.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MeanReplay {
+    /// The same seed draws the same jobs.
+    pub seed: u64,
+    /// The length of the run that the report is about.
+    pub run: Ns,
+    /// The error of a run without a change, as long as the recording; `None`: no job was seen whole.
+    pub error: Option<MeanError>,
+}
+
+/// How far the response times of a mean model are from those of the recording, each as a share of the recorded one; of several
+/// threads, that of the thread where it is largest.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct MeanError {
+    /// Threads that were compared.
+    pub threads: u64,
+    /// Of the medians.
+    pub median: f64,
+    /// Of the 90th percentiles.
+    pub p90: f64,
+    /// Of the longest ones.
+    pub worst: f64,
+    /// Of the number of jobs, as if each thread had gone on to the end of the recording.
+    pub jobs: f64,
 }
 
 /// How far a replay without a change is from the recording.

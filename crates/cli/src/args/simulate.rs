@@ -28,7 +28,7 @@ pub(crate) struct SimulateArgs {
     /// / for this one
     #[arg(long, value_name = "PATH")]
     pub(crate) snapshot: Option<PathBuf>,
-    /// The length of the run; default: 10s
+    /// The length of the run, of a task set or with --mean; default: 10s, or the length of the recording
     #[arg(short, long, value_name = "DURATION", value_parser = positive_duration)]
     pub(crate) duration: Option<Ns>,
     /// The same seed gives the same run
@@ -82,6 +82,12 @@ pub(crate) struct ReplayArgs {
     /// With --propose: write what is proposed as a profile, for `whylate plan --profile FILE`
     #[arg(long, value_name = "FILE", requires = "propose")]
     pub(crate) write_profile: Option<PathBuf>,
+    /// Of a recording: draw jobs from those that were seen, instead of a replay: for other lengths (--duration) and seeds (--seed)
+    ///
+    /// Each thread is due by its period, at the distances that were seen, after its own sleep, or by the threads that wake it; a job
+    /// keeps its work, locks and sleeps. The report begins with the error of such a run without a change.
+    #[arg(long, conflicts_with = "worst_case")]
+    pub(crate) mean: bool,
     /// Leave a thread of a recording out (repeatable)
     #[arg(long, value_name = "NAME")]
     pub(crate) remove: Vec<String>,
@@ -106,7 +112,7 @@ impl ReplayArgs {
 
     /// True where an option is given that only a recording has.
     pub(crate) fn is_for_recordings(&self) -> bool {
-        self.deadline.is_some() || !self.remove.is_empty() || self.worst_case
+        self.deadline.is_some() || !self.remove.is_empty() || self.worst_case || self.mean
     }
 }
 

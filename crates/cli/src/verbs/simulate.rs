@@ -24,7 +24,7 @@ use whylate_simulate::recording;
 use whylate_simulate::sweep::{Sweep, SweepSubject, sweep};
 use whylate_simulate::taskset::{self, Overrides};
 use whylate_simulate::worst_case::worst_cases;
-use whylate_simulate::{RunOptions, SimulationReport};
+use whylate_simulate::{RunOptions, SimulationReport, mean};
 
 pub(crate) fn run(args: &SimulateArgs) -> Result<ExitStatus> {
     let format = args.export.as_deref().map(export::check).transpose()?;
@@ -47,7 +47,7 @@ fn of_task_set(
     let name = args.input.display();
     if args.replay.is_for_recordings() {
         bail!(
-            "{name}: --deadline, --remove and --worst-case are for recordings: change the task set itself; its bounds are in the \
+            "{name}: --deadline, --remove, --mean and --worst-case are for recordings: change the task set itself; its bounds are in the \
              table"
         );
     }
@@ -101,10 +101,15 @@ fn of_recording(
 ) -> Result<ExitStatus> {
     let name = args.input.display();
     let of_machine = args.cpus.is_some() || args.kernel.is_some() || args.snapshot.is_some();
-    if args.duration.is_some() || args.seed.is_some() || of_machine {
+    if of_machine {
         bail!(
-            "{name}: --duration, --seed, --cpus, --kernel and --snapshot are for task sets; of a recording, change the kernel by \
-             --set kernel=VERSION"
+            "{name}: --cpus, --kernel and --snapshot are for task sets; of a recording, change the kernel by --set kernel=VERSION"
+        );
+    }
+    if (args.duration.is_some() || args.seed.is_some()) && !args.replay.mean {
+        bail!(
+            "{name}: --duration and --seed are for task sets: a replay is as long as the recording, and draws nothing; with --mean \
+             jobs are drawn from those of the recording"
         );
     }
     let selected: Vec<Select> = match args.replay.worst_case {
@@ -114,8 +119,11 @@ fn of_recording(
     if let Some(directory) = &args.replay.provoke {
         provoke::check(directory)?;
     }
-    let (recording, watched) =
+    let (mut recording, watched) =
         recording::read_watching(source, &selected).with_context(|| format!("{name}"))?;
+    if args.replay.mean {
+        recording = mean(&recording, args.duration.unwrap_or(recording.length), args.seed.unwrap_or(0));
+    }
     let subject = SweepSubject::Recording {
         recording: &recording,
         deadline: args.replay.deadline,
@@ -129,7 +137,7 @@ fn of_recording(
     profile::write(args.replay.write_profile.as_deref(), &report)?;
     if let Some((file, format)) = args.export.as_deref().zip(format) {
         let (model, _) = change::apply(&recording, &args.replay.changes())?;
-        export::write(&model, recording.length, 0, file, format)?;
+        export::write(&model, recording.length, recording.seed(), file, format)?;
     }
     if report.tasks.is_empty() {
         message!(

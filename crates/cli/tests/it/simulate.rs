@@ -133,6 +133,22 @@ fn a_replay_is_written_in_every_format_and_judged_by_the_deadline() {
 }
 
 #[test]
+fn a_mean_model_runs_longer_than_its_recording_and_names_its_error_first() {
+    let file = fixture("6.1-page-fault");
+    let run = whylate(["simulate", &file, "-t", "victim", "--mean", "-d", "20s", "--seed", "2"]);
+    assert!(run.stdout.starts_with("mean model without a change: median response "), "{run:#?}");
+    assert!(run.stdout.contains("seed 2"), "{run:#?}");
+    let document = replayed(&["simulate", &file, "-t", "victim", "--mean", "-d", "20s"]);
+    let error = &document["mean"]["error"];
+    assert!(error["p50_share"].as_f64().is_some_and(|share| share.abs() < 0.05), "{document:#}");
+    let thread = &document["threads"][0];
+    let (seen, drawn) = (thread["recorded_ns"]["jobs"].as_i64(), thread["predicted_ns"]["jobs"].as_i64());
+    assert!(drawn > seen.map(|jobs| 5 * jobs), "{document:#}");
+    let refused = whylate(["simulate", &file, "--seed", "2"]);
+    assert!(refused.code == Some(2) && refused.stderr.contains("--mean"), "{refused:#?}");
+}
+
+#[test]
 fn a_change_that_cannot_be_made_is_refused() {
     let higher = fixture("6.1-higher");
     for (args, named) in [

@@ -11,14 +11,19 @@ pub(super) const COLUMNS: [&str; 9] =
 
 /// `Linux 6.1 · 1 CPU · 10.00 s · seed 0`.
 pub(super) fn about(report: &SimulationReport) -> Vec<String> {
-    let what = if report.replay.is_some() { "replay" } else { "simulation" };
+    let is_drawn = report.replay.as_ref().is_none_or(|replay| replay.mean.is_some());
+    let what = match (&report.replay, is_drawn) {
+        (None, _) => "simulation",
+        (Some(_), true) => "mean model",
+        (Some(_), false) => "replay",
+    };
     let rt = if report.machine.preempt_rt { " PREEMPT_RT" } else { "" };
     let mut facts = vec![
         format!("{what} of Linux {}{rt}", report.machine.kernel),
         words::plural(report.machine.cpus.into(), "CPU"),
         report.options.duration.to_string(),
     ];
-    if report.replay.is_none() {
+    if is_drawn {
         facts.push(format!("seed {}", report.options.seed));
     }
     facts

@@ -2,13 +2,15 @@
 
 use crate::words;
 use whylate_base::Ns;
-use whylate_simulate::{ReplayReport, ReplayedThread};
+use whylate_simulate::{MeanReplay, ReplayReport, ReplayedThread};
 
 /// The columns behind a thread's name.
 pub(super) fn columns(replay: &ReplayReport) -> [&'static str; 7] {
-    match replay.changes.is_empty() {
-        true => ["jobs", "p50", "max", "replay p50", "replay max", "error p90", "CPU time"],
-        false => ["jobs", "p50", "max", "replay p50", "replay max", "new p50", "new max"],
+    match (replay.changes.is_empty(), replay.mean.is_some()) {
+        (true, false) => ["jobs", "p50", "max", "replay p50", "replay max", "error p90", "CPU time"],
+        (false, false) => ["jobs", "p50", "max", "replay p50", "replay max", "new p50", "new max"],
+        (true, true) => ["jobs", "p50", "max", "model p50", "model max", "model jobs", "CPU time"],
+        (false, true) => ["jobs", "p50", "max", "model p50", "model max", "new p50", "new max"],
     }
 }
 
@@ -17,6 +19,9 @@ const NOTABLE: f64 = 0.01;
 
 /// How far the replay without a change is from the recording.
 pub(super) fn error(replay: &ReplayReport) -> String {
+    if let Some(mean) = &replay.mean {
+        return mean_error(mean);
+    }
     let Some(error) = &replay.error else {
         return "replay without a change: no job was seen whole, so that nothing can be compared".to_owned();
     };
@@ -31,6 +36,25 @@ pub(super) fn error(replay: &ReplayReport) -> String {
         error.most,
         words::plural(error.jobs, "job"),
         signed_percent(error.worst_share)
+    )
+}
+
+/// How far the mean model without a change is from the recording.
+fn mean_error(mean: &MeanReplay) -> String {
+    let Some(error) = &mean.error else {
+        return "mean model without a change: no job was seen whole, so that nothing can be compared"
+            .to_owned();
+    };
+    let of = match error.threads {
+        1 => String::new(),
+        threads => format!(", of the thread with the largest difference of {threads}"),
+    };
+    format!(
+        "mean model without a change: median response {} off, {} in 9 of 10, worst response {}, number of jobs {}{of}",
+        signed_percent(error.median),
+        signed_percent(error.p90),
+        signed_percent(error.worst),
+        signed_percent(error.jobs)
     )
 }
 
@@ -63,6 +87,10 @@ pub(super) fn cells(replay: &ReplayReport, thread: &ReplayedThread) -> [String; 
         [thread.replayed.map(|replayed| replayed.p50), thread.replayed.map(|replayed| replayed.max)];
     let [old_p50, old_max] = replayed.map(words::known);
     let [last, but_one] = match replay.changes.is_empty() {
+        true if replay.mean.is_some() => {
+            let jobs = thread.replayed.map_or(0, |replayed| replayed.jobs);
+            [thread.ran[1].to_string(), words::count(jobs)]
+        }
         true => [thread.ran[1].to_string(), words::known(thread.error.as_ref().map(|error| error.p90))],
         false => [thread.predicted.map(|new| new.max), thread.predicted.map(|new| new.p50)].map(words::known),
     };
@@ -74,16 +102,20 @@ pub(super) fn sentences(replay: &ReplayReport) -> Vec<String> {
     if replay.changes.is_empty() {
         return Vec::new();
     }
-    replay.threads.iter().map(|thread| format!("{}: {}", thread.name, effect(thread))).collect()
+    replay.threads.iter().map(|thread| format!("{}: {}", thread.name, effect(replay, thread))).collect()
 }
 
-fn effect(thread: &ReplayedThread) -> String {
+fn effect(replay: &ReplayReport, thread: &ReplayedThread) -> String {
     let mut parts = Vec::new();
     let [_, before, after] = thread.ran;
+    // What a run of another length has, in the length of the recording.
+    let run = replay.mean.map_or(replay.length, |mean| mean.run);
+    let is_as_long = run == replay.length;
+    let after = Ns((after.0 as f64 * replay.length.0 as f64 / run.0.max(1) as f64).round() as i64);
     match (thread.replayed, thread.predicted) {
         (Some(old), Some(new)) => {
             parts.push(format!("worst {} -> {}, median {} -> {}", old.max, new.max, old.p50, new.p50));
-            if new.jobs != old.jobs {
+            if is_as_long && new.jobs != old.jobs {
                 parts.push(format!("{} -> {} jobs done", old.jobs, new.jobs));
             }
         }

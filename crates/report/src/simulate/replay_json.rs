@@ -3,7 +3,7 @@
 use crate::json::ns;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use whylate_simulate::{ReplayError, ReplayReport, ReplayedThread, ResponseSummary};
+use whylate_simulate::{MeanReplay, ReplayError, ReplayReport, ReplayedThread, ResponseSummary};
 
 /// How far the model is from a recording, and what changes do.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -14,12 +14,41 @@ pub struct Replay {
     pub changes: Vec<String>,
     /// What the recording lost.
     pub losses: RecordingLosses,
-    /// The error of the replay without a change, over all chosen threads; null where no job was seen whole.
+    /// The error of the replay without a change, over all chosen threads; null where no job was seen whole, and for a mean model.
     pub error: Option<Error>,
+    /// Of a mean model: how it was run, and its error; absent for a replay.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mean: Option<Mean>,
     /// The threads: chosen and changed ones, then others that the change affects.
     pub threads: Vec<ReplayThread>,
     /// How many other threads there are.
     pub unlisted: usize,
+}
+
+/// A mean model beside the recording that it is made of.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Mean {
+    /// The same seed draws the same jobs.
+    pub seed: u64,
+    /// The length of the run that the document is about.
+    pub run_ns: i64,
+    /// The error of a run without a change, as long as the recording; null where no job was seen whole.
+    pub error: Option<MeanModelError>,
+}
+
+/// How far a mean model is from the recording, each as a share of the recorded value, of the thread where it is largest.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct MeanModelError {
+    /// Threads that were compared.
+    pub threads: u64,
+    /// Of the median response.
+    pub p50_share: f64,
+    /// Of the 90th percentile.
+    pub p90_share: f64,
+    /// Of the longest response.
+    pub max_share: f64,
+    /// Of the number of jobs, as if each thread had gone on to the end of the recording.
+    pub jobs_share: f64,
 }
 
 /// What a recording lost.
@@ -98,9 +127,21 @@ pub(super) fn replay(report: &ReplayReport) -> Replay {
         changes: report.changes.clone(),
         losses: RecordingLosses { events: report.losses.events, unknown_ns: report.losses.unknown.0 },
         error: report.error.as_ref().map(error),
+        mean: report.mean.as_ref().map(mean),
         threads: report.threads.iter().map(thread).collect(),
         unlisted: report.unlisted,
     }
+}
+
+fn mean(mean: &MeanReplay) -> Mean {
+    let error = mean.error.map(|error| MeanModelError {
+        threads: error.threads,
+        p50_share: error.median,
+        p90_share: error.p90,
+        max_share: error.worst,
+        jobs_share: error.jobs,
+    });
+    Mean { seed: mean.seed, run_ns: mean.run.0, error }
 }
 
 fn error(error: &ReplayError) -> Error {

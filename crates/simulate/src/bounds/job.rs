@@ -70,7 +70,7 @@ pub(super) fn needs(model: &Model, task: usize) -> Result<JobNeeds, String> {
                 }
             }
             Step::Wake(_) => {}
-            Step::Await(_) => return Err(format!("`{}` waits for another task in its jobs", own.name)),
+            Step::Await { .. } => return Err(format!("`{}` waits for another task in its jobs", own.name)),
             Step::SetScheduling(_) | Step::SetCpus(_) => {
                 return Err(format!("`{}` changes its own policy or CPUs", own.name));
             }

@@ -2,7 +2,7 @@
 
 use super::{MachineChange, PolicyName, ReplayChange, ThreadChange, WrittenChange};
 use crate::check::check;
-use crate::model::{Arrival, JobTrigger, Model, RecordedJob, Script, Step, Task, TaskPolicy};
+use crate::model::{Arrival, JobOrder, JobTrigger, Model, Script, Step, Task, TaskPolicy};
 use crate::recording::Recording;
 use thiserror::Error;
 use whylate_base::{CpuSet, Ns, Tid};
@@ -262,6 +262,9 @@ fn set_offset(task: &mut Task, offset: Ns) -> Result<(), String> {
                     script.jobs.len()
                 ));
             }
+            if let JobOrder::Drawn(drawn) = &mut script.order {
+                drawn.first += offset;
+            }
             for job in &mut script.jobs {
                 if let JobTrigger::At { due, released } = &mut job.trigger {
                     (*due, *released) = (*due + offset, *released + offset);
@@ -279,12 +282,10 @@ fn scale(step: &mut Step, factor: f64) {
 }
 
 /// Leaves out steps.
-fn retain(script: &mut Script, keeps: impl Fn(&Step) -> bool) {
-    let mut kept = Script::default();
+pub(crate) fn retain(script: &mut Script, keeps: impl Fn(&Step) -> bool) {
+    let mut kept = Script { order: script.order, ..Script::default() };
     for (number, job) in script.jobs.iter().enumerate() {
-        let first_step = kept.steps.len();
-        kept.steps.extend(script.steps_of(number).iter().filter(|step| keeps(step)).cloned());
-        kept.jobs.push(RecordedJob { first_step, ..*job });
+        kept.push(*job, script.steps_of(number).iter().filter(|step| keeps(step)).cloned());
     }
     *script = kept;
 }
@@ -299,14 +300,17 @@ fn remove(model: &mut Model, at: usize) {
         }
         let by = |trigger: &JobTrigger| matches!(trigger, JobTrigger::Woken { by, .. } if *by == at);
         if script.jobs.iter().any(|job| by(&job.trigger)) {
-            let mut kept = Script::default();
+            let mut kept = Script { order: script.order, ..Script::default() };
             for (number, job) in script.jobs.iter().enumerate().filter(|(_, job)| !by(&job.trigger)) {
-                let first_step = kept.steps.len();
-                kept.steps.extend_from_slice(script.steps_of(number));
-                kept.jobs.push(RecordedJob { first_step, ..*job });
+                kept.push(*job, script.steps_of(number).iter().cloned());
             }
             *script = kept;
         }
-        retain(script, |step| *step != Step::Await(at) && *step != Step::Wake(at));
+        let is_of = |step: &Step| match *step {
+            Step::Await { by, .. } => by == at,
+            Step::Wake(woken) => woken == at,
+            _ => false,
+        };
+        retain(script, |step| !is_of(step));
     }
 }

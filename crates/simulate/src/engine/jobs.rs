@@ -59,7 +59,7 @@ impl<'m> Simulation<'m> {
         let model: &'m Model = self.model;
         let (task, state) = (&model.tasks[thread], &self.threads[thread]);
         if let Arrival::Recorded(script) = &task.arrival {
-            return script.steps_of((state.started as usize).checked_sub(1)?).get(state.at);
+            return script.steps_of_nth((state.started as usize).checked_sub(1)?).get(state.at);
         }
         if state.started > 1 {
             return task.steps.get(state.at);
@@ -144,7 +144,7 @@ impl<'m> Simulation<'m> {
                         break;
                     }
                 }
-                Step::Await(_) => {
+                Step::Await { .. } => {
                     self.threads[thread].at += 1;
                     if self.threads[thread].backlog.pop_front().is_none() {
                         self.threads[thread].awaits = true;
@@ -277,7 +277,9 @@ impl<'m> Simulation<'m> {
                 (due, due)
             }
             Arrival::After(_) | Arrival::Woken => return None,
-            Arrival::Recorded(script) => recorded_release(script, state.started as usize, self.now)?,
+            Arrival::Recorded(script) => {
+                recorded_release(script, state.started as usize, self.now, state.next_due)?
+            }
         };
         state.next_due = due;
         Some(released)

@@ -1,17 +1,29 @@
 //! Jobs of a recording: what lets each begin, and how its response is kept.
 
 use super::state::{Doing, Job, Simulation};
-use crate::model::{JobTrigger, Script};
+use crate::model::{DrawnJobs, JobOrder, JobTrigger, Script};
 use whylate_base::Ns;
 
 /// More wake-ups than this do not wait for a thread.
 const LONGEST_BACKLOG: usize = 4096;
 
-/// When the job of this number is due and released, if time does that.
-pub(super) fn recorded_release(script: &Script, job: usize, now: Ns) -> Option<(Ns, Ns)> {
-    match script.jobs.get(job)?.trigger {
+/// When the job of this number is due and released, if time does that; `before` is when the one before it was due.
+pub(super) fn recorded_release(script: &Script, job: usize, now: Ns, before: Ns) -> Option<(Ns, Ns)> {
+    let drawn = match script.order {
+        JobOrder::Drawn(drawn) => drawn,
+        JobOrder::AsRecorded => DrawnJobs { seed: 0, first: Ns::ZERO, period: Ns::ZERO },
+    };
+    match script.job(job)?.trigger {
         JobTrigger::At { due, released } => Some((due, released)),
         JobTrigger::Slept { sleep, lead } => Some((now + sleep - lead, now + sleep)),
+        JobTrigger::Paced { late, delay } => {
+            let due = drawn.first + Ns(drawn.period.0.saturating_mul(job as i64)) + late;
+            Some((due.max(Ns::ZERO), due.max(Ns::ZERO) + delay))
+        }
+        JobTrigger::Gap { gap, delay } => {
+            let due = if job == 0 { drawn.first } else { before + gap };
+            Some((due, due + delay))
+        }
         JobTrigger::Woken { .. } | JobTrigger::AtOnce => None,
     }
 }
@@ -25,7 +37,7 @@ impl<'m> Simulation<'m> {
             self.wake(cpu, thread);
             return;
         }
-        let next = script.jobs.get(state.started as usize).map(|job| job.trigger);
+        let next = script.job(state.started as usize).map(|job| job.trigger);
         match next {
             Some(JobTrigger::Woken { lead, .. }) if state.job.is_none() && state.doing == Doing::Asleep => {
                 self.begin_job(thread, Job { due: job.due - lead, origin: job.origin - lead });
@@ -40,7 +52,7 @@ impl<'m> Simulation<'m> {
     pub(super) fn take_recorded(&mut self, thread: usize, script: &Script) {
         let cpus = self.cpus.len();
         let state = &mut self.threads[thread];
-        if let Some(job) = script.jobs.get(state.started as usize) {
+        if let Some(job) = script.job(state.started as usize) {
             state.hint = job.cpu.map(|cpu| cpu.index()).filter(|&cpu| cpu < cpus);
             state.dispatch = job.dispatch;
         }
@@ -52,7 +64,7 @@ impl<'m> Simulation<'m> {
         let now = self.now;
         let state = &mut self.threads[thread];
         let Some(number) = (state.started as usize).checked_sub(1) else { return };
-        if script.jobs.get(number).is_some_and(|recorded| recorded.response.is_some()) {
+        if script.job(number).is_some_and(|recorded| recorded.response.is_some()) {
             state.tally.add(job.due, job.origin, now, deadline);
             state.responses.push((number, now - job.due));
         }
@@ -62,13 +74,16 @@ impl<'m> Simulation<'m> {
     pub(super) fn next_at_once(&mut self, thread: usize, script: &Script) -> Option<Job> {
         let now = self.now;
         let state = &mut self.threads[thread];
-        match script.jobs.get(state.started as usize)?.trigger {
+        match script.job(state.started as usize)?.trigger {
             JobTrigger::AtOnce => Some(Job { due: now, origin: now }),
             JobTrigger::Woken { lead, .. } => {
                 let signal = state.backlog.pop_front()?;
                 Some(Job { due: signal.due - lead, origin: signal.origin - lead })
             }
-            JobTrigger::At { .. } | JobTrigger::Slept { .. } => None,
+            JobTrigger::At { .. }
+            | JobTrigger::Slept { .. }
+            | JobTrigger::Paced { .. }
+            | JobTrigger::Gap { .. } => None,
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::amount::Amount;
 use super::policy::TaskPolicy;
-use whylate_base::CpuSet;
+use whylate_base::{CpuSet, Ns};
 
 /// A part of a job.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,8 +21,13 @@ pub enum Step {
     Suspend(Amount),
     /// Wakes another task.
     Wake(usize),
-    /// Sleeps in the middle of the job until that task wakes it.
-    Await(usize),
+    /// Sleeps in the middle of the job until another task wakes it.
+    Await {
+        /// That task.
+        by: usize,
+        /// How long it slept in the recording.
+        seen: Ns,
+    },
     /// Changes its own policy or priority.
     SetScheduling(TaskPolicy),
     /// Changes its own CPUs.

@@ -35,9 +35,10 @@ struct Writer {
 }
 
 impl Writer {
-    fn open(&mut self, trigger: JobTrigger, cpu: Option<Cpu>, dispatch: Ns) {
-        let first_step = self.script.steps.len();
-        self.script.jobs.push(RecordedJob { trigger, first_step, cpu, dispatch, response: None });
+    /// A job begins; `woken` counts from the recording's first instant.
+    fn open(&mut self, trigger: JobTrigger, woken: Ns, cpu: Option<Cpu>, dispatch: Ns) {
+        let job = RecordedJob { trigger, first_step: 0, cpu, dispatch, due: None, woken, response: None };
+        self.script.push(job, []);
         self.work = Ns::ZERO;
         self.in_job = true;
     }
@@ -52,6 +53,7 @@ impl Writer {
         job.response = ended.response;
         self.most = self.most.max(self.work);
         let due = ended.due - start;
+        job.due = Some(due);
         job.trigger = match job.trigger {
             JobTrigger::At { released, .. } => {
                 JobTrigger::At { due: due.min(released).max(Ns::ZERO), released }
@@ -66,7 +68,7 @@ impl Writer {
             JobTrigger::Woken { by, lead: woken } => {
                 JobTrigger::Woken { by, lead: (woken - due).max(Ns::ZERO) }
             }
-            JobTrigger::AtOnce => JobTrigger::AtOnce,
+            trigger @ (JobTrigger::AtOnce | JobTrigger::Paced { .. } | JobTrigger::Gap { .. }) => trigger,
         };
     }
 
@@ -97,13 +99,13 @@ impl Writer {
                     None if is_first => JobTrigger::At { due: at, released: at },
                     None => JobTrigger::Slept { sleep: (woken.at - sleep.at).max(Ns::ZERO), lead: at },
                 };
-                self.open(trigger, Some(woken.cpu), woken.dispatch.unwrap_or(self.usual_dispatch));
+                self.open(trigger, at, Some(woken.cpu), woken.dispatch.unwrap_or(self.usual_dispatch));
             }
             return;
         }
         let Some(woken) = sleep.woken else { return };
         self.script.steps.push(match woken.by {
-            Some(by) => Step::Await(by),
+            Some(by) => Step::Await { by, seen: (woken.at - sleep.at).max(Ns::ZERO) },
             None => Step::Suspend(Amount::Fixed((woken.at - sleep.at).max(Ns::ZERO))),
         });
     }
@@ -135,7 +137,7 @@ pub(super) fn task(tape: &Tape, name: String, start: Ns, gap: Ns, cpus: u32) -> 
         in_job: false,
     };
     if !matches!(tape.marks.first(), Some(Mark::Sleep(_))) {
-        writer.open(JobTrigger::At { due: Ns::ZERO, released: Ns::ZERO }, None, Ns::ZERO);
+        writer.open(JobTrigger::At { due: Ns::ZERO, released: Ns::ZERO }, Ns::ZERO, None, Ns::ZERO);
     }
     let comm = tape.comm.as_str();
     for mark in &tape.marks {
@@ -156,7 +158,8 @@ pub(super) fn task(tape: &Tape, name: String, start: Ns, gap: Ns, cpus: u32) -> 
             Mark::Sleep(sleep) => writer.sleep(sleep),
             Mark::Boundary(ended) => {
                 writer.close(Some(*ended));
-                writer.open(JobTrigger::AtOnce, None, Ns::ZERO);
+                let end = ended.due + ended.response.unwrap_or(Ns::ZERO);
+                writer.open(JobTrigger::AtOnce, (end - start).max(Ns::ZERO), None, Ns::ZERO);
             }
         }
     }

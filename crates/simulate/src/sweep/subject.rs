@@ -79,7 +79,7 @@ impl SweepSubject<'_> {
     pub(crate) fn seed(&self) -> u64 {
         match self {
             SweepSubject::TaskSet { options, .. } => options.seed,
-            SweepSubject::Recording { .. } => 0,
+            SweepSubject::Recording { recording, .. } => recording.seed(),
         }
     }
 

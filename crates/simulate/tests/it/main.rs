@@ -4,6 +4,7 @@ mod behaviour;
 mod bounds;
 mod changes;
 mod ledger;
+mod mean;
 mod propose;
 mod random;
 mod recording;
