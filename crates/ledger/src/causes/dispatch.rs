@@ -21,7 +21,7 @@ pub(super) const CAUSE: CauseInfo = CauseInfo {
 
 fn why(late: &LateActivation<'_>) -> String {
     let LateActivation { cpu, charged, .. } = late;
-    format!("the kernel took {charged} from the wake-up to the context switch on CPU {cpu}")
+    format!("the kernel took {charged} from the wake-up to the end of the context switch on CPU {cpu}")
 }
 
 fn advice(_: &Advised<'_>) -> Vec<AdvisedFix> {

@@ -75,6 +75,13 @@ impl Charger<'_> {
             };
             marks.push((begin, end, charge));
         }
+        if let Some(timeline) = self.timeline.cpus.get(cpu) {
+            // The thread that was left is current to the end of the switch; then the kernel is on its way to this one.
+            let first = timeline.slow_switches.partition_point(|switch| switch.1 <= from);
+            let switches = timeline.slow_switches.range(first..).take_while(|switch| switch.0 < to);
+            let of_kernel = Charge::to(Cause::Dispatch, None, Confidence::Medium);
+            marks.extend(switches.map(|&(begin, end)| (begin.max(from), end.min(to), of_kernel)));
+        }
         // Page faults would look like the thread's own work.
         marks.extend(
             self.timeline

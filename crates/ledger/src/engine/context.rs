@@ -72,7 +72,8 @@ impl Engine<'_> {
         let is_current = cpu.current() == Some(context.tid);
         if is_current {
             cpu.leaving = None;
-        } else if cpu.leaving.is_some_and(|leaving| is_of_switch(&leaving, at, event)) {
+        } else if let Some(leaving) = cpu.leaving.filter(|leaving| is_of_switch(leaving, at, event)) {
+            cpu.note_switch(leaving.since, at);
             return;
         }
         if context.flags.contains(ContextFlags::NEED_RESCHED) && !context.flags.in_interrupt() {

@@ -66,6 +66,8 @@ pub(crate) struct CpuTimeline {
     pub(crate) unseen_until: Option<Ns>,
     /// When the idle task was seen to settle down again, outside of interrupts.
     pub(crate) idle_signs: VecDeque<Ns>,
+    /// Switches that took notably long, from the event to the last one on the way.
+    pub(crate) slow_switches: VecDeque<(Ns, Ns)>,
     /// The thread whose page fault was the last event here.
     pub(crate) faulting: Option<Tid>,
     /// Times in which nothing happened inside of an interrupt that has nothing long to do.
@@ -77,6 +79,9 @@ pub(crate) struct CpuTimeline {
     /// Real-time threads that were preempted here, the last one last; some may have gone since.
     pub(crate) preempted: Vec<Tid>,
 }
+
+/// A switch takes some microseconds; one of this length is worth a charge of its own.
+const SLOW_SWITCH: Ns = Ns::from_us(10);
 
 impl CpuTimeline {
     /// The thread below the interrupts, if it is known.
@@ -241,6 +246,17 @@ impl CpuTimeline {
         }
     }
 
+    /// Notes an event `at` which the CPU was still on the way to the thread of the switch at `since`.
+    pub(crate) fn note_switch(&mut self, since: Ns, at: Ns) {
+        if at - since < SLOW_SWITCH {
+            return;
+        }
+        match self.slow_switches.back_mut().filter(|last| last.0 == since) {
+            Some(last) => last.1 = at,
+            None => self.slow_switches.push_back((since, at)),
+        }
+    }
+
     /// How much of its past it holds.
     pub(crate) fn held(&self) -> usize {
         self.slices.len()
@@ -248,6 +264,7 @@ impl CpuTimeline {
             + self.callbacks.len()
             + self.irqs_off_samples.len()
             + self.idle_signs.len()
+            + self.slow_switches.len()
             + self.silences.len()
     }
 
@@ -264,6 +281,9 @@ impl CpuTimeline {
         }
         while self.callbacks.front().is_some_and(|callback| callback.start < horizon) {
             self.callbacks.pop_front();
+        }
+        while self.slow_switches.front().is_some_and(|switch| switch.1 < horizon) {
+            self.slow_switches.pop_front();
         }
         while self.idle_signs.front().is_some_and(|sign| *sign < horizon) {
             self.idle_signs.pop_front();

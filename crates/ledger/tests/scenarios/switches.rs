@@ -3,7 +3,7 @@
 use super::support::{IDLE, MS, Scene, Thread, assert_charges, deadline, fair, rt, sys};
 use whylate_base::Ns;
 use whylate_events::{ContextFlags, TaskState};
-use whylate_ledger::{Cause, Options};
+use whylate_ledger::{Activation, Cause, Options};
 
 const VICTIM: Thread = rt("victim", 10, 80);
 
@@ -145,4 +145,24 @@ fn a_deadline_thread_whose_runtime_is_used_up_goes_on_in_its_next_period() {
     let scene = scene.switch_as(TaskState::Runnable, IDLE).at(10 * MS).run(thread).at(11 * MS).sleep(IDLE);
     let explained = scene.explain_with(&Options::default());
     assert_eq!(explained.only().done, Some(Ns::from_us(11 * MS)));
+}
+
+#[test]
+fn a_switch_that_takes_long_is_no_work_of_the_thread() {
+    let switched = |steps: &[i64]| {
+        let mut scene =
+            Scene::new().cpu(1).at(0).run(fair("other", 20)).at(100).timer_wakes(VICTIM).at(105).run(VICTIM);
+        for &step in steps {
+            scene = scene.at(step).sign_of(fair("other", 20), ContextFlags::IRQS_OFF);
+        }
+        scene.at(200).sign(ContextFlags::default()).at(300).sleep(IDLE).explain("victim").only().clone()
+    };
+    let dispatch = |activation: &Activation| {
+        let own = |cause| activation.ledger.iter().filter(move |segment| segment.cause == cause);
+        let after = own(Cause::Dispatch).filter(|segment| segment.start >= Ns::from_us(105));
+        after.map(|segment| segment.length()).sum::<Ns>()
+    };
+    // Events of the thread before are on the way to the next: the last of them shows how long that was.
+    assert_eq!(dispatch(&switched(&[110, 168])), Ns::from_us(63));
+    assert_eq!(dispatch(&switched(&[110])), Ns::ZERO, "as usual");
 }
