@@ -116,6 +116,9 @@ impl Tracers {
             }
             lines.see(event);
         }
+        if self.toggles.is_open() && matches!(event.kind, EventKind::Switch(_)) {
+            self.toggles.switched(event.cpu);
+        }
         if matches!(
             event.kind,
             EventKind::Timerlat(_)

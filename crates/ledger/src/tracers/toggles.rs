@@ -18,6 +18,10 @@ use whylate_events::{
     Context, Event, EventKind, LatencyTask, LatencyTrace, LatencyTracer, Preemptirq, Symbol, TraceInfo,
 };
 
+/// Parts of the names of functions that give the CPU away (kernel/sched/core.c, idle.c). Inlined, they bear the name of the
+/// function that calls them, which is not known of all.
+const SCHEDULER: [&str; 3] = ["schedule", "resched", "idle"];
+
 /// What is off on each CPU, and the longest section so far.
 #[derive(Default)]
 pub(super) struct Toggles {
@@ -49,7 +53,7 @@ impl Toggles {
             self.open.insert(key, Disabled { cpu, at, context, caller });
             return;
         }
-        let Some(begin) = self.open.remove(&key) else { return };
+        let Some(begin) = self.open.remove(&key).filter(|begin| begin.at < event.ts) else { return };
         if scope.is_some_and(|scope| !scope.has_cpu(event.cpu) || !scope.overlaps(begin.at, event.ts)) {
             return;
         }
@@ -57,6 +61,19 @@ impl Toggles {
         if self.longest.get(&what).is_none_or(is_longer) {
             self.longest.insert(what, (begin, event.ts, caller));
         }
+    }
+
+    /// True while something is off on some CPU.
+    pub(super) fn is_open(&self) -> bool {
+        !self.open.is_empty()
+    }
+
+    /// The CPU goes to another thread. The scheduler itself disables preemption before and enables it behind that; of a
+    /// section of the thread's own that is still open, the end is missing.
+    pub(super) fn switched(&mut self, cpu: Cpu) {
+        let of_scheduler =
+            |begin: &Disabled| SCHEDULER.iter().any(|part| begin.caller.as_str().contains(part));
+        self.open.retain(|(open, _), begin| *open != cpu || of_scheduler(begin));
     }
 
     /// Events of that CPU were lost: what was open may have ended.

@@ -2,9 +2,10 @@
 
 use super::{CPU, event, explained};
 use crate::support::Explained;
-use whylate_base::{Cpu, Ns, Severity, Tid};
+use whylate_base::{Cpu, Ns, Priority, Severity, Tid};
 use whylate_events::{
-    Breakdown, BreakdownPart, Event, EventKind, KindSet, NoiseSource, PartKind, Preemptirq, Tool, TraceInfo,
+    Breakdown, BreakdownPart, Event, EventKind, KindSet, NoiseSource, PartKind, Preemptirq, Switch,
+    TaskState, Tool, TraceInfo,
 };
 
 fn breakdown(tool: Tool, cpu: Cpu, total: i64) -> Breakdown {
@@ -59,6 +60,41 @@ fn a_section_that_was_open_when_events_were_lost_is_not_measured() {
     assert_eq!(of(vec![event(500_000, 77, "d", lost)]), []);
     // A second entry means that the end of the first was not traced.
     assert_eq!(of(vec![toggle(800_000, 77, true, "c")]), [100_000]);
+    // So does a switch: the thread slept meanwhile.
+    let switch = Switch {
+        prev_comm: "a".into(),
+        prev_tid: Tid(77),
+        prev_prio: Priority(120),
+        prev_state: TaskState::Interruptible,
+        next_comm: "b".into(),
+        next_tid: Tid(78),
+        next_prio: Priority(120),
+    };
+    assert_eq!(of(vec![event(500_000, 77, "d", EventKind::Switch(switch))]), []);
+}
+
+#[test]
+fn the_scheduler_is_off_from_one_thread_to_the_next_and_nothing_is_off_for_no_time() {
+    let switch = Switch {
+        prev_comm: "a".into(),
+        prev_tid: Tid(77),
+        prev_prio: Priority(120),
+        prev_state: TaskState::Interruptible,
+        next_comm: "b".into(),
+        next_tid: Tid(78),
+        next_prio: Priority(120),
+    };
+    let lengths = |events: Vec<Event>| {
+        let explained = explained(TraceInfo::default(), events);
+        explained.0.sections.iter().map(|section| section.latency.0).collect::<Vec<_>>()
+    };
+    let events = vec![
+        toggle(1_000, 77, true, "schedule"),
+        event(5_000, 77, "d", EventKind::Switch(switch)),
+        toggle(91_000, 78, false, "finish_task_switch"),
+    ];
+    assert_eq!(lengths(events), [90_000]);
+    assert_eq!(lengths(vec![toggle(1_000, 77, true, "a"), toggle(1_000, 77, false, "a")]), []);
 }
 
 #[test]
