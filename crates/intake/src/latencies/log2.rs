@@ -33,6 +33,8 @@ pub(super) fn read(text: &str) -> Vec<Result<Run, Broken>> {
     let broken = |why: &str| Broken { tool, why: why.to_owned() };
     let mut tables: Vec<Table> = Vec::new();
     let mut key = "";
+    // Books leave the bars out; where some lines have one, a line without it was cut.
+    let has_bars = text.contains('|');
     for (number, line) in text.lines().map(str::trim).enumerate() {
         if let Some(unit) = head(line) {
             let unit = match unit.is_empty() {
@@ -42,7 +44,7 @@ pub(super) fn read(text: &str) -> Vec<Result<Run, Broken>> {
             };
             tables.push(Table { key: key.to_owned(), unit: unit_of(unit), rows: Vec::new() });
             key = "";
-        } else if let Some(row) = row(line) {
+        } else if let Some(row) = row(line, has_bars) {
             match tables.last_mut() {
                 Some(table) => table.rows.push(row),
                 // Rows without a head are any numbers.
@@ -157,15 +159,19 @@ fn unit_of(name: &str) -> Option<u64> {
 }
 
 /// `8 -> 15         : 134      |******|` or `[8, 16)    134 |@@@@|`; `None` also of a class that ends before it begins.
-fn row(line: &str) -> Option<Row> {
-    class(line).filter(|row| row.until.is_none_or(|until| until > row.from))
+fn row(line: &str, has_bars: bool) -> Option<Row> {
+    class(line, has_bars).filter(|row| row.until.is_none_or(|until| until > row.from))
 }
 
-fn class(line: &str) -> Option<Row> {
+fn class(line: &str, has_bars: bool) -> Option<Row> {
     if let Some((range, rest)) = line.split_once(':')
         && let Some((from, upto)) = range.split_once("->")
     {
-        let (count, _) = rest.split_once('|')?;
+        let count = match rest.split_once('|') {
+            Some((count, _)) => count,
+            None if has_bars => return None,
+            None => rest,
+        };
         let upto: u64 = upto.trim().parse().ok()?;
         let row = Row {
             from: from.trim().parse().ok()?,

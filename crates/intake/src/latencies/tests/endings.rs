@@ -63,6 +63,8 @@ fn histograms_whose_classes_double() {
         cpu = 3\n     msecs               : count     distribution\n       4 -> 7        : 2       |***|\n";
     let names: Vec<String> = run(two).threads.into_iter().map(|thread| thread.name).collect();
     assert_eq!(names, ["cpu = 0", "cpu = 3"]);
+    // A book left the bars out.
+    assert_eq!(run(&two.replace("|***|", "")).all(), run(two).all());
     let open = "@usecs:\n[100, ...)             2 |@@@|\n";
     let error = crate::latencies::read(Path::new("x"), open.as_bytes()).expect_err("no end").to_string();
     assert!(error.contains("has no end"), "{error}");
