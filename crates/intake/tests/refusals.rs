@@ -39,7 +39,7 @@ fn paths_that_hold_no_file() {
 #[test]
 fn contents_that_hold_no_trace() {
     type Check = fn(&OpenError) -> bool;
-    let cases: [(&[u8], Check, &str); 14] = [
+    let cases: [(&[u8], Check, &str); 16] = [
         (b"", |e| matches!(e, OpenError::Empty { .. }), "is empty"),
         (
             b"\x1f\x8b\x08\0\0\0",
@@ -94,6 +94,16 @@ fn contents_that_hold_no_trace() {
             b"  Task                  |   Runtime ms  | Switches | Avg delay ms    | Max delay ms    |\n",
             |e| matches!(e, OpenError::Table { .. }),
             "give the recording itself (perf.data)",
+        ),
+        (
+            b"                      *A0           991962.879971 secs A0 => perf:16999\n",
+            |e| matches!(e, OpenError::Table { .. }),
+            "is a table of perf sched map",
+        ),
+        (
+            b"{ pid:       2104, prio:         19, lat:         41 } hitcount:          2\n",
+            |e| matches!(e, OpenError::Table { .. }),
+            "is a table of a histogram trigger of the kernel",
         ),
     ];
     for (content, check, expected) in cases {

@@ -69,7 +69,12 @@ pub(crate) fn parse(head: &Head<'_>, body: &str, numbers: Numbers) -> Body {
             Body::Lost(body.split_once(" lost ").and_then(|(_, count)| number(count)))
         }
         Some(b's') if is_syscall(body) => syscalls::unnamed(body, numbers).map_or(Body::Unknown, Body::Event),
-        _ => sched::old_line(head, body).or_else(|| function(body)).map_or(Body::Unknown, Body::Event),
+        _ => match sched::old_line(head, body).or_else(|| function(body)) {
+            Some(kind) => Body::Event(kind),
+            None => {
+                without_colon(body).map_or(Body::Unknown, |(name, text)| event(head, name, text, numbers))
+            }
+        },
     }
 }
 
@@ -96,6 +101,14 @@ fn named(body: &str) -> Option<(&str, &str)> {
     }
     let text = trim(text);
     Some((name, text.strip_prefix("[FAILED TO PARSE]").map_or(text, trim_start)))
+}
+
+/// `name key=value`, as phones' tools print it.
+fn without_colon(body: &str) -> Option<(&str, &str)> {
+    let (name, text) = body.split_once([' ', '\t'])?;
+    let is_name = name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_');
+    let text = trim(text);
+    (is_name && name.contains('_') && first_word(text).contains('=')).then_some((name, text))
 }
 
 /// Splits `name:rest`, where the name is one that an event may have.

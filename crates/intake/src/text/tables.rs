@@ -3,11 +3,15 @@
 /// A table that a line is the head of: which tool printed it, and what to give instead.
 pub(crate) fn named(line: &str) -> Option<(&'static str, &'static str)> {
     const PERF: &str = "give the recording itself (perf.data), or the output of `perf script`";
-    const TABLES: [(&[&str], &str, &str); 5] = [
+    const EVENTS: &str = "give the trace itself (trace.dat, perf.data), or its events as text";
+    const TABLES: [(&[&str], &str, &str); 8] = [
         (&["task name", "wait time", "sch delay"], "perf sched timehist", PERF),
         (&["Task", "Runtime ms", "delay ms"], "perf sched latency", PERF),
         (&["Kwork Name", "Cpu"], "perf kwork", PERF),
         (&["Task", "Runtime ms", "Count"], "perf sched", PERF),
+        (&[" secs ", " => ", "*"], "perf sched map", PERF),
+        (&["{ ", " } hitcount:"], "a histogram trigger of the kernel", EVENTS),
+        (&["TIME", "COMM", "LAT(us)"], "bcc's runqslower", EVENTS),
         (&["CPU0", "CPU1"], "/proc/interrupts or /proc/softirqs", "record the interrupts: `whylate record`"),
     ];
     let is_head = |words: &[&str]| words.iter().all(|word| line.contains(word));

@@ -135,3 +135,13 @@ fn events_of_the_scheduler_as_2009_printed_them() {
     let now = "a-1 [000] 1.000000: sched_switch: task x:7 [120] S ==> swapper/0:0 [120]";
     assert!(matches!(one(now).kind, EventKind::Switch(switch) if switch.prev_comm.as_str() == "task x"));
 }
+
+#[test]
+fn an_event_may_have_lost_the_colon_behind_its_name() {
+    let wake = "kworker/u16:5-192    [002]   304.583377:  sched_wakeup comm=irq/343-usb  pid=201  prio=49  success=1  target_cpu=2";
+    let Wakeup { wake, .. } = one(wake).kind else { panic!("{wake}") };
+    assert_eq!((wake.comm.as_str(), wake.tid, wake.target_cpu), ("irq/343-usb", Tid(201), Cpu(2)));
+    let entry = one("kworker/u16:5-192    [002]   304.583354:  irq_handler_entry   irq=343 name=usb");
+    assert!(matches!(entry.kind, EventKind::IrqEntry { irq: 343, .. }), "{entry:?}");
+    assert_eq!(one("a-1 [002] 304.583354: do_it a=1").kind, Other);
+}
