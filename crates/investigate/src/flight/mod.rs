@@ -12,10 +12,12 @@
 //! that cover it are taken. Memory stays bounded however long it runs.
 
 mod facts;
+mod image;
 mod reader;
 mod recorder;
 mod window;
 
+pub use image::{CaptureFile, FileData};
 pub use reader::{ReadError, Reader};
 pub use recorder::FlightRecorder;
 pub use window::{Capture, CpuCapture, FreshPages, StreamPosition, Window};

@@ -1,13 +1,15 @@
 //! Reads captures: events straight from their pages, and a trace.dat where one is kept.
 
 use super::facts;
-use super::window::{Capture, FreshPages};
+use super::image::CaptureFile;
+use super::window::{Capture, CpuCapture, FreshPages, Page};
+use std::borrow::Cow;
 use std::collections::VecDeque;
-use std::io::{self, Cursor};
+use std::io;
 use std::sync::Arc;
 use whylate_base::{Ns, Tid};
 use whylate_events::{Context, Event, EventKind, EventSource, Fact, Marker, Stacks, TraceInfo};
-use whylate_ftrace::dat::write::{Buffer, CpuPages, Description, EventFormat as EventText, Pages, write};
+use whylate_ftrace::dat::write::{Description, EventFormat as EventText};
 use whylate_ftrace::dat::{CpuData, PageFormats, RawBuffer, TraceFile};
 use whylate_intake::WithInfo;
 use whylate_ledger::{Cause, Explanation, Judge, Options, Select};
@@ -129,32 +131,31 @@ impl Reader {
     ///
     /// # Errors
     /// [`ReadError`] when the pages are not what the kernel described.
-    pub fn file(&self, capture: &Capture) -> Result<Vec<u8>, ReadError> {
-        let Joined { bytes, cpus } = self.join(capture, |_| FirstPage::Whole)?;
-        let marks = facts::pages(&self.facts, &self.description, capture.begins())?;
-        let page_size = self.description.page_size.max(1);
-        let memory = |bytes| Pages::Memory(<[u8]>::chunks(bytes, page_size).collect());
-        let part = |data: &CpuData| {
-            let (start, size) = (data.offset as usize, data.size as usize);
-            let pages = bytes.get(start..start + size).unwrap_or_default();
-            CpuPages { cpu: data.cpu, pages: memory(pages), stats: "" }
-        };
-        let mut buffers =
-            vec![Buffer { name: "", clock: &self.clock, cpus: cpus.iter().map(part).collect() }];
-        if let Some(first) = cpus.first().filter(|_| !marks.is_empty()) {
-            let cpus = vec![CpuPages { cpu: first.cpu, pages: memory(&marks), stats: "" }];
-            buffers.push(Buffer { name: "facts", clock: &self.clock, cpus });
-        }
-        let mut image = Cursor::new(Vec::new());
-        match &self.stacks {
+    pub fn image<'a>(&'a self, capture: &'a Capture) -> Result<CaptureFile<'a>, ReadError> {
+        let description = match &self.stacks {
             // With the kernel's symbols it has megabytes: a watch keeps many windows.
-            None => write(&mut image, &self.description, &buffers)?,
+            None => Cow::Borrowed(&self.description),
             Some(stacks) => {
                 let stacks = Some(Arc::new(part_of(stacks, capture)));
-                write(&mut image, &Description { stacks, ..self.description.clone() }, &buffers)?
+                Cow::Owned(Description { stacks, ..self.description.clone() })
             }
         };
-        Ok(image.into_inner())
+        let expected = self.description.page_size;
+        let pages = |part: &'a CpuCapture| Ok((part.cpu, marked(part.pages(), expected, &FirstPage::Whole)?));
+        Ok(CaptureFile {
+            description,
+            clock: &self.clock,
+            cpus: capture.cpus.iter().map(pages).collect::<Result<_, ReadError>>()?,
+            marks: facts::pages(&self.facts, &self.description, capture.begins())?,
+        })
+    }
+
+    /// The same in memory.
+    ///
+    /// # Errors
+    /// [`ReadError`] when the pages are not what the kernel described.
+    pub fn file(&self, capture: &Capture) -> Result<Vec<u8>, ReadError> {
+        Ok(self.image(capture)?.into_bytes()?)
     }
 
     /// Copies the pages of a capture one after the other, with a loss wherever pages are missing between two windows.
@@ -165,29 +166,45 @@ impl Reader {
         let mut cpus = Vec::with_capacity(capture.cpus.len());
         for (nth, part) in capture.cpus.iter().enumerate() {
             let offset = bytes.len();
-            let mut earlier = None;
-            for page in part.pages() {
-                let found = page.bytes().len();
-                if found != expected {
-                    return Err(ReadError::PageSize { found, expected });
-                }
-                let at = bytes.len();
-                bytes.extend_from_slice(page.bytes());
-                match earlier.replace(page) {
-                    None => match first(nth) {
-                        FirstPage::Whole => set_lost(&mut bytes[at..], false),
-                        FirstPage::AfterHole => set_lost(&mut bytes[at..], true),
-                        FirstPage::Next => {}
-                    },
-                    Some(earlier) if !page.follows(earlier) => set_lost(&mut bytes[at..], true),
-                    Some(_) => {}
-                }
+            for page in marked(part.pages(), expected, &first(nth))? {
+                bytes.extend_from_slice(&page);
             }
             let size = (bytes.len() - offset) as u64;
             cpus.push(CpuData { cpu: part.cpu, offset: offset as u64, size });
         }
         Ok(Joined { bytes, cpus })
     }
+}
+
+/// The pages of one CPU, with a loss wherever pages are missing between two windows: only these are copied.
+fn marked<'a>(
+    pages: &'a [Arc<Page>],
+    expected: usize,
+    first: &FirstPage,
+) -> Result<Vec<Cow<'a, [u8]>>, ReadError> {
+    let mut earlier: Option<&Page> = None;
+    let mut marked = Vec::with_capacity(pages.len());
+    for page in pages {
+        let found = page.bytes().len();
+        if found != expected {
+            return Err(ReadError::PageSize { found, expected });
+        }
+        let lost = match (earlier.replace(page), first) {
+            (None, FirstPage::Whole) => Some(false),
+            (None, FirstPage::AfterHole) => Some(true),
+            (None, FirstPage::Next) => None,
+            (Some(earlier), _) => (!page.follows(earlier)).then_some(true),
+        };
+        marked.push(match lost {
+            None => Cow::Borrowed(page.bytes()),
+            Some(lost) => {
+                let mut copy = page.bytes().to_vec();
+                set_lost(&mut copy, lost);
+                Cow::Owned(copy)
+            }
+        });
+    }
+    Ok(marked)
 }
 
 /// What the first page of a CPU shows of losses before it.

@@ -4,10 +4,11 @@
 
 use super::groups::{GroupKey, LateGroups};
 use super::report::KeptWindow;
+use crate::flight::FileData;
 use rustix::fs::FlockOperation;
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 use whylate_base::Ns;
 use whylate_sys::{OutputError, OutputFile};
@@ -143,21 +144,23 @@ impl WatchStore {
     ///
     /// # Errors
     /// In a sentence, why it was not saved.
-    pub fn save(&mut self, window: KeptWindow, image: &[u8], groups: &LateGroups) -> Result<(), String> {
-        let bytes = image.len() as u64;
-        if bytes > self.max_bytes {
-            self.let_go += 1;
-            return Err(format!("the window alone has {bytes} bytes, more than --max-disk"));
-        }
+    pub fn save(
+        &mut self,
+        window: KeptWindow,
+        image: &impl FileData,
+        groups: &LateGroups,
+    ) -> Result<(), String> {
+        let least = image.least_bytes();
         let key = window.key();
-        while self.bytes() + bytes > self.max_bytes || self.windows.len() >= MOST_WINDOWS {
-            if !self.evict(Some(&key), groups) {
-                return Err("there is no room for it (--max-disk)".to_owned());
-            }
-        }
+        self.make_room(least, &key, groups)?;
         for _ in 0..MOST_ATTEMPTS {
             match self.write(&window.name, image, whylate_ftrace::dat::write::MODE) {
-                Ok(()) => {
+                Ok(bytes) => {
+                    // With its head it has more than was known before.
+                    if let Err(why) = self.make_room(bytes, &key, groups) {
+                        let _ = std::fs::remove_file(self.directory.join(&window.name));
+                        return Err(why);
+                    }
                     self.windows.push(KeptWindow { bytes, ..window });
                     return Ok(());
                 }
@@ -170,6 +173,20 @@ impl WatchStore {
             }
         }
         Err(self.fail("the disk is full".to_owned()))
+    }
+
+    /// Lets windows go until so many bytes more are within the bounds.
+    fn make_room(&mut self, bytes: u64, key: &GroupKey, groups: &LateGroups) -> Result<(), String> {
+        if bytes > self.max_bytes {
+            self.let_go += 1;
+            return Err(format!("the window alone has {bytes} bytes, more than --max-disk"));
+        }
+        while self.bytes() + bytes > self.max_bytes || self.windows.len() >= MOST_WINDOWS {
+            if !self.evict(Some(key), groups) {
+                return Err("there is no room for it (--max-disk)".to_owned());
+            }
+        }
+        Ok(())
     }
 
     fn fail(&mut self, why: String) -> String {
@@ -207,8 +224,8 @@ impl WatchStore {
     /// Replaces the journal. Where the disk is full, a window goes for it.
     pub fn journal(&mut self, document: &[u8], groups: &LateGroups) {
         for _ in 0..MOST_ATTEMPTS {
-            match self.write(WATCH_FILE, document, 0o666) {
-                Ok(()) => return,
+            match self.write(WATCH_FILE, &document, 0o666) {
+                Ok(_) => return,
                 Err((io::ErrorKind::StorageFull, why)) => {
                     if !self.evict(None, groups) {
                         self.fail(why);
@@ -241,13 +258,15 @@ impl WatchStore {
         notes
     }
 
-    fn write(&self, name: &str, bytes: &[u8], mode: u32) -> Result<(), (io::ErrorKind, String)> {
+    /// Writes a file whole, and returns its bytes.
+    fn write(&self, name: &str, data: &impl FileData, mode: u32) -> Result<u64, (io::ErrorKind, String)> {
         let path = self.directory.join(name);
         let write = || {
             let io = |source| OutputError::Io { path: path.clone(), source };
             let mut file = OutputFile::create(&path, mode)?;
-            file.file().write_all(bytes).map_err(io)?;
-            file.keep().map(drop)
+            data.write(file.file()).map_err(io)?;
+            let bytes = file.file().metadata().map_err(io)?.len();
+            file.keep().map(|_| bytes)
         };
         write().map_err(|error: OutputError| match &error {
             OutputError::Io { path, source } => (source.kind(), format!("{}: {source}", path.display())),

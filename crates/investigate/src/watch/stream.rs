@@ -3,7 +3,7 @@
 use super::error::WatchError;
 use super::event_groups::{GROUPS, KindCounts, NONE_COUNTED, without};
 use super::options::WatchOptions;
-use crate::flight::{Capture, FlightRecorder, ReadError, Reader, StreamPosition};
+use crate::flight::{Capture, CaptureFile, FlightRecorder, ReadError, Reader, StreamPosition};
 use crate::record::{SessionOptions, THREAD_EVENTS};
 use whylate_base::{Comm, Cpu, Ns, Tid};
 use whylate_events::{Context, Event, EventKind, EventSource, Fact, Kind, KindSet, Marker, TraceInfo};
@@ -12,7 +12,7 @@ use whylate_ledger::{LiveLedger, WANTED};
 use whylate_sys::Clock;
 
 /// What the windows of all CPUs take together.
-const WINDOW_BYTES: u64 = 24 << 20;
+const WINDOW_BYTES: u64 = 16 << 20;
 /// Threads whose system calls are recorded: a filter is a text of a page at most (`kernel/trace/trace_events_filter.c`).
 const MOST_FILTERED: usize = 100;
 /// No thread has this id.
@@ -200,8 +200,8 @@ impl EventStream {
     }
 
     /// A capture as a file.
-    pub(super) fn image(&self, capture: &Capture) -> Result<Vec<u8>, ReadError> {
-        self.reader.file(capture)
+    pub(super) fn image<'a>(&'a self, capture: &'a Capture) -> Result<CaptureFile<'a>, ReadError> {
+        self.reader.image(capture)
     }
 
     /// All events that were recorded.
