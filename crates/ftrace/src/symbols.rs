@@ -16,13 +16,13 @@ impl Symbols {
     pub fn parse(text: Vec<u8>) -> Symbols {
         let mut by_address = Vec::with_capacity(text.len() / 40);
         let mut start = 0;
-        for line in text.split(|&byte| byte == b'\n') {
-            if let Some(entry) = entry(line).filter(|entry| entry.0 != 0)
+        for end in memchr::memchr_iter(b'\n', &text).chain([text.len()]) {
+            if let Some(entry) = entry(&text[start..end]).filter(|entry| entry.0 != 0)
                 && let Ok(at) = u32::try_from(start + entry.1)
             {
                 by_address.push((entry.0, at));
             }
-            start += line.len() + 1;
+            start = end + 1;
         }
         // A stable sort: of aliases the first listed is found, as the kernel's own %ps does.
         by_address.sort_by_key(|entry| entry.0);
@@ -85,13 +85,31 @@ impl Symbols {
     }
 }
 
+/// The value of each hexadecimal digit; 16 of all other bytes. A table has hundreds of thousands of addresses.
+const VALUE: [u8; 256] = {
+    let mut values = [16; 256];
+    let mut value = 0;
+    while value < 16 {
+        let digit = b"0123456789abcdef"[value as usize];
+        values[digit as usize] = value;
+        values[digit.to_ascii_uppercase() as usize] = value;
+        value += 1;
+    }
+    values
+};
+
 /// A line's address and where in the line its name begins.
 fn entry(line: &[u8]) -> Option<(u64, usize)> {
-    let digits = line.iter().position(|byte| !byte.is_ascii_hexdigit())?;
-    let address = line[..digits].iter().try_fold(0u64, |value, &digit| {
-        let digit = (digit as char).to_digit(16)?;
-        Some(value.checked_mul(16)? | u64::from(digit))
-    })?;
+    let mut address = 0u64;
+    let mut digits = 0;
+    while let Some(digit) = line.get(digits).map(|&byte| VALUE[usize::from(byte)]).filter(|&value| value < 16)
+    {
+        if address >> 60 != 0 {
+            return None;
+        }
+        address = address << 4 | u64::from(digit);
+        digits += 1;
+    }
     // " T name": a blank, one letter, a blank.
     let name = digits + 3;
     // An absolute symbol of x86-64 is no address but a distance in the per-CPU area; a name with
