@@ -9,11 +9,11 @@ interpreter.
 
 from __future__ import annotations
 
-import inspect
 import os
 from typing import TYPE_CHECKING, Any, Iterable, Iterator
 
 import whylate
+from whylate import _rows
 
 if TYPE_CHECKING:
     import pyarrow
@@ -41,35 +41,13 @@ def tables(
     spark: SparkSession, paths: Iterable[_Path], *, table: str, per_task: int = 1, **options: Any
 ) -> DataFrame:
     """The same for every input that ``whylate tables`` takes, such as measurements with ``table="histograms"``."""
-    columns = whylate.schema().get(table)
-    if columns is None:
-        raise whylate.Error(f"there is no table `{table}`: use one of {', '.join(whylate.schema())}")
-    _check(whylate.tables, options)
+    columns = _rows.columns_of(table)
+    _rows.check(whylate.tables, options)
     ddl = ", ".join(["path STRING", "error STRING"] + [f"`{name}` {_TYPES[kind]}" for name, kind in columns])
 
     def rows(batches: Iterator[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
-        import pyarrow
-
-        kinds = {
-            "BIGINT": pyarrow.int64(),
-            "DOUBLE": pyarrow.float64(),
-            "BOOLEAN": pyarrow.bool_(),
-            "VARCHAR": pyarrow.string(),
-        }
         for path in _paths(batches):
-            try:
-                read = pyarrow.table(whylate.tables(path, table=table, **options))
-                error = None
-            except whylate.Error as failure:
-                read = pyarrow.table({name: pyarrow.nulls(1, kinds[kind]) for name, kind in columns})
-                error = str(failure)
-            count = read.num_rows
-            front = {
-                "path": pyarrow.array([path] * count, pyarrow.string()),
-                "error": pyarrow.array([error] * count, pyarrow.string()),
-            }
-            whole = pyarrow.table({**front, **{name: read[name] for name in read.column_names}})
-            yield from whole.to_batches()
+            yield from _rows.of_file(path, table, columns, options).to_batches()
 
     return _files(spark, paths, per_task).mapInArrow(rows, ddl)
 
@@ -82,7 +60,7 @@ def import_tables(
     One row for each input: ``path, error, added, present, rows``. An input is added once, also where its task is repeated.
     Nothing happens before an action such as ``collect()``.
     """
-    _check(whylate.import_tables, {"output": output, **options})
+    _rows.check(whylate.import_tables, {"output": output, **options})
     directory = os.fspath(output)
 
     def rows(batches: Iterator[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
@@ -102,16 +80,6 @@ def import_tables(
 
     ddl = "path STRING, error STRING, added BIGINT, present BIGINT, rows BIGINT"
     return _files(spark, paths, per_task).mapInArrow(rows, ddl)
-
-
-def _check(function: Any, options: dict[str, Any]) -> None:
-    """Refuses wrong options here: in a task each file would be a row with the same error."""
-    inspect.signature(function).bind("path", **options)
-    try:
-        whylate.tables(os.devnull, **{name: options[name] for name in ("tasks", "deadline", "worst") if name in options})
-    except whylate.Error as error:
-        if not str(error).startswith(os.devnull):
-            raise
 
 
 def _files(spark: SparkSession, paths: Iterable[_Path], per_task: int) -> DataFrame:
