@@ -9,18 +9,17 @@ import time
 
 import pytest
 import whylate
+from whylate import ray as whylate_ray
 
 pytestmark = pytest.mark.whole
-ray = pytest.importorskip("ray")
 pyarrow = pytest.importorskip("pyarrow")
-
-from whylate import ray as whylate_ray  # noqa: E402
 
 RECORDINGS = 40
 
 
 @pytest.fixture(scope="module")
 def cluster():
+    ray = pytest.importorskip("ray")
     ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
     yield
     ray.shutdown()
