@@ -21,6 +21,7 @@
 
 mod cfi;
 mod collector;
+mod constant_calls;
 mod cost;
 mod data_symbols;
 mod debug_files;
@@ -53,6 +54,7 @@ mod table;
 mod unwind;
 mod usdt;
 
+pub use constant_calls::{ConstantCall, constant_calls};
 pub use files::ModuleFiles;
 pub use function_place::{FunctionPlace, FunctionPlaceError};
 pub use maps::{Mapping, MapsLine, parse_maps};

@@ -22,6 +22,8 @@ pub(crate) struct Observation {
     pub(crate) observers: BTreeSet<Tid>,
     /// Priority inversions that the ledger found.
     pub(crate) inversions: Vec<Inversion>,
+    /// Where the code of the real-time threads' program files reads a coarse clock.
+    pub(crate) coarse_reads: Vec<CoarseRead>,
     /// When a descriptor of a process began to refer to something else, by process and number, in the order of time.
     pub(crate) descriptor_changes: HashMap<(Tid, i32), Vec<Ns>>,
     /// The call stacks.
@@ -273,6 +275,15 @@ pub(crate) enum FaultCause {
     Heap,
     /// Memory that had not been touched before.
     FirstTouch,
+}
+
+/// A place at which the program's code reads a coarse clock.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct CoarseRead {
+    /// The clock's name, as clock_gettime(2) has it.
+    pub(crate) clock: &'static str,
+    /// Where.
+    pub(crate) location: SourceLocation,
 }
 
 /// A priority inversion.

@@ -11,6 +11,7 @@
 
 mod call_flags;
 mod calls;
+mod coarse_reads;
 mod conclude;
 mod error;
 mod examine;

@@ -52,6 +52,7 @@ rules! {
     tick_timeout,
     realtime_clock,
     clock_syscall,
+    coarse_clock,
     // Input and output
     name_resolution,
     terminal_output,

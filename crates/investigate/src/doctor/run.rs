@@ -1,6 +1,7 @@
 //! An examination from its start to its report.
 
 use super::calls::stack_filter;
+use super::coarse_reads;
 use super::error::DoctorError;
 use super::examine;
 use super::gather;
@@ -105,6 +106,7 @@ fn traced(options: &DoctorOptions, target: &Target, stop: &Stop) -> Result<Docto
     let (mut observation, missing) = gather::observation(&mut *source, watched);
     unseen.extend(missing);
     drop(source);
+    observation.coarse_reads = coarse_reads::find(&observation, &options.symbols);
     observation.inversions = inversions::find(whylate_intake::open(&recording.output, WANTED)?, &observation);
     Ok(examine::report(&observation, unseen, recorded.duration, recorded.child))
 }

@@ -1,5 +1,6 @@
 //! An observation without tracing, for one's own programs: call stacks of page faults, and `/proc`.
 
+use super::coarse_reads;
 use super::error::DoctorError;
 use super::examine;
 use super::gather;
@@ -72,7 +73,8 @@ pub(super) fn observe(
         }
         ended => ended.and_then(Result::ok),
     };
-    let observation = gather::without_trace(watched, stacks);
+    let mut observation = gather::without_trace(watched, stacks);
+    observation.coarse_reads = coarse_reads::find(&observation, &options.symbols);
     Ok(examine::report(&observation, unseen, duration, child))
 }
 
