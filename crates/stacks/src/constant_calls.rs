@@ -169,7 +169,7 @@ mod arm64 {
             if adrp & 0x9f00_001f != 0x9000_0010 || ldr & 0xffc0_03ff != 0xf940_0211 {
                 return None;
             }
-            let pages = u64::from(adrp >> 29 & 3 | (adrp >> 5 & 0x7_ffff) << 2);
+            let pages = u64::from(((adrp >> 29) & 3) | (((adrp >> 5) & 0x7_ffff) << 2));
             let here = base + at as u64;
             let page = (here & !0xfff).checked_add_signed(sign_extended(pages, 21) << 12)?;
             slots
@@ -252,16 +252,16 @@ mod tests {
     fn the_last_constant_before_a_call_counts_on_arm64() {
         let targets = Targets { entries: [BASE + 0x100].into(), slots: [0x41_1ff8].into() };
         let code = |words: &[u32]| words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>();
-        let branch = |kind: u32, at: u32| kind << 26 | (0x100 - 4 * at) / 4;
+        let branch = |kind: u32, at: u32| (kind << 26) | ((0x100 - 4 * at) / 4);
         let (bl, b) = (0b10_0101, 0b00_0101);
-        let mov = |n: u32| 0x5280_0000 | n << 5;
+        let mov = |n: u32| 0x5280_0000 | (n << 5);
         let add = 0x9100_43e1;
         for (what, words, expected) in [
             ("a call", vec![mov(6), add, branch(bl, 2)], Some(6)),
             ("a jump", vec![mov(5), branch(b, 1)], Some(5)),
             ("the last", vec![mov(6), mov(1), branch(bl, 2)], Some(1)),
             ("zero", vec![0x2a1f_03e0, branch(bl, 1)], Some(0)),
-            ("before another call", vec![mov(6), bl << 26 | 0x40, branch(bl, 2)], None),
+            ("before another call", vec![mov(6), (bl << 26) | 0x40, branch(bl, 2)], None),
             ("another function", vec![mov(6), branch(bl, 2)], None),
         ] {
             let found = arm64::calls(&code(&words), BASE, &targets);
