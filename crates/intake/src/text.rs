@@ -35,6 +35,7 @@ mod held;
 mod hwlatdetect;
 mod line;
 mod lines;
+mod lttng;
 mod names;
 mod prose;
 mod reader;

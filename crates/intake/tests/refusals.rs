@@ -39,7 +39,7 @@ fn paths_that_hold_no_file() {
 #[test]
 fn contents_that_hold_no_trace() {
     type Check = fn(&OpenError) -> bool;
-    let cases: [(&[u8], Check, &str); 16] = [
+    let cases: [(&[u8], Check, &str); 17] = [
         (b"", |e| matches!(e, OpenError::Empty { .. }), "is empty"),
         (
             b"\x1f\x8b\x08\0\0\0",
@@ -104,6 +104,11 @@ fn contents_that_hold_no_trace() {
             b"{ pid:       2104, prio:         19, lat:         41 } hitcount:          2\n",
             |e| matches!(e, OpenError::Table { .. }),
             "is a table of a histogram trigger of the kernel",
+        ),
+        (
+            b"Wakeup Latencies percentiles (usec) runtime 10 (s) (3021 total samples)\n",
+            |e| matches!(e, OpenError::Table { .. }),
+            "is a table of schbench",
         ),
     ];
     for (content, check, expected) in cases {

@@ -1,7 +1,10 @@
 //! What the last event leaves to the lines behind it: where and when it was, and whose frames may follow.
 
-use whylate_base::{Cpu, Ns};
+use whylate_base::{Cpu, Ns, Tid};
 use whylate_events::{Context, Event, EventKind};
+
+/// The running thread before any line shows one.
+pub(super) const NOBODY_KNOWN: Tid = Tid(-1);
 
 /// An event without what happened.
 #[derive(Clone, Copy)]

@@ -29,6 +29,8 @@ pub(crate) struct Header {
     is_report: bool,
     /// `perf script` printed at least one line.
     pub(crate) is_perf: bool,
+    /// A line of LTTng was seen.
+    pub(crate) is_lttng: bool,
 }
 
 /// True of a header's line that a mail program may have broken: the one with the latency, and the one with the thread.
@@ -48,6 +50,7 @@ impl Header {
         match &self.title {
             Some(title) => title.clone(),
             None if self.is_perf => "perf script text".to_owned(),
+            None if self.is_lttng => "LTTng text".to_owned(),
             None if self.is_report => "trace-cmd report text".to_owned(),
             None => "ftrace text".to_owned(),
         }

@@ -1,13 +1,14 @@
 //! From lines to events: what each line is, and what it means for the lines around it.
 
 use super::body::{self, Body, Stack};
-use super::event_head::{EventHead, Frames};
+use super::event_head::{EventHead, Frames, NOBODY_KNOWN};
 use super::fields;
 use super::graph::{self, Call, CallPart, GraphLine, What};
 use super::header::{self, Header};
 use super::held::{Held, HeldLine, Shape};
 use super::hwlatdetect::Hwlatdetect;
 use super::line::{self, Head};
+use super::lttng;
 use super::names::Names;
 use super::prose;
 use super::rtla::{Analyses, RtlaLine};
@@ -16,13 +17,10 @@ use super::tally::Tally;
 use super::window::Window;
 use crate::pasted;
 use std::collections::BTreeMap;
-use whylate_base::{Cpu, Ns, Tid};
+use whylate_base::{Cpu, Ns};
 use whylate_events::{
     Context, ContextFlags, Damage, Event, EventKind, Fact, Kind, KindSet, Marker, Symbol, Tool, TraceInfo,
 };
-
-/// The running thread before any line shows one.
-const NOBODY_KNOWN: Tid = Tid(-1);
 
 /// Takes lines in and gives events.
 pub(crate) struct Reader {
@@ -145,6 +143,9 @@ impl Reader {
         if text.is_empty() || text.starts_with('#') || text.starts_with("=>") {
             return Shape::Whole;
         }
+        if lttng::begins(text) {
+            return lttng::parse(text).map_or(Shape::Early, |_| Shape::Whole);
+        }
         match line::split(text).map(|(head, body)| (body::parse(&head, body, self.header.numbers), body)) {
             Some((body, text)) if body.ends_early(text) => Shape::Early,
             Some(_) => Shape::Whole,
@@ -166,6 +167,15 @@ impl Reader {
             Some(b'=') if text.starts_with("=>") && !self.bare_header(text) => {
                 self.frame(text.get(2..).unwrap_or(""));
             }
+            Some(b'[') if lttng::begins(text) => match lttng::parse(text) {
+                Some(line) => {
+                    let (head, body) = line.event(&mut self.clock);
+                    self.header.is_lttng = true;
+                    return self.event_line(&head, &body, false);
+                }
+                None if may_hold => return false,
+                None => self.strange_lines.add(self.number, text),
+            },
             _ => match line::split(text) {
                 Some((head, body)) => return self.event_line(&head, body, may_hold),
                 None => return self.other_line(text, may_hold),

@@ -10,6 +10,7 @@ use whylate_events::{
 };
 
 mod hardware;
+mod lttng;
 mod old;
 mod spellings;
 mod streams;
