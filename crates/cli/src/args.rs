@@ -270,7 +270,7 @@ pub(crate) enum Verb {
     /// that fail only with the change, and new causes.
     ///
     /// The change is rolled back after each round by the journal that `whylate apply` uses, also at an error or a signal; after
-    /// kill -9 a second process does it. Kernel parameters are refused. Needs root.
+    /// kill -9 a second process does it. Kernel parameters are measured with --across-reboots, one round in each boot. Needs root.
     ///
     /// Exit codes: 0 better, without a side effect; 1 worse, no difference shown, or a side effect; 2 could not do it; 3 cannot
     /// tell: refused.
@@ -278,6 +278,9 @@ pub(crate) enum Verb {
     /// Roll back the change of a proof that is killed
     #[command(hide = true)]
     ProveWatchdog(ProveWatchdogArgs),
+    /// Go on with a proof across reboots, after a boot
+    #[command(hide = true)]
+    ProveResume,
     /// Undo what was applied: exact old values, files byte for byte
     ///
     /// Undoes the last apply that is in effect. A setting that another program has changed since is reported and left

@@ -41,6 +41,7 @@ fn main() -> ExitCode {
         Verb::Bench(args) => verbs::bench::run(args),
         Verb::Prove(args) => verbs::prove::run(args),
         Verb::ProveWatchdog(args) => verbs::prove::watch(args),
+        Verb::ProveResume => verbs::prove::reboots::resume(),
         Verb::Simulate(args) => verbs::simulate::run(args),
         Verb::Plot(args) => verbs::plot::run(args),
         Verb::Tables(args) => verbs::tables::run(args),

@@ -64,6 +64,14 @@ impl<'a> Destination<'a> {
     }
 }
 
+/// A report as JSON.
+pub(crate) fn json(report: &impl Render) -> Result<Vec<u8>> {
+    let rendered = report.render(Format::Json, &Style::default()).context(NOTHING)?;
+    let mut text = Vec::new();
+    rendered.write(&mut text)?;
+    Ok(text)
+}
+
 fn save(report: &impl Render, path: &Path, format: Format) -> Result<()> {
     let rendered = report.render(format, &Style::default()).context(NOTHING)?;
     atomic_file::write(path, |out| Ok(rendered.write(out)?))?;

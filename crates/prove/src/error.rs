@@ -32,6 +32,9 @@ pub enum ProveError {
     /// The command ended.
     #[error("the command ended before it was measured: {0}")]
     Command(String),
+    /// A proof across reboots.
+    #[error("{0}")]
+    Reboots(String),
     /// The second process.
     #[error(
         "cannot start the process that restores the machine where this one is killed: {0}; nothing was changed"

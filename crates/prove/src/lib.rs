@@ -5,16 +5,20 @@
 //!   ├─ tuned_machine   makes the change by a journal, and rolls it back     watchdog: the same where this process is killed
 //!   ├─ subject         a probe, or watched threads ──> stats::Run of a round
 //!   ├─ throughput      a command whose run time is a side effect
+//!   ├─ meter           what a round runs and measures
 //!   └─ judge           rounds ──> better, worse, no difference shown, refused    (pure)
 //!        └─ side_effects   other threads, throughput, new causes, newly failed checks
+//! reboots: the same for kernel parameters, one round in each boot
 //! ```
 
 mod error;
 mod judge;
 mod latency_request;
 mod merge;
+mod meter;
 mod options;
 mod others;
+pub mod reboots;
 mod report;
 mod round;
 mod run;
@@ -33,4 +37,5 @@ pub use report::{
 pub use round::{Round, RoundState};
 pub use run::prove;
 pub use subject::Subject;
+pub use tuned_machine::TunedMachine;
 pub use watchdog::restore_at_end;

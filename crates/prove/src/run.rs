@@ -2,22 +2,19 @@
 
 use crate::error::ProveError;
 use crate::judge::{Decision, FEWEST, ProveJudgement, ProveVerdict, judge};
-use crate::merge::merged;
+use crate::meter::{LOOK, Meter, died, state_summary, summary};
 use crate::options::{ChangeSource, MachineAccess, ProveOptions, ProveProgress};
 use crate::others;
-use crate::report::{ChangeOutcome, ProveReport, ProvenChange, RoundSummary, SideEffect, StateSummary};
-use crate::round::{BLOCK, Round, RoundState, worst_hundredth};
+use crate::report::{ChangeOutcome, ProveReport, ProvenChange, RoundSummary, SideEffect};
+use crate::round::{BLOCK, Round, RoundState};
 use crate::side_effects::{self, failed_checks};
-use crate::subject::MeasuredRound;
-use crate::throughput;
 use crate::tuned_machine::{Applied, TunedMachine, refuse};
 use crate::watchdog::Watchdog;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-use whylate_base::{Ns, Tid};
+use whylate_base::Ns;
 use whylate_investigate::watch::WatchRule;
-use whylate_probes::load::Loads;
 use whylate_sys::Clock;
 use whylate_tuning::{Plan, Setting, System};
 
@@ -25,7 +22,6 @@ use whylate_tuning::{Plan, Setting, System};
 const PATIENCE: Duration = Duration::from_secs(5);
 /// So many threads are no longer a choice of single ones.
 const MANY: usize = 8;
-const LOOK: Duration = Duration::from_millis(50);
 
 /// Measures a change before and after in alternation. Each time the change is rolled back, also on an error, and where this
 /// process is killed.
@@ -81,7 +77,8 @@ fn check_plan(plan: &Plan, has_command: bool) -> Result<(), ProveError> {
     Ok(())
 }
 
-fn nothing(plan: &Plan) -> String {
+/// Why a plan has no changes.
+pub(crate) fn nothing(plan: &Plan) -> String {
     let skipped: Vec<String> = plan
         .skipped
         .iter()
@@ -179,6 +176,10 @@ impl Proof<'_> {
         }
     }
 
+    fn meter(&self) -> Meter<'_> {
+        Meter { options: self.options, stop: self.stop }
+    }
+
     fn is_asked_to_stop(&self) -> bool {
         self.stop.load(Ordering::Acquire)
     }
@@ -218,8 +219,8 @@ impl Proof<'_> {
         if is_after && let Ok(plan) = self.machine.plan() {
             self.machine.apply(&plan, applied)?;
         }
-        let mut command = self.start_command()?;
-        self.settle();
+        let mut command = self.meter().start_command()?;
+        self.meter().settle();
         if is_after && command.is_some() {
             self.apply_to_command(applied)?;
         }
@@ -227,7 +228,7 @@ impl Proof<'_> {
             let why = self.machine.plan().map_or_else(|why| why, |plan| nothing(&plan));
             return Err(ProveError::Change(why));
         }
-        self.settle();
+        self.meter().settle();
         self.look_at_checks(state);
         if let Some(died) = command.as_mut().and_then(died) {
             return Err(ProveError::Command(died));
@@ -237,38 +238,13 @@ impl Proof<'_> {
             .others
             .get_or_insert_with(|| others::rules(&self.machine.access.system.tree(), subject))
             .clone();
-        let (measured, throughput) = self.beside_throughput(&others)?;
+        let (measured, throughput) = self.meter().beside_throughput(&others)?;
         if let Some(died) = command.as_mut().and_then(died) {
             self.note(format!("the command ended during a round: {died}; choose a shorter --round"));
         }
         drop(command);
         measured.notes.into_iter().for_each(|note| self.note(note));
         Ok(Round { state, run: measured.run, others: measured.others, throughput })
-    }
-
-    /// Measures, and times the throughput command meanwhile.
-    fn beside_throughput(&self, others: &[WatchRule]) -> Result<(MeasuredRound, Vec<Ns>), ProveError> {
-        let measure = || self.options.subject.measure(self.options.round, others, self.stop);
-        let Some(command) = &self.options.throughput else { return Ok((measure()?, Vec::new())) };
-        let over = AtomicBool::new(false);
-        std::thread::scope(|scope| {
-            let runs = scope.spawn(|| throughput::repeat(command, &over));
-            let measured = measure();
-            over.store(true, Ordering::Release);
-            let took = runs.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-            Ok((measured?, took.map_err(|why| ProveError::Command(format!("--throughput: {why}")))?))
-        })
-    }
-
-    fn start_command(&self) -> Result<Option<Loads>, ProveError> {
-        let Some(loading) = &self.options.command else { return Ok(None) };
-        let cpus = match &loading.cpus {
-            Some(cpus) => cpus.clone(),
-            None => whylate_sys::getaffinity(Tid(0)).map_err(|error| {
-                ProveError::Command(format!("the CPUs of this process cannot be read: {error}"))
-            })?,
-        };
-        Ok(Some(Loads::start(&loading.loads, &cpus, &loading.launcher)?))
     }
 
     /// The threads of the command, which run only now.
@@ -287,17 +263,6 @@ impl Proof<'_> {
                 return Ok(());
             }
             std::thread::sleep(LOOK);
-        }
-    }
-
-    fn settle(&self) {
-        let until = whylate_sys::now(Clock::Monotonic) + self.options.settle;
-        while !self.is_asked_to_stop() {
-            let left = until - whylate_sys::now(Clock::Monotonic);
-            if left <= Ns::ZERO {
-                return;
-            }
-            std::thread::sleep(LOOK.min(Duration::from_nanos(left.0.unsigned_abs())));
         }
     }
 
@@ -335,8 +300,8 @@ impl Proof<'_> {
             deadline: self.options.subject.deadline(),
             verdict: judgement.verdict,
             why: judgement.why,
-            before: self.state(RoundState::Before),
-            after: self.state(RoundState::After),
+            before: state_summary(&self.rounds, RoundState::Before, self.options.subject.deadline()),
+            after: state_summary(&self.rounds, RoundState::After, self.options.subject.deadline()),
             rounds: self.summaries.clone(),
             round_length: self.options.round,
             side_effects: effects,
@@ -365,31 +330,4 @@ impl Proof<'_> {
             )),
         }
     }
-
-    fn state(&self, state: RoundState) -> StateSummary {
-        let histogram = merged(&self.rounds, state).all();
-        StateSummary {
-            rounds: self.rounds.iter().filter(|round| round.state == state).count(),
-            worst_hundredth: worst_hundredth(&histogram),
-            late: self.options.subject.deadline().map(|deadline| histogram.beyond(deadline)),
-            histogram,
-        }
-    }
-}
-
-fn summary(number: usize, round: &Round) -> RoundSummary {
-    let histogram = round.samples();
-    RoundSummary {
-        number,
-        state: round.state,
-        samples: histogram.count(),
-        median: histogram.median(),
-        worst_hundredth: worst_hundredth(&histogram),
-        max: histogram.max(),
-    }
-}
-
-/// Why the command does not run any more.
-fn died(command: &mut Loads) -> Option<String> {
-    command.check().into_iter().find_map(|load| load.died)
 }

@@ -8,8 +8,8 @@ use std::time::Duration;
 use whylate_host::Snapshot;
 use whylate_profiles::DesiredState;
 use whylate_tuning::{
-    ClockReading, FailurePolicy, Journal, JournalEntry, JournalError, JournalStore, LiveSystem, Plan,
-    PlannedStep, RunContext, SessionKind, SessionOutcome, StepProgress, StoreLock, System, Timestamp,
+    ApplyStep, ClockReading, FailurePolicy, Journal, JournalEntry, JournalError, JournalStore, LiveSystem,
+    Plan, PlannedStep, RunContext, SessionKind, SessionOutcome, StepProgress, StoreLock, System, Timestamp,
 };
 
 /// What the journals of a proof are made of begins with this: by it a killed proof is known.
@@ -17,6 +17,9 @@ const MARK: &str = "prove: ";
 /// A change that a killed proof left, and that no process restored, counts as not confirmed from then on: `whylate
 /// apply --boot` rolls it back.
 const UNCONFIRMED_AFTER: Duration = Duration::from_secs(600);
+
+/// How long the reapplying at boot is waited for.
+const BOOT_PATIENCE: Duration = Duration::from_secs(120);
 
 /// What of a change is in effect; nothing by default.
 #[derive(Default)]
@@ -26,8 +29,8 @@ pub(crate) struct Applied {
     _request: Option<File>,
 }
 
-/// The machine, with the right to change it.
-pub(crate) struct TunedMachine<'a> {
+/// The machine, with the right to change it: no other whylate changes it meanwhile.
+pub struct TunedMachine<'a> {
     pub(crate) access: MachineAccess<'a>,
     pub(crate) lock: StoreLock,
     change: ChangeSource<'a>,
@@ -36,16 +39,39 @@ pub(crate) struct TunedMachine<'a> {
 impl<'a> TunedMachine<'a> {
     /// Takes the right to change the machine. Changes of earlier proofs that were killed are rolled back first; their
     /// numbers are returned.
-    pub(crate) fn open(
+    ///
+    /// # Errors
+    /// Another program has that right, or another apply is not whole or waits to be confirmed.
+    pub fn open(access: MachineAccess<'a>, change: ChangeSource<'a>) -> Result<(Self, Vec<u64>), ProveError> {
+        TunedMachine::open_with(access, change, &[], Duration::ZERO)
+    }
+
+    /// The same to go on with a proof across reboots: applies of these numbers are its own, and need not be whole. What else changes
+    /// the machine at boot is waited for.
+    ///
+    /// # Errors
+    /// As [`TunedMachine::open`].
+    pub fn reopen(
         access: MachineAccess<'a>,
         change: ChangeSource<'a>,
+        own: &[u64],
+    ) -> Result<Self, ProveError> {
+        TunedMachine::open_with(access, change, own, BOOT_PATIENCE).map(|(machine, _)| machine)
+    }
+
+    fn open_with(
+        access: MachineAccess<'a>,
+        change: ChangeSource<'a>,
+        own: &[u64],
+        patience: Duration,
     ) -> Result<(Self, Vec<u64>), ProveError> {
-        let lock = access.store.lock("whylate prove")?;
+        let lock = access.store.lock_within("whylate prove", patience)?;
         let restored = left_over(access.store)?;
         for id in &restored {
             undo_left_over(access.system, access.store, &lock, *id)?;
         }
-        if let Some(entry) = whylate_tuning::unfinished(access.store)? {
+        let unfinished = whylate_tuning::unfinished(access.store)?;
+        if let Some(entry) = unfinished.filter(|entry| !own.contains(&entry.id)) {
             return Err(ProveError::Change(format!(
                 "apply {} is {}: finish it with `whylate apply --resume`, or undo it with `whylate rollback`, first",
                 entry.id,
@@ -136,13 +162,20 @@ impl<'a> TunedMachine<'a> {
     /// It cannot be made. What was made of it is rolled back.
     pub(crate) fn keep(&self) -> Result<u64, ProveError> {
         let plan = self.plan().map_err(ProveError::Change)?;
-        refuse(&plan)?;
-        let id = self.access.store.next_id()?;
-        let steps = whylate_tuning::steps(&plan, id, self.access.system)?;
-        let mut journal = self.access.store.create(&self.lock, &plan)?;
+        refusals(&plan)?;
+        let steps = whylate_tuning::steps(&plan, self.access.store.next_id()?, self.access.system)?;
+        self.make(&plan, &steps)
+    }
+
+    /// Makes steps by a journal of their own, to stay; its number.
+    ///
+    /// # Errors
+    /// They cannot be made. What was made of them is rolled back.
+    pub(crate) fn make(&self, plan: &Plan, steps: &[ApplyStep]) -> Result<u64, ProveError> {
+        let mut journal = self.access.store.create(&self.lock, plan)?;
         let context = context(self.access.system);
         let made =
-            whylate_tuning::apply(&mut journal, SessionKind::Apply, &steps, FailurePolicy::Stop, &context);
+            whylate_tuning::apply(&mut journal, SessionKind::Apply, steps, FailurePolicy::Stop, &context);
         let why = match made {
             Ok(SessionOutcome::Complete) => return Ok(journal.entry().id),
             Ok(_) => reasons(journal.entry()),
@@ -154,6 +187,14 @@ impl<'a> TunedMachine<'a> {
             _ => not_restored(journal.entry()),
         };
         Err(ProveError::Apply(format!("the change cannot be made to stay: {why}; {and}")))
+    }
+
+    /// Rolls an apply back.
+    ///
+    /// # Errors
+    /// Something of it is still in effect: what, and what to do.
+    pub(crate) fn undo_apply(&self, id: u64) -> Result<(), ProveError> {
+        undo_left_over(self.access.system, self.access.store, &self.lock, id)
     }
 }
 
@@ -188,7 +229,7 @@ pub(crate) fn undo_left_over(
     }
 }
 
-/// Why a plan cannot be measured by turns; `Ok`: it can.
+/// Why a plan cannot be measured by turns; `Ok`: it can. Kernel parameters are measured across reboots.
 pub(crate) fn refuse(plan: &Plan) -> Result<(), ProveError> {
     let of_boot: Vec<String> = plan
         .changes
@@ -200,10 +241,16 @@ pub(crate) fn refuse(plan: &Plan) -> Result<(), ProveError> {
         return Err(ProveError::Change(format!(
             "refused: {} counts from the next boot on, and a proof makes its change many times: measure it in the lab, in two \
              guests, one of them with --append (`whylate lab exec --kernel NAME --append PARAMETERS --no-record -- /whylate measure \
-             --json`), and compare both documents with `whylate compare`; or leave it out with --skip-kernel-parameters",
+             --json`), and compare both documents with `whylate compare`; measure kernel parameters here with --across-reboots; or \
+             leave them out with --skip-kernel-parameters",
             of_boot.join(", ")
         )));
     }
+    refusals(plan)
+}
+
+/// Why a plan cannot be applied, whatever is measured; `Ok`: it can.
+pub(crate) fn refusals(plan: &Plan) -> Result<(), ProveError> {
     let is_root = rustix::process::geteuid().is_root();
     let not_root = whylate_tuning::without_root(plan, is_root);
     let refusals: Vec<String> = plan
@@ -218,7 +265,7 @@ pub(crate) fn refuse(plan: &Plan) -> Result<(), ProveError> {
     }
 }
 
-fn marked(plan: &Plan) -> Plan {
+pub(crate) fn marked(plan: &Plan) -> Plan {
     let profile = format!("{MARK}{}", plan.desired.profile);
     Plan { desired: DesiredState { profile, ..plan.desired.clone() }, ..plan.clone() }
 }

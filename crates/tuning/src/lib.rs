@@ -61,7 +61,7 @@ pub use revert::{ClockReading, RevertDue, arm, confirm, due};
 pub use rollback::{RollbackReport, rollback};
 pub use run::{RunContext, boot_id};
 pub use setting::{Setting, ThreadId};
-pub use steps::{StepsError, runtime_steps, steps};
+pub use steps::{StepsError, parameter_steps, runtime_steps, steps};
 pub use store::{JournalStore, ReadableJournals, StoreLock};
 pub use target::{ApplyStep, StepAction, System, Target, TargetError, TargetState};
 pub use verify::{Drift, Uncovered, Verification, verify};

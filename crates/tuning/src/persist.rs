@@ -14,7 +14,7 @@ mod sysctl;
 mod units;
 
 pub use error::PersistError;
-pub use names::{LATENCY_UNIT, PROGRAM_COPY, TUNING_UNIT};
+pub use names::{LATENCY_UNIT, PROGRAM_COPY, RESUME_UNIT, TUNING_UNIT};
 
 use crate::files::SystemFiles;
 use crate::{ApplyStep, Change, Plan, Setting, System};
@@ -131,6 +131,29 @@ fn steps_with(
         None => steps = staged.into_edits().into_iter().map(ApplyStep::from).collect(),
     }
     Ok(steps)
+}
+
+/// The steps that let `whylate prove` go on after each boot, until they are rolled back.
+///
+/// # Errors
+/// If systemd does not start this machine, a file cannot be read, or the program that the unit runs cannot be had. Nothing has
+/// been written then.
+pub fn resume_steps(system: &dyn System) -> Result<Vec<ApplyStep>, PersistError> {
+    let files = SystemFiles(system);
+    if !has_systemd(&files)? {
+        return Err(PersistError::NoResume);
+    }
+    let program = std::env::current_exe().unwrap_or_else(|_| PathBuf::from("/proc/self/exe"));
+    let mut staged = StagedEdits::new(&files);
+    let mark = staged.mark();
+    let program = program::place(&mut staged, system, &program)?;
+    units::resume(&mut staged, &program)?;
+    staged.label(
+        mark,
+        &["whylate prove --across-reboots".to_owned()],
+        units::RELOAD.filter(|_| runs_systemd(&files).unwrap_or(false)),
+    );
+    Ok(staged.into_edits().into_iter().map(ApplyStep::from).collect())
 }
 
 fn sysctls(staged: &mut StagedEdits<'_>, plan: &Plan) -> Result<(), PersistError> {

@@ -48,6 +48,14 @@ fn configuration(changes: &[Change], system: &dyn System) -> Result<Vec<ApplySte
     Ok(staged.into_iter().map(ApplyStep::from).collect())
 }
 
+/// The steps of a plan's kernel parameters alone: what the next boot passes, and nothing that makes it last otherwise.
+///
+/// # Errors
+/// If the boot loader is not known, or a file of it cannot be read or not be changed.
+pub fn parameter_steps(plan: &Plan, system: &dyn System) -> Result<Vec<ApplyStep>, StepsError> {
+    Ok(parameters(&plan.changes, system)?)
+}
+
 /// The steps of kernel parameters: each is for all of them.
 fn parameters(changes: &[Change], system: &dyn System) -> Result<Vec<ApplyStep>, BootError> {
     let (mut wanted, mut settings) = (Vec::new(), Vec::new());

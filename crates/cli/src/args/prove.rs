@@ -9,7 +9,7 @@ use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, ValueEnum};
 use std::ffi::OsString;
 use std::path::PathBuf;
-use whylate_base::{CpuSet, Ns};
+use whylate_base::{CpuSet, Ns, ParameterAction};
 use whylate_ledger::Select;
 use whylate_probes::{Ipc, Probe, ProbeKind, Timer, Waker};
 use whylate_prove::{ProveReport, Subject};
@@ -67,6 +67,24 @@ pub(crate) struct ProveArgs {
     /// Keep the change if it is better and has no side effect: it is then applied as by `whylate apply`
     #[arg(long)]
     pub(crate) keep: bool,
+    /// Measure kernel parameters: one round in each boot, and a service of systemd that goes on after each reboot
+    ///
+    /// The parameters are put into the boot loader's configuration and taken out again, as by `whylate apply` and `whylate
+    /// rollback`: before, after, after, before ..., so that 8 rounds take 7 reboots. Two boots more than --rounds are used at most.
+    #[arg(long, conflicts_with_all = ["skip_kernel_parameters", "duration"])]
+    pub(crate) across_reboots: bool,
+    /// With --across-reboots: reboot the machine whenever that is needed, without a question; without it you reboot
+    #[arg(long, requires = "across_reboots")]
+    pub(crate) reboot: bool,
+    /// With --across-reboots: a kernel parameter to measure (repeatable), such as mitigations=off or nosmt
+    #[arg(long, value_name = "NAME[=VALUE]", requires = "across_reboots", conflicts_with_all = ["from", "profile", "tuned", "isolated", "set"], value_parser = kernel_parameter)]
+    pub(crate) kernel_parameter: Vec<ParameterAction>,
+    /// Show how far the proof across reboots is
+    #[arg(long, exclusive = true)]
+    pub(crate) status: bool,
+    /// End the proof across reboots: its parameters and its service are removed
+    #[arg(long, exclusive = true)]
+    pub(crate) abandon: bool,
     /// Below which root the journals are; for tests
     #[arg(long, value_name = "DIR", hide = true, default_value = "/")]
     pub(crate) journals: PathBuf,
@@ -80,6 +98,14 @@ pub(crate) struct ProveArgs {
 const SET: &str = "Without a profile: a setting to change (repeatable): a sysctl (kernel.sched_rt_runtime_us=-1), a file of the \
     kernel (/sys/...=0), or what threads of a name get (hog.cpus=1, hog.not-cpus=0, ctl.priority=60, ctl.policy=rr). With a \
     profile: a value for a variable of it";
+
+fn kernel_parameter(text: &str) -> Result<ParameterAction, String> {
+    let (name, value) = text.split_once('=').unwrap_or((text, ""));
+    match name.is_empty() || text.contains(char::is_whitespace) {
+        true => Err("write one parameter, such as mitigations=off or nosmt".to_owned()),
+        false => Ok(ParameterAction { parameter: name.to_owned(), value: Some(value.to_owned()) }),
+    }
+}
 
 /// `whylate prove-watchdog`, which `whylate prove` starts.
 #[derive(Debug, Args)]

@@ -113,6 +113,14 @@ fn what_cannot_be_proven_is_refused_with_the_reason() {
         (&["prove", "--set", "kernel.no_such_sysctl=0"], "this kernel has no such file"),
         (&["prove", "--from", "no-such-file.json"], "cannot read no-such-file.json"),
         (&["prove", "--from", &file], "counts from the next boot on"),
+        (
+            &["prove", "--across-reboots", "--set", "vm.swappiness=1"],
+            "no kernel parameter to prove: nothing to change",
+        ),
+        (&["prove", "--across-reboots", "--from", "-"], "a later boot cannot read standard input again"),
+        (&["prove", "--kernel-parameter", "nosmt"], "--across-reboots"),
+        (&["prove", "--across-reboots", "--kernel-parameter", "a b"], "write one parameter"),
+        (&["prove", "--across-reboots", "--skip-kernel-parameters"], "cannot be used with"),
     ] {
         fs::write(
             &document,

@@ -12,6 +12,12 @@ pub enum PersistError {
         "cannot hold a request in /dev/cpu_dma_latency: it lasts only while the file is open, and without systemd no service can hold it; open it in the application"
     )]
     NoHolder,
+    /// Nothing would go on after a reboot.
+    #[error(
+        "cannot go on after a reboot: systemd does not start this machine, and no service can measure then; measure in the lab, in \
+         two guests"
+    )]
+    NoResume,
     /// Not a latency.
     #[error(
         "cannot request {value:?} in /dev/cpu_dma_latency: it takes whole microseconds from 0 to 2147483647"

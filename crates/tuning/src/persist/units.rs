@@ -1,7 +1,7 @@
 //! Our units of systemd.
 
 use super::error::PersistError;
-use super::names::{LATENCY_UNIT, TUNING_UNIT};
+use super::names::{LATENCY_UNIT, RESUME_UNIT, TUNING_UNIT};
 use crate::{ApplyStep, Change, StepAction, System, Target, TargetState};
 use whylate_bootloader::StagedEdits;
 
@@ -33,6 +33,28 @@ pub(super) fn tuning(staged: &mut StagedEdits<'_>, program: &str, id: u64) -> Re
          WantedBy={TARGET}\n"
     );
     place(staged, TUNING_UNIT, text)
+}
+
+/// When everything else has started: what is measured is the machine as it runs. A boot is not held up by it. Exit codes 1 and 3 are
+/// verdicts.
+pub(super) fn resume(staged: &mut StagedEdits<'_>, program: &str) -> Result<(), PersistError> {
+    let text = format!(
+        "# Written by `whylate prove --across-reboots`. `whylate prove --abandon` removes it.\n\
+         [Unit]\n\
+         Description=Goes on with whylate prove after a reboot\n\
+         After={TARGET} {TUNING_UNIT}\n\
+         RequiresMountsFor=/var/lib/whylate\n\
+         ConditionPathExists=/var/lib/whylate/prove/state.json\n\
+         \n\
+         [Service]\n\
+         Type=simple\n\
+         ExecStart={program} prove-resume\n\
+         SuccessExitStatus=1 3\n\
+         \n\
+         [Install]\n\
+         WantedBy={TARGET}\n"
+    );
+    place(staged, RESUME_UNIT, text)
 }
 
 /// The steps around the holder's files.

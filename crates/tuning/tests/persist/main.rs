@@ -76,6 +76,26 @@ fn settings_that_last() {
 }
 
 #[test]
+fn the_unit_of_a_proof_across_reboots() {
+    let root = image(&[]);
+    let before = root.everything();
+    let (_, undo) = root.make(&small(persist::resume_steps(&root.system).expect("steps")));
+    let unit = root.text("/etc/systemd/system/whylate-prove-resume.service").expect("a unit");
+    for part in [
+        "\nExecStart=/usr/local/sbin/whylate-boot prove-resume\n",
+        "\nConditionPathExists=/var/lib/whylate/prove/state.json\n",
+        "\nAfter=multi-user.target whylate-tuning.service\n",
+    ] {
+        assert!(unit.contains(part), "{part} in {unit}");
+    }
+    assert!(root.path(&format!("{WANTS}/whylate-prove-resume.service")).is_symlink());
+    root.undo(&undo);
+    assert_eq!(root.everything(), before);
+    let other = Root::new(&[("/proc/1/comm", "runit\n")]);
+    assert!(matches!(persist::resume_steps(&other.system), Err(PersistError::NoResume)));
+}
+
+#[test]
 fn who_has_no_systemd() {
     let root = Root::new(&[("/proc/1/comm", "runit\n")]);
     root.link("/sbin/init", "/lib/systemd/systemd");

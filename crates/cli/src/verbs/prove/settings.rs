@@ -1,29 +1,43 @@
 //! Settings of the command line: sysctls, files of the kernel, and what threads of a name get.
 
 use anyhow::{Result, bail};
-use whylate_base::{Action, CpuSet, ThreadAction};
+use whylate_base::{Action, CpuSet, ParameterAction, ThreadAction};
 use whylate_profiles::fixes::{Fixes, NumberedFix};
 
 /// What `--set` asks for, as fixes of a document would.
 pub(super) fn fixes(settings: &[(String, String)]) -> Result<Fixes> {
     let mut each = Vec::new();
-    for (at, (name, value)) in settings.iter().enumerate() {
+    for (name, value) in settings {
         let action = action(name, value)?;
         if let Some(flaw) = action.flaw() {
             bail!("--set {name}={value}: {flaw}");
         }
-        each.push(NumberedFix {
-            number: at + 1,
-            code: "--set".to_owned(),
-            title: format!("{name}={value}"),
-            text: format!("{name}={value}"),
-            action: Some(action),
-            risk: None,
-            finding: at,
-            is_minor: false,
-        });
+        each.push(fix(each.len(), "--set", format!("{name}={value}"), action));
     }
     Ok(Fixes { name: "the command line".to_owned(), each, ..Fixes::default() })
+}
+
+/// The same of kernel parameters.
+pub(super) fn parameters(parameters: &[ParameterAction]) -> Fixes {
+    let one = |(at, one): (usize, &ParameterAction)| {
+        let action = Action::KernelParameter { set: vec![one.clone()] };
+        fix(at, "--kernel-parameter", one.parameter.clone(), action)
+    };
+    let each = parameters.iter().enumerate().map(one).collect();
+    Fixes { name: "the command line".to_owned(), each, ..Fixes::default() }
+}
+
+fn fix(at: usize, option: &str, text: String, action: Action) -> NumberedFix {
+    NumberedFix {
+        number: at + 1,
+        code: option.to_owned(),
+        title: text.clone(),
+        text,
+        action: Some(action),
+        risk: None,
+        finding: at,
+        is_minor: false,
+    }
 }
 
 fn action(name: &str, value: &str) -> Result<Action> {
