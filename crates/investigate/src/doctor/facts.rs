@@ -321,13 +321,28 @@ pub(crate) struct ProcessFacts {
     /// The soft RLIMIT_RTTIME; `None` where there is none.
     pub(crate) rttime_limit: Option<Ns>,
     /// What its descriptors were, each time that it was looked.
-    pub(crate) descriptors: Vec<(Ns, BTreeMap<i32, Descriptor>)>,
+    pub(crate) descriptors: Vec<(Look, BTreeMap<i32, Descriptor>)>,
     /// What it had mapped, each time that it was looked.
     pub(crate) mappings: Vec<(Ns, Vec<MappedRange>)>,
     /// How much of its memory was resident, at the last look that read it; `None` where that was not read.
     pub(crate) memory: Option<(Ns, Vec<MemoryRange>)>,
     /// The bytes of its own memory on each NUMA node, at the last look that read them; empty where they were not read.
     pub(crate) node_bytes: BTreeMap<u32, u64>,
+}
+
+/// When something was read: it may have changed meanwhile.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Look {
+    /// Before it was read.
+    pub(crate) begin: Ns,
+    /// When all of it had been read.
+    pub(crate) end: Ns,
+}
+
+impl From<Ns> for Look {
+    fn from(at: Ns) -> Look {
+        Look { begin: at, end: at }
+    }
 }
 
 /// What a file descriptor refers to.
@@ -433,9 +448,9 @@ impl Observation {
         let looks = &self.processes.get(&pid)?.descriptors;
         let changes = self.descriptor_changes.get(&(pid, fd)).map(Vec::as_slice).unwrap_or_default();
         let changed_by = |time: Ns| changes.partition_point(|change| *change <= time);
-        let known = looks.iter().filter_map(|(time, table)| Some((time, table.get(&fd)?)));
-        let known = known.filter(|(time, _)| changed_by(**time) == changed_by(at));
-        known.min_by_key(|(time, _)| (time.0 - at.0).abs()).map(|(_, descriptor)| descriptor)
+        let known = looks.iter().filter_map(|(look, table)| Some((look, table.get(&fd)?)));
+        let known = known.filter(|(look, _)| changed_by(look.begin.min(at)) == changed_by(look.end.max(at)));
+        known.min_by_key(|(look, _)| (look.begin.0 - at.0).abs()).map(|(_, descriptor)| descriptor)
     }
 
     /// The functions of a stack, innermost first.

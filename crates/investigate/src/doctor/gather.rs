@@ -324,7 +324,7 @@ fn faults(stacks: &Stacks, events: &[(Ns, Tid, PageFault)], began: &impl Fn(&Tid
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::doctor::facts::{Descriptor, ProcessFacts};
+    use crate::doctor::facts::{Descriptor, Look, ProcessFacts};
     use crate::doctor::made_up::task;
     use whylate_base::Cpu;
     use whylate_events::{Context, TraceInfo, VecSource};
@@ -420,11 +420,18 @@ mod tests {
             exit(6, 10, SystemCall::Dup2, 7),
         ]);
         let table = [3, 4, 7].map(|fd| (fd, Descriptor::Pipe)).into_iter().collect();
-        let process = ProcessFacts { descriptors: vec![(Ns(100), table)], ..ProcessFacts::default() };
+        let process = ProcessFacts { descriptors: vec![(Ns(100).into(), table)], ..ProcessFacts::default() };
         observation.processes.insert(Tid(10), process);
         for (fd, at, is_known) in
             [(3, 1, false), (3, 4, true), (3, 200, true), (4, 1, true), (7, 1, false), (7, 6, true)]
         {
+            let found = observation.descriptor(Tid(10), fd, Ns(at));
+            assert_eq!(found.is_some(), is_known, "{fd} at {at}");
+        }
+        // A look during which it was closed shows neither what it was before nor what it is since.
+        let process = observation.processes.get_mut(&Tid(10)).expect("a process");
+        process.descriptors[0].0 = Look { begin: Ns(2), end: Ns(9) };
+        for (fd, at, is_known) in [(3, 1, false), (3, 200, false), (4, 1, true), (4, 200, true)] {
             let found = observation.descriptor(Tid(10), fd, Ns(at));
             assert_eq!(found.is_some(), is_known, "{fd} at {at}");
         }

@@ -1,6 +1,6 @@
 //! Looks at a program's files in `/proc` while it runs: soon after it starts, and then at most once a second.
 
-use super::facts::ProcessFacts;
+use super::facts::{Look, ProcessFacts};
 use super::interpreter;
 use super::process_files::{self as files, TaskFiles};
 use super::{numa, resident};
@@ -17,7 +17,7 @@ const FIRST_PAUSE: Duration = Duration::from_millis(20);
 const LAST_PAUSE: Duration = Duration::from_secs(1);
 /// Each thread costs three files at each look: more are not looked at.
 const MAX_THREADS: usize = 1_000;
-/// Tables of descriptors and mappings are kept where they differ from the last one, this many at most.
+/// Tables of descriptors and mappings that are kept, at most.
 const MAX_TABLES: usize = 64;
 /// How often it is read how much of a process's memory is resident, as long as its mappings stay as they are.
 const MEMORY_LOOKS: usize = 5;
@@ -142,7 +142,9 @@ impl Watch {
             let us = files::soft_limit(&limits, "Max realtime timeout");
             process.rttime_limit = us.and_then(|us| i64::try_from(us).ok()).map(Ns::from_us);
         }
-        keep(&mut process.descriptors, at, files::descriptors(pid));
+        let begin = now(Clock::Monotonic);
+        let descriptors = files::descriptors(pid);
+        keep(&mut process.descriptors, Look { begin, end: now(Clock::Monotonic) }, descriptors);
         let changes = keep(&mut process.mappings, at, files::mappings(pid));
         let looks = self.memory_looks.entry(pid).or_default();
         if has_realtime && (changes || *looks < MEMORY_LOOKS) {
@@ -174,13 +176,16 @@ impl WatchedThread {
     }
 }
 
-/// Keeps a table that differs from the one before; true where it does.
-fn keep<T: PartialEq>(tables: &mut Vec<(Ns, T)>, at: Ns, table: T) -> bool {
-    let differs = tables.len() < MAX_TABLES && tables.last().is_none_or(|(_, last)| *last != table);
-    if differs {
-        tables.push((at, table));
+/// Keeps a table; of several looks that show the same one, the first and the last. True where it differs from the one before.
+fn keep<W, T: PartialEq>(tables: &mut Vec<(W, T)>, look: W, table: T) -> bool {
+    let same = tables.iter().rev().take_while(|(_, last)| *last == table).count();
+    let has_room = tables.len() < MAX_TABLES;
+    match tables.last_mut() {
+        Some((last, _)) if same > 1 => *last = look,
+        _ if has_room => tables.push((look, table)),
+        _ => return false,
     }
-    differs
+    same == 0
 }
 
 fn kib(status: &str, name: &str) -> Option<u64> {
@@ -218,12 +223,12 @@ mod tests {
     }
 
     #[test]
-    fn only_tables_that_differ_are_kept() {
+    fn of_a_table_the_first_and_the_last_look_are_kept() {
         let mut tables = Vec::new();
-        for (at, table) in [(1, 'a'), (2, 'a'), (3, 'b'), (4, 'a')] {
-            let before = tables.len();
-            assert_eq!(keep(&mut tables, Ns(at), table), tables.len() > before);
+        let looks = [(1, 'a', true), (2, 'a', false), (3, 'a', false), (4, 'b', true), (5, 'a', true)];
+        for (at, table, differs) in looks {
+            assert_eq!(keep(&mut tables, Ns(at), table), differs, "{at}");
         }
-        assert_eq!(tables, [(Ns(1), 'a'), (Ns(3), 'b'), (Ns(4), 'a')]);
+        assert_eq!(tables, [(Ns(1), 'a'), (Ns(3), 'a'), (Ns(4), 'b'), (Ns(5), 'a')]);
     }
 }

@@ -77,7 +77,7 @@ mod tests {
                 (4, Descriptor::Socket),
                 (5, Descriptor::File("/var/log/x".to_owned())),
             ]);
-            observation.processes.get_mut(&PID).expect("a process").descriptors = vec![(Ns(0), table)];
+            observation.processes.get_mut(&PID).expect("a process").descriptors = vec![(Ns(0).into(), table)];
             let codes: Vec<_> = found(&observation).into_iter().map(|(code, _)| code).collect();
             assert_eq!(codes, expected, "{what}");
         }

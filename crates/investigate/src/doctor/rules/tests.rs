@@ -21,7 +21,7 @@ fn with_calls(calls: Vec<Call>) -> Observation {
         (5, Descriptor::Terminal("/dev/tty1".to_owned())),
         (6, Descriptor::Socket),
     ]);
-    observation.processes.get_mut(&PID).expect("a process").descriptors = vec![(Ns(0), table)];
+    observation.processes.get_mut(&PID).expect("a process").descriptors = vec![(Ns(0).into(), table)];
     observation
 }
 

@@ -78,7 +78,7 @@ mod tests {
             observation.calls = calls;
             let table =
                 BTreeMap::from([(5, Descriptor::Terminal("/dev/tty1".to_owned())), (6, Descriptor::Socket)]);
-            observation.processes.get_mut(&PID).expect("a process").descriptors = vec![(Ns(0), table)];
+            observation.processes.get_mut(&PID).expect("a process").descriptors = vec![(Ns(0).into(), table)];
             assert_eq!(find(&observation).len(), expected, "{what}");
         }
     }
