@@ -32,7 +32,7 @@ pub(crate) use bundle::BundleArgs;
 pub(crate) use compare::{CompareArgs, FailOnWorse, PlotArgs, PlotKind};
 pub(crate) use convert::{ConvertArgs, ConvertFormat};
 pub(crate) use doctor::DoctorArgs;
-pub(crate) use explain::{ExplainArgs, HostArgs};
+pub(crate) use explain::ExplainArgs;
 pub(crate) use guard::{GuardArgs, GuardWatchdogArgs};
 pub(crate) use hold::HoldArgs;
 pub(crate) use lab::{ExecArgs, GuestArgs, GuestTime, KernelsArgs, LabVerb};

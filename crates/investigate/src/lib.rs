@@ -4,6 +4,7 @@
 //! record:   tracing session ──> trace.dat
 //! measure:  timer probe + flight recorder ──> ledger ──> distribution, with its worst wake-ups explained
 //! host_guest: a guest's recording and its host's ──clocks joined──> what the host did in the guest's stolen time
+//! peer:     two machines' recordings ──clocks joined by packets──> round trips, charged on both
 //! watch:    flight recorder ──every event──> ledger ──> late activations of the user's own threads, kept and grouped
 //! compare:  runs, side by side ──> better or worse, which causes are gone, what was set otherwise
 //! ```
@@ -13,6 +14,7 @@ pub mod doctor;
 pub mod flight;
 pub mod host_guest;
 pub mod measure;
+pub mod peer;
 pub mod record;
 mod symbols;
 pub mod watch;

@@ -173,6 +173,7 @@ fn explain_all(mut source: impl EventSource, options: &Options, mut each: Option
         candidates: None,
         scope,
         host: None,
+        peer: None,
     };
     tracers.add_to(timeline, asked, &mut explanation);
     let is_open = asked.tasks.is_empty()

@@ -13,6 +13,7 @@ mod inversion;
 mod longest_call;
 mod losses;
 mod os_noise;
+mod peer_late;
 mod pinned;
 mod placement;
 mod quota;
@@ -29,6 +30,7 @@ mod vcpu_preempted;
 mod words;
 
 pub(crate) use chain_late::of_chains;
+pub(crate) use peer_late::of_peer;
 pub(crate) use subject::Subject;
 pub(crate) use vcpu_preempted::of_host;
 
@@ -38,7 +40,7 @@ use info::FindingInfo;
 use whylate_base::Finding;
 
 /// The codes that are no cause's.
-const CODES: [FindingInfo; 10] = [
+const CODES: [FindingInfo; 11] = [
     deadline::INFO,
     chain_late::INFO,
     refused::INFO,
@@ -49,6 +51,7 @@ const CODES: [FindingInfo; 10] = [
     unseen::INFO,
     recorded_cpus::INFO,
     vcpu_preempted::INFO,
+    peer_late::INFO,
 ];
 
 /// Findings that are measurements, an answer by themselves.

@@ -26,6 +26,7 @@ mod live;
 mod model;
 mod mutexes;
 mod options;
+mod peer_side;
 mod places;
 mod profiles;
 mod scope;
@@ -47,9 +48,11 @@ pub use model::{
     Activation, Candidate, CandidateKind, Candidates, Chain, ChainElement, ChainInstance, ChainVerdict,
     Chains, ClockJoin, CpuContext, CpuProfile, CpuTrack, CriticalSection, Culprit, Explanation, FunctionTime,
     FunctionTimes, Gap, GrownLine, Hop, HostDelay, HostPart, HostRecording, HostState, HostStay, HostVcpu,
-    Missing, OnCpu, Place, PlaceRole, SampleCounts, Segment, Slice, Spread, TaskSummary, Trigger, UnknownHop,
-    Verdict, irq_name, is_stand_in, softirq_name, thread_name,
+    Missing, OnCpu, PacketJoin, PeerHop, PeerPlace, PeerRecording, Place, PlaceRole, RoundTrip, SampleCounts,
+    Segment, Slice, Spread, TaskSummary, Trigger, UnknownHop, Verdict, irq_name, is_stand_in, softirq_name,
+    thread_name,
 };
 pub use options::{Judge, Markers, Options, Select};
+pub use peer_side::add_peer;
 pub use scope::{AppliedScope, Instant, InstantError, OutsideTrace, Scope};
 pub use timeline::housekeeping::is_housekeeping;

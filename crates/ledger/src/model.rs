@@ -5,6 +5,7 @@ pub(crate) mod chain;
 pub(crate) mod culprit;
 pub(crate) mod host;
 pub(crate) mod irq_kind;
+pub(crate) mod peer;
 pub(crate) mod place;
 pub(crate) mod profile;
 pub(crate) mod section;
@@ -15,6 +16,7 @@ pub use chain::{Chain, ChainElement, ChainInstance, ChainVerdict, Chains, Hop, U
 pub use culprit::{Culprit, irq_name, is_stand_in, softirq_name, thread_name};
 pub use host::{ClockJoin, HostDelay, HostPart, HostRecording, HostState, HostStay, HostVcpu};
 pub(crate) use irq_kind::IrqKind;
+pub use peer::{PacketJoin, PeerHop, PeerPlace, PeerRecording, RoundTrip};
 pub use place::{Place, PlaceRole};
 pub use profile::{CpuProfile, GrownLine, SampleCounts};
 pub use section::{CpuContext, CriticalSection, FunctionTime, FunctionTimes, Gap};
@@ -55,6 +57,8 @@ pub struct Explanation {
     pub scope: Option<AppliedScope>,
     /// The recording of the guest's host, where one was joined.
     pub host: Option<HostRecording>,
+    /// The recording of another machine, where one was joined by packets.
+    pub peer: Option<PeerRecording>,
 }
 
 impl Explanation {

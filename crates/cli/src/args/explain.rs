@@ -33,6 +33,14 @@ pub(crate) struct ExplainArgs {
     pub(crate) chains: ChainArgs,
     #[command(flatten)]
     pub(crate) host: HostArgs,
+    /// PEER was recorded at the same time on another machine, with which FILE's exchanged packets: explain round trips by what
+    /// both did
+    ///
+    /// The clocks are joined by the packets: none arrives before it was sent. The report has the error of the join. Where no
+    /// offset agrees with all packets, or several do, this fails with exit code 2. `net:net_dev_queue` and
+    /// `net:netif_receive_skb` of both machines are needed; `whylate record` has them.
+    #[arg(long, value_name = "PEER", conflicts_with = "host", help_heading = "Another machine")]
+    pub(crate) peer: Option<PathBuf>,
 }
 
 /// The recording of the guest's host.

@@ -1,7 +1,7 @@
 //! `whylate explain`
 
 use super::runs;
-use crate::args::{ExplainArgs, HostArgs, Selection};
+use crate::args::{ExplainArgs, Selection};
 use crate::exit_status::ExitStatus;
 use crate::output;
 use crate::output::message;
@@ -14,6 +14,7 @@ use whylate_base::Tid;
 use whylate_events::EventSource;
 use whylate_intake::OpenError;
 use whylate_investigate::host_guest::join_host;
+use whylate_investigate::peer::join_peer;
 use whylate_investigate::watch::{WATCH_FILE, WatchReport};
 use whylate_investigate::with_symbols;
 use whylate_ledger::{Cause, Chains, Explanation, Options, WANTED, explain_any, finding_codes, finding_page};
@@ -26,9 +27,9 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<ExitStatus> {
     }
     let Some(file) = &args.file else { bail!("which trace? give a file, or - for standard input") };
     if let Some(report) = kept_watch(file)? {
-        if args.host.file.is_some() {
+        if args.host.file.is_some() || args.peer.is_some() {
             bail!(
-                "{}: a kept watch is not joined with a host's recording: give one of its windows",
+                "{}: a kept watch is not joined with another recording: give one of its windows",
                 file.display()
             );
         }
@@ -36,7 +37,8 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<ExitStatus> {
     }
     let destination = Destination::of::<Explained<'_>>(&args.output, std::slice::from_ref(file))?;
     args.scope.check()?;
-    check_host(&args.host, file)?;
+    check_joined("--host", args.host.file.as_deref(), file)?;
+    check_joined("--peer", args.peer.as_deref(), file)?;
     let options =
         Options { scope: args.scope.scope(), chains: args.chains.options(), ..args.selection.options() };
     let mut explanation = match stream(file)? {
@@ -60,6 +62,9 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<ExitStatus> {
         let vcpus: Vec<Tid> = args.host.vcpus.iter().copied().map(Tid).collect();
         join_host(&mut explanation, file, host, &vcpus)?;
     }
+    if let Some(peer) = &args.peer {
+        join_peer(&mut explanation, file, peer)?;
+    }
     let status = answer(&explanation, &args.selection, &destination)?;
     let unmatched = explanation.chains.iter().flat_map(|chains| &chains.unmatched);
     let mut is_answered = true;
@@ -74,12 +79,12 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<ExitStatus> {
 }
 
 /// Both recordings are read several times.
-fn check_host(args: &HostArgs, guest: &Path) -> Result<()> {
-    let Some(host) = &args.file else { return Ok(()) };
-    for file in [guest, host] {
+fn check_joined(option: &str, other: Option<&Path>, own: &Path) -> Result<()> {
+    let Some(other) = other else { return Ok(()) };
+    for file in [own, other] {
         if file.as_os_str() == "-" || file.metadata().is_ok_and(|about| !about.is_file() && !about.is_dir()) {
             bail!(
-                "{}: with --host both recordings must be files: they are read several times",
+                "{}: with {option} both recordings must be files: they are read several times",
                 file.display()
             );
         }

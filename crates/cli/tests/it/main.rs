@@ -15,6 +15,7 @@ mod explain;
 mod explain_choice;
 mod explain_host;
 mod explain_markers;
+mod explain_peer;
 mod guard;
 mod lab;
 mod lab_guest;

@@ -101,6 +101,7 @@ fn explanation(cause: Cause, by: Option<Culprit>, findings: &[(&'static str, Sev
         candidates: None,
         scope: None,
         host: None,
+        peer: None,
     }
 }
 

@@ -14,6 +14,9 @@ pub(crate) const RECORD: &str =
     "it is another recording or measurement, which changes nothing on the machine";
 /// Why no setting makes the machine another one.
 pub(crate) const MACHINE: &str = "it is about the hardware, its firmware or the hypervisor";
+/// Why no setting of this machine changes what its peer does.
+pub(crate) const PEER: &str =
+    "it is a setting of the other machine, not of the one whose recording is explained";
 /// Why no setting of the guest changes what its host does.
 pub(crate) const HOST: &str = "it is a setting of the host, not of the machine whose recording is explained";
 /// Why no setting makes a part of the kernel another one.

@@ -1,6 +1,6 @@
 //! An explanation as Markdown, for an issue.
 
-use crate::explain::{facts, rows};
+use crate::explain::{facts, peer_facts, rows};
 use crate::markdown::{code, escape, in_table};
 use crate::words;
 use whylate_base::{AdvisedFix, Evidence, Finding, Ns};
@@ -37,6 +37,7 @@ pub fn render(explanation: &Explanation) -> String {
         }
     }
     text += &host(explanation);
+    text += &peer(explanation);
     text + &limits(explanation)
 }
 
@@ -47,6 +48,23 @@ fn host(explanation: &Explanation) -> String {
     }
     let lines: String = facts.iter().map(|line| format!("- {}\n", escape(line))).collect();
     format!("\n## Host\n\n{lines}")
+}
+
+/// How another machine's recording was joined, with the hops of the worst round trip.
+fn peer(explanation: &Explanation) -> String {
+    let Some(peer) = &explanation.peer else { return String::new() };
+    let facts = peer_facts::joined(explanation);
+    let lines: String = facts.iter().map(|line| format!("- {}\n", escape(line))).collect();
+    let mut text = format!("\n## Peer\n\n{lines}");
+    let Some(worst) = peer.worst.first() else { return text };
+    text += &format!("\n{}\n", escape(&peer_facts::round_trip(worst, peer.join.error)));
+    text += "\n| hop | time | usually | charged to |\n|---|--:|--:|---|\n";
+    for hop in &worst.hops {
+        let charges = peer_facts::charges(hop, CHARGES).join(", ");
+        let place = in_table(&peer_facts::place(hop));
+        text += &format!("| {place} | {} | {} | {} |\n", hop.time(), hop.usually, in_table(&charges));
+    }
+    text
 }
 
 /// Chains, each with the hops of its worst instance.

@@ -5,6 +5,7 @@ pub mod html;
 pub mod json;
 pub mod junit;
 pub mod markdown;
+mod peer_facts;
 mod rows;
 pub mod sarif;
 pub mod svg;

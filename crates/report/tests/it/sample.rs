@@ -309,6 +309,7 @@ pub(crate) fn story() -> Explanation {
         candidates: None,
         scope: None,
         host: None,
+        peer: None,
     }
 }
 
@@ -434,6 +435,7 @@ pub(crate) fn empty() -> Explanation {
         candidates: None,
         scope: None,
         host: None,
+        peer: None,
     }
 }
 

@@ -80,6 +80,7 @@ fn explanation(late: &[Named<'_>], findings: &[(&'static str, Severity)]) -> Exp
         candidates: None,
         scope: None,
         host: None,
+        peer: None,
     }
 }
 

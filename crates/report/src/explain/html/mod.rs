@@ -36,6 +36,7 @@ pub fn render(explanation: &Explanation) -> String {
             (of_task(explanation, task, by_thread.get(&task.tid).map_or(&[], Vec::as_slice)))
         }
         (summary::host(explanation))
+        (summary::peer(explanation))
         (summary::limits(explanation))
     };
     page(&title, &summary::header(explanation, &title), &main, &summary::footer(&explanation.trace))

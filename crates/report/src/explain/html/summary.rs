@@ -2,6 +2,7 @@
 
 use super::activation;
 use crate::explain::facts::{self, worst};
+use crate::explain::peer_facts;
 use crate::svg::palette::Fill;
 use crate::words;
 use maud::{Markup, html};
@@ -141,6 +142,30 @@ pub(crate) fn host(explanation: &Explanation) -> Markup {
             section {
                 h2 { "Host" }
                 ul { @for fact in &facts { li { (fact) } } }
+            }
+        }
+    }
+}
+
+/// How another machine's recording was joined, with the hops of the worst round trip.
+pub(crate) fn peer(explanation: &Explanation) -> Markup {
+    const CHARGES: usize = 3;
+    html! {
+        @if let Some(peer) = &explanation.peer {
+            section {
+                h2 { "Peer" }
+                ul { @for fact in &peer_facts::joined(explanation) { li { (fact) } } }
+                @if let Some(worst) = peer.worst.first() {
+                    p { (peer_facts::round_trip(worst, peer.join.error)) }
+                    ul {
+                        @for hop in &worst.hops {
+                            li {
+                                (peer_facts::place(hop)) ": " (hop.time().to_string()) ", usually "
+                                (hop.usually.to_string()) " " (peer_facts::charges(hop, CHARGES).join(", "))
+                            }
+                        }
+                    }
+                }
             }
         }
     }

@@ -7,6 +7,7 @@ pub use super::actors::{By, Class, Rank, Spread};
 use super::chain::Chain;
 use super::host::{Host, HostPart};
 use super::location::Where;
+use super::peer::Peer;
 use super::profile::Profile;
 use super::recording::Trace;
 use schemars::JsonSchema;
@@ -58,6 +59,9 @@ pub struct Document {
     /// The recording of the guest's host (`--host`); null where none was joined.
     #[serde(default)]
     pub host: Option<Host>,
+    /// The recording of another machine (`--peer`); null where none was joined.
+    #[serde(default)]
+    pub peer: Option<Peer>,
 }
 
 /// The threads to choose from. The worst of them are in `tasks`.

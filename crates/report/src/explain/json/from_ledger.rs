@@ -9,6 +9,7 @@ use super::document::{
 };
 use super::host;
 use super::location::Where;
+use super::peer;
 use super::profile;
 use super::recording::{Damage, Quality, StackFacts, Trace};
 use crate::explain::facts;
@@ -34,6 +35,7 @@ impl From<&ledger::Explanation> for Document {
             candidates: explanation.candidates.as_ref().map(candidates),
             scope: explanation.scope.as_ref().map(scope),
             host: explanation.host.as_ref().map(host::host),
+            peer: explanation.peer.as_ref().map(peer::peer),
         }
     }
 }

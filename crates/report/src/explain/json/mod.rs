@@ -7,6 +7,7 @@ pub mod document;
 pub(crate) mod from_ledger;
 pub mod host;
 pub mod location;
+pub mod peer;
 mod profile;
 pub mod recording;
 
@@ -21,7 +22,7 @@ use whylate_ledger::Explanation;
 /// # use whylate_ledger::Explanation;
 /// # let explanation = Explanation {
 /// #     trace: Default::default(), tasks: vec![], unlisted: 0, activations: vec![], sections: vec![], profiles: vec![], findings: vec![], missing: vec![],
-/// #     chains: None, candidates: None, scope: None, host: None,
+/// #     chains: None, candidates: None, scope: None, host: None, peer: None,
 /// # };
 /// let document = whylate_report::explain::json::render(&explanation);
 /// assert_eq!(document["schema"], "whylate.explain/1");

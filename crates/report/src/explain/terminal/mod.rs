@@ -3,6 +3,7 @@
 pub(crate) mod activation;
 mod candidates;
 mod chains;
+mod peer;
 mod section;
 mod tasks;
 pub(crate) mod trace;
@@ -22,6 +23,7 @@ pub fn render(explanation: &Explanation, style: &Style) -> String {
     trace::findings(&mut page, &explanation.findings);
     trace::no_finding(&mut page, explanation);
     trace::host(&mut page, explanation);
+    peer::write(&mut page, explanation);
     trace::limits(&mut page, explanation);
     trace::stacks(&mut page, explanation);
     trace::footer(&mut page, explanation);

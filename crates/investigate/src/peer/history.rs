@@ -1,0 +1,73 @@
+//! The activations of some threads of a recording, as far as round trips need them.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use whylate_base::{Comm, Ns, Tid};
+use whylate_events::EventSource;
+use whylate_ledger::{Activation, Cause, Culprit, Options, Segment, Select, explain_each};
+
+/// What a time is charged to, the most first.
+pub(super) type Charges = Vec<(Cause, Option<Culprit>, Ns)>;
+
+/// The activations of threads.
+#[derive(Debug, Default)]
+pub(super) struct History {
+    threads: BTreeMap<Tid, Vec<Seen>>,
+}
+
+/// One activation.
+#[derive(Debug)]
+pub(super) struct Seen {
+    pub(super) comm: Comm,
+    pub(super) due: Ns,
+    pub(super) end: Ns,
+    /// Of those in a window alone.
+    ledger: Vec<Segment>,
+}
+
+impl History {
+    /// Reads a recording: the activations of `threads`, with their ledgers in `windows`.
+    pub(super) fn of(source: impl EventSource, threads: &BTreeSet<Tid>, windows: &[(Ns, Ns)]) -> History {
+        let mut history = History::default();
+        if threads.is_empty() {
+            return history;
+        }
+        let tasks = threads.iter().map(|&tid| Select::Tid(tid)).collect();
+        let options = Options { tasks, worst: 1, every_segment: true, ..Options::default() };
+        explain_each(source, &options, &mut |activation: &Activation| {
+            let Activation { comm, due, end, .. } = *activation;
+            let is_needed = windows.iter().any(|&(from, to)| due < to && end > from);
+            let ledger = if is_needed { activation.ledger.clone() } else { Vec::new() };
+            history.threads.entry(activation.tid).or_default().push(Seen { comm, due, end, ledger });
+        });
+        history.threads.values_mut().for_each(|all| all.sort_by_key(|seen| seen.due));
+        history
+    }
+
+    /// The activation of a thread in which it does something at `at`.
+    pub(super) fn at(&self, tid: Tid, at: Ns) -> Option<&Seen> {
+        let all = self.threads.get(&tid)?;
+        // Of those that are due by then the last whose end is not before.
+        let due = all.partition_point(|seen| seen.due <= at);
+        all[..due].iter().rev().take(2).find(|seen| seen.end >= at)
+    }
+}
+
+impl Seen {
+    /// What a part of it is charged to; what is outside of it is unexplained.
+    pub(super) fn charges(&self, from: Ns, to: Ns) -> Charges {
+        let mut sums: HashMap<(Cause, Option<Culprit>), Ns> = HashMap::new();
+        for segment in &self.ledger {
+            let length = segment.end.min(to) - segment.start.max(from);
+            if length > Ns::ZERO {
+                *sums.entry((segment.cause, segment.by)).or_default() += length;
+            }
+        }
+        let known: Ns = sums.values().copied().sum();
+        if to - from > known {
+            *sums.entry((Cause::Unexplained, None)).or_default() += to - from - known;
+        }
+        let mut charges: Charges = sums.into_iter().map(|((cause, by), time)| (cause, by, time)).collect();
+        charges.sort_by_key(|&(cause, _, time)| (std::cmp::Reverse(time), cause));
+        charges
+    }
+}
