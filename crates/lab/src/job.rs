@@ -4,6 +4,7 @@
 //! come back. Both sides are this same program, so neither is a public format.
 
 use serde::{Deserialize, Serialize};
+use std::net::Ipv4Addr;
 
 /// The path of the job in the guest.
 pub const JOB_PATH: &str = "/job.json";
@@ -20,8 +21,20 @@ pub struct GuestJob {
     /// Environment variables of every program.
     #[serde(default)]
     pub environment: Vec<(String, String)>,
+    /// The end of a cable to another guest, which is connected before the first step.
+    #[serde(default)]
+    pub network: Option<Network>,
     /// Done one after the other, also after a failed step.
     pub steps: Vec<GuestStep>,
+}
+
+/// A guest's end of a network of two.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Network {
+    /// Its own address, of a network of 4.
+    pub address: Ipv4Addr,
+    /// The other guest's.
+    pub peer: Ipv4Addr,
 }
 
 /// A kernel module of the initramfs.

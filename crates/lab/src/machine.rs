@@ -1,8 +1,9 @@
 //! One guest: booted, its job done, its files brought back.
 
+use crate::cable::CableEnd;
 use crate::console::{CONSOLE_LINES, tail};
 use crate::initramfs::Initramfs;
-use crate::job::{GuestJob, JOB_PATH, Module, OUT_DIR};
+use crate::job::{GuestJob, JOB_PATH, Module, Network, OUT_DIR};
 use crate::kernels::Kernel;
 use crate::modules::ModuleTree;
 use crate::qemu::{BootSource, QemuSetup};
@@ -19,6 +20,8 @@ use std::time::Duration;
 pub const PROGRAM_PATH: &str = "/whylate";
 /// The modules that the results need; built in where the tree does not have them.
 const NEEDED_MODULES: [&str; 2] = ["virtio_pci", "virtio_blk"];
+/// The driver of the network between two guests.
+const NETWORK_MODULE: &str = "virtio_net";
 /// Memory of a guest for its kernel and what its programs use, beside the files it begins with.
 const BESIDE_FILES_MIB: u32 = 256;
 
@@ -41,6 +44,8 @@ pub struct Machine {
     pub interrupt: bool,
     /// The host stops it for this long, about each 400 ms once it is up: stolen time.
     pub stop: Option<Duration>,
+    /// Its end of the cable to another guest.
+    pub cable: Option<CableEnd>,
     /// The program `whylate`, which is the guest's init.
     pub program: PathBuf,
 }
@@ -57,6 +62,7 @@ impl Machine {
             limit: Duration::from_secs(120),
             interrupt: false,
             stop: None,
+            cable: None,
             program: program.to_owned(),
         }
     }
@@ -68,6 +74,19 @@ impl Machine {
     /// When the guest could not be made, died, or took too long, or when `stop` became true. A
     /// step that failed is no error: see [`Visited::report`].
     pub fn run(&self, visit: &Visit, out: &Path, stop: &AtomicBool) -> Result<Visited, LabError> {
+        self.run_beside(visit, out, stop, None, None)
+    }
+
+    /// As [`Machine::run`] beside another guest: ended when `other_failed`, and its programs interrupted when
+    /// `other_done` becomes true.
+    pub(crate) fn run_beside(
+        &self,
+        visit: &Visit,
+        out: &Path,
+        stop: &AtomicBool,
+        other_failed: Option<&AtomicBool>,
+        other_done: Option<&AtomicBool>,
+    ) -> Result<Visited, LabError> {
         let (time, mut notes) = self.time_there();
         let session = Session::new()?;
         let initramfs = session.path("initramfs");
@@ -77,13 +96,24 @@ impl Machine {
         notes.extend(note);
         let kernel = self.kernel.boot();
         let boot = BootSource::Kernel { kernel: &kernel, initramfs: &initramfs, append: &self.append };
-        let setup =
-            QemuSetup { arch: self.kernel.arch, boot, drives: &[], cpus: self.cpus, memory_mib, time };
-        match session.run(
-            &setup,
-            &Watch { limit: self.limit, interrupt: self.interrupt, freeze: self.stop, stop },
-            out,
-        )? {
+        let setup = QemuSetup {
+            arch: self.kernel.arch,
+            boot,
+            drives: &[],
+            cpus: self.cpus,
+            memory_mib,
+            time,
+            cable: self.cable.as_ref(),
+        };
+        let watch = Watch {
+            limit: self.limit,
+            interrupt: self.interrupt,
+            freeze: self.stop,
+            stop,
+            other_failed,
+            other_done,
+        };
+        match session.run(&setup, &watch, out)? {
             Booted::Done(visited) => Ok(Visited { notes, ..*visited }),
             Booted::Cut { console, .. } => {
                 let reason = "it requested a power cut, but has no disk".to_owned();
@@ -133,8 +163,13 @@ impl Machine {
         }
         let modules = self.modules(visit, &mut files)?;
         let environment = files.library_path().map(|path| ("LD_LIBRARY_PATH".to_owned(), path));
-        let job =
-            GuestJob { modules, environment: environment.into_iter().collect(), steps: visit.steps.clone() };
+        let network = self.cable.as_ref().map(|end| Network { address: end.address(), peer: end.peer() });
+        let job = GuestJob {
+            modules,
+            environment: environment.into_iter().collect(),
+            network,
+            steps: visit.steps.clone(),
+        };
         let job = serde_json::to_vec(&job).map_err(io::Error::from);
         files.bytes(JOB_PATH, job.map_err(LabError::file("write", Path::new(JOB_PATH)))?);
         Ok(files)
@@ -158,6 +193,9 @@ impl Machine {
         let mut loaded = Vec::new();
         for name in NEEDED_MODULES.into_iter().filter(|name| tree.has(name)) {
             tree.load(name, &mut loaded)?;
+        }
+        if self.cable.is_some() && !tree.is_built_in(NETWORK_MODULE) {
+            tree.load(NETWORK_MODULE, &mut loaded)?;
         }
         for (name, _) in visit.modules.iter().filter(|(name, _)| tree.has(name) || !tree.is_built_in(name)) {
             tree.load(name, &mut loaded)?;

@@ -1,5 +1,6 @@
 //! QEMU as a process: its command line, its console, and its end, which comes in any case.
 
+use crate::cable::CableEnd;
 use crate::console::{Console, Mark};
 use crate::time::TimeSource;
 use crate::{Arch, LabError};
@@ -30,6 +31,8 @@ pub(crate) struct QemuSetup<'a> {
     pub(crate) cpus: u32,
     pub(crate) memory_mib: u32,
     pub(crate) time: TimeSource,
+    /// The network device, if it has one.
+    pub(crate) cable: Option<&'a CableEnd>,
 }
 
 /// The source of the boot.
@@ -103,6 +106,12 @@ impl QemuSetup<'_> {
                 Keeps::EachWrite => ",write-cache=off",
             };
             put("-device", format!("virtio-blk-pci,drive={serial},serial={serial}{cache}").into());
+        }
+        if let Some(end) = self.cable {
+            put("-netdev", end.netdev().into());
+            let address = end.hardware_address();
+            // Without the firmware of a network boot.
+            put("-device", format!("virtio-net-pci,netdev=cable,mac={address},romfile=").into());
         }
         if let BootSource::Kernel { kernel, initramfs, append } = self.boot {
             put("-kernel", kernel.into());
@@ -245,7 +254,7 @@ mod tests {
 
     fn of(arch: Arch, boot: BootSource<'_>, keeps: Keeps, time: TimeSource) -> String {
         let drives = [Drive { path: Path::new("/t,mp/disk"), serial: "results", keeps }];
-        let setup = QemuSetup { arch, boot, drives: &drives, cpus: 2, memory_mib: 768, time };
+        let setup = QemuSetup { arch, boot, drives: &drives, cpus: 2, memory_mib: 768, time, cable: None };
         setup.arguments().join(" ".as_ref()).into_string().expect("UTF-8")
     }
 

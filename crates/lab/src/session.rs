@@ -44,6 +44,10 @@ pub(crate) struct Watch<'a> {
     pub(crate) freeze: Option<Duration>,
     /// The boot is ended when this becomes true.
     pub(crate) stop: &'a AtomicBool,
+    /// So it is when this does: the other guest of two has failed.
+    pub(crate) other_failed: Option<&'a AtomicBool>,
+    /// When this becomes true the limit has come: the other guest has done its job.
+    pub(crate) other_done: Option<&'a AtomicBool>,
 }
 
 /// How a boot ended.
@@ -121,7 +125,8 @@ impl Watch<'_> {
     /// Waits for QEMU's end, or for the moment to end it. An error ends it too. Also whether its programs were
     /// interrupted, as it came to its limit.
     fn wait(&self, qemu: &mut Qemu, booted: Instant) -> Result<(ExitStatus, bool), LabError> {
-        let (mut next_freeze, mut interrupts) = (None, 0);
+        let (mut next_freeze, mut interrupts, mut limit) = (None, 0, self.limit);
+        let is_set = |flag: Option<&AtomicBool>| flag.is_some_and(|flag| flag.load(Ordering::Acquire));
         loop {
             if let Some(status) = qemu.ended()? {
                 return Ok((status, interrupts > 0));
@@ -134,20 +139,23 @@ impl Watch<'_> {
                 let reason = "its kernel panicked".to_owned();
                 return Err(LabError::Died { reason, console: tail(&qemu.console(), CONSOLE_LINES) });
             }
-            if self.stop.load(Ordering::Acquire) {
+            if self.stop.load(Ordering::Acquire) || is_set(self.other_failed) {
                 return Err(LabError::Stopped);
             }
+            if is_set(self.other_done) {
+                limit = limit.min(booted.elapsed());
+            }
             // A program that ignores the first may come to its end by the third, as `whylate record` does.
-            let due = self.limit + GRACE / INTERRUPTS * interrupts;
+            let due = limit + GRACE / INTERRUPTS * interrupts;
             let runs = self.interrupt && mark.ready.is_some();
             if runs && mark.done.is_none() && interrupts < INTERRUPTS && booted.elapsed() > due {
                 qemu.interrupt();
                 interrupts += 1;
             }
             let grace = if runs { GRACE } else { Duration::ZERO };
-            if booted.elapsed() > self.limit + grace {
+            if booted.elapsed() > limit + grace {
                 let console = tail(&qemu.console(), CONSOLE_LINES);
-                return Err(LabError::Limit { limit: self.limit, console });
+                return Err(LabError::Limit { limit, console });
             }
             if let (Some(length), Some(ready)) = (self.freeze, mark.ready) {
                 let due = *next_freeze.get_or_insert(ready + STOP_EVERY);

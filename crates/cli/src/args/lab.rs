@@ -67,7 +67,7 @@ pub(crate) struct GuestArgs {
     /// How many CPUs the guest has
     #[arg(short, long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=64))]
     pub(crate) cpus: u32,
-    /// Which clock the guest's time follows [default: virtual; free with --host-too]
+    /// Which clock the guest's time follows [default: virtual; free with --host-too and --peer]
     #[arg(long, value_name = "TIME")]
     pub(crate) time: Option<GuestTime>,
     /// Kernel parameters, such as "isolcpus=1 nohz_full=1" (repeatable)
@@ -124,6 +124,17 @@ pub(crate) struct ExecArgs {
     /// here, and a guest in this machine's time.
     #[arg(long, conflicts_with = "no_record")]
     pub(crate) host_too: bool,
+    /// Boot a second guest with this program, and a network between both: PROGRAM's guest has the address 10.0.2.1, the peer
+    /// 10.0.2.2; arguments are split at blanks
+    ///
+    /// Both have the same kernel, files and settings, and both are recorded. Their programs begin once both have their
+    /// addresses; when PROGRAM has ended, the peer's program is interrupted (SIGINT). What comes back from the peer goes to the
+    /// directory `peer` of that of --output, and both recordings are explained together, as `whylate explain --peer` does.
+    #[arg(long, value_name = "PROGRAM ARGS", allow_hyphen_values = true, conflicts_with_all = ["host_too", "prove", "no_record"])]
+    pub(crate) peer: Option<String>,
+    /// Run this program beside that of the peer, as --with does beside PROGRAM (repeatable)
+    #[arg(long, value_name = "PROGRAM ARGS", allow_hyphen_values = true, requires = "peer")]
+    pub(crate) peer_with: Vec<String>,
     /// Do not record: run the program only, and print what it prints
     #[arg(long)]
     pub(crate) no_record: bool,

@@ -74,8 +74,17 @@ impl Guest {
             cpus,
             memory_mib,
             time: TimeSource::Free,
+            cable: None,
         };
-        session.run(&setup, &Watch { limit: self.limit, interrupt: false, freeze: None, stop }, out)
+        let watch = Watch {
+            limit: self.limit,
+            interrupt: false,
+            freeze: None,
+            stop,
+            other_failed: None,
+            other_done: None,
+        };
+        session.run(&setup, &watch, out)
     }
 
     /// The archive with the job. The programs are for the job only; a file that stays on the disk is a file of the
@@ -92,8 +101,7 @@ impl Guest {
         let modules = visit.modules.iter();
         let modules =
             modules.map(|(path, parameters)| Module { path: path.clone(), parameters: parameters.clone() });
-        let job =
-            GuestJob { modules: modules.collect(), environment: Vec::new(), steps: visit.steps.clone() };
+        let job = GuestJob { modules: modules.collect(), steps: visit.steps.clone(), ..GuestJob::default() };
         let text = serde_json::to_vec(&job).map_err(io::Error::from);
         files.bytes("job.json", text.map_err(LabError::file("write", &Path::new(WORK).join("job.json")))?);
         Ok(files)

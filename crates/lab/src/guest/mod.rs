@@ -2,6 +2,7 @@
 //!
 //! ```text
 //!  mounts   the file systems of a running system
+//!  network  the end of a cable to another guest
 //!  steps    the job, step by step
 //!  results  the resulting files
 //!  service  the same job, done by a service of a guest that has an init of its own
@@ -12,6 +13,7 @@
 
 mod console;
 mod mounts;
+mod network;
 mod processes;
 mod report;
 mod results;
@@ -64,6 +66,7 @@ fn work() -> Result<(), String> {
     let job = std::fs::read(JOB_PATH).map_err(|error| format!("{JOB_PATH}: {error}"))?;
     let job: GuestJob = serde_json::from_slice(&job).map_err(|error| format!("{JOB_PATH}: {error}"))?;
     problems.extend(job.modules.iter().filter_map(|module| load(module).err()));
+    problems.extend(job.network.and_then(|network| network::connect(network).err()));
     for problem in &problems {
         println!("whylate-guest: {problem}");
     }

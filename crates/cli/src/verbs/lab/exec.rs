@@ -1,6 +1,8 @@
 //! `whylate lab exec`
 
 use super::host_too::{HOST_TRACE, HostRecorder};
+use super::names::{CONSOLE, EXIT_CODE, STDERR, STDOUT, TRACE};
+use super::peer::{PEER, Peer};
 use super::proof::{self, Proof};
 use crate::args::{ExecArgs, GuestArgs, GuestTime, OutputArgs};
 use crate::exit_status::ExitStatus;
@@ -13,18 +15,13 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use whylate_base::printable;
 use whylate_investigate::host_guest::join_host;
+use whylate_investigate::peer::join_peer;
 use whylate_lab::job::{GuestStep, OUT_DIR, Program, REPORT_NAME};
 use whylate_lab::machine::{PROGRAM_PATH, files_directory, guest_path};
 use whylate_lab::{Arch, GuestFile, LabError, Machine, TimeSource, Visit, Visited, companions, find_program};
 use whylate_report::Format;
 use whylate_report::explain::Explained;
 
-/// Names among the files that come back.
-const TRACE: &str = "trace.dat";
-const STDOUT: &str = "stdout.txt";
-const STDERR: &str = "stderr.txt";
-const CONSOLE: &str = "console.txt";
-const EXIT_CODE: &str = "exit-code";
 /// Longer arguments are no scripts.
 const LONGEST_SCRIPT: u64 = 1 << 20;
 
@@ -32,12 +29,16 @@ pub(crate) fn run(args: &ExecArgs) -> Result<ExitStatus> {
     let output = OutputArgs::new(if args.json { Format::Json } else { Format::Text }, args.report.clone());
     let destination = Destination::of::<Explained<'_>>(&output, &[])?;
     let arch = whylate_lab::kernels::arch_of(&args.guest.kernel, args.guest.arch);
-    let visit = visit(args, arch)?;
+    let visit = visit(args, arch, &args.command, &args.with)?;
+    let peer = peer(args, arch)?;
     let machine = machine(args)?;
     forget_earlier(&args.output)?;
     let stop = signals::stop_flags()?;
     let host = args.host_too.then(|| HostRecorder::start(&args.output)).transpose()?;
-    let visited = machine.run(&visit.visit, &args.output, &stop.asked).map_err(explained)?;
+    let visited = match &peer {
+        None => machine.run(&visit.visit, &args.output, &stop.asked).map_err(explained)?,
+        Some(peer) => peer.run(&machine, &visit.visit, &args.output, &stop.asked).map_err(explained)?,
+    };
     let host = host.map(HostRecorder::finish).transpose()?;
     let code = report_run(args, &visit.notes, &visited)?;
     let console = args.output.join(CONSOLE);
@@ -62,10 +63,22 @@ pub(crate) fn run(args: &ExecArgs) -> Result<ExitStatus> {
             format!("the guest made no recording that can be read; see {}", stderr_path(args).display())
         })?;
     let joined = host.map(|host| join_host(&mut explanation, &trace, &host, &[])).transpose();
+    let peer = peer.map(|peer| join_peer(&mut explanation, &trace, &peer.trace())).transpose();
     let answer = verbs::explain::answer(&explanation, &args.selection, &destination)?;
-    // The guest's own answer stands without the host's.
+    // The guest's own answer stands without the other's.
     joined?;
+    peer?;
     Ok(if visited.interrupted { ExitStatus::Failed } else { answer })
+}
+
+/// The second guest; `None`: there is none.
+fn peer(args: &ExecArgs, arch: Arch) -> Result<Option<Peer>> {
+    let Some(command) = &args.peer else { return Ok(None) };
+    let command: Vec<String> = command.split_ascii_whitespace().map(str::to_owned).collect();
+    let out = args.output.join(PEER);
+    let PlannedVisit { visit, notes } = visit(args, arch, &command, &args.peer_with)?;
+    forget_earlier(&out)?;
+    Ok(Some(Peer { visit, notes, out }))
 }
 
 /// Prints the guest's report, or why there is none.
@@ -115,7 +128,13 @@ fn machine(args: &ExecArgs) -> Result<Machine> {
 
 /// The source of the guest's time: the host's where both are recorded.
 fn time(args: &ExecArgs) -> Result<GuestTime> {
-    match (args.guest.time, args.host_too) {
+    if args.guest.time == Some(GuestTime::Virtual) && args.peer.is_some() {
+        bail!(
+            "--peer needs --time free: in virtual time each guest has a clock of its own that runs when its emulator does, and \
+             packets between them would arrive at any time"
+        );
+    }
+    match (args.guest.time, args.host_too || args.peer.is_some()) {
         (Some(GuestTime::Virtual), true) => bail!(
             "--host-too needs --time free: in virtual time the guest's clock stands still while this machine does something \
              else, and so cannot be joined with this machine's"
@@ -170,8 +189,8 @@ struct PlannedVisit {
 }
 
 /// What is to be done in the guest.
-fn visit(args: &ExecArgs, arch: Arch) -> Result<PlannedVisit> {
-    let Some((program, arguments)) = args.command.split_first() else { bail!("which program?") };
+fn visit(args: &ExecArgs, arch: Arch, command: &[String], beside: &[String]) -> Result<PlannedVisit> {
+    let Some((program, arguments)) = command.split_first() else { bail!("which program?") };
     let directory = files_directory();
     let mut files = Vec::new();
     if let Some(from) = &args.dir {
@@ -184,7 +203,7 @@ fn visit(args: &ExecArgs, arch: Arch) -> Result<PlannedVisit> {
     for setting in &args.set {
         steps.push(write(setting)?);
     }
-    for with in &args.with {
+    for with in beside {
         let words: Vec<String> = with.split_ascii_whitespace().map(str::to_owned).collect();
         let Some((name, rest)) = words.split_first() else { bail!("--with: which program?") };
         let path = place(args, arch, (name, rest), &directory, &mut files, &mut notes)?;

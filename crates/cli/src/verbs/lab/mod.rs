@@ -3,6 +3,8 @@
 mod exec;
 mod host_too;
 mod kernels;
+mod names;
+mod peer;
 mod proof;
 
 use crate::args::LabVerb;
