@@ -70,6 +70,25 @@ impl Decision {
     }
 }
 
+/// The judgement of rounds, where there is one: blocks are whole, and more rounds change nothing, or `bound` has a reason why
+/// there are no more.
+pub(crate) fn settled(
+    rounds: &[Round],
+    bound: impl FnOnce(usize) -> Option<String>,
+) -> Option<ProveJudgement> {
+    let count = rounds.len();
+    if count < FEWEST || !count.is_multiple_of(BLOCK) {
+        return None;
+    }
+    match judge(rounds) {
+        Decision::Final(judgement) => Some(judgement),
+        Decision::Open(mut judgement) => {
+            judgement.why.push(bound(count)?);
+            Some(judgement)
+        }
+    }
+}
+
 /// Judges the rounds so far.
 pub fn judge(rounds: &[Round]) -> Decision {
     let count = |state| rounds.iter().filter(|round| round.state == state).count();

@@ -7,10 +7,12 @@
 //!   ├─ throughput      a command whose run time is a side effect
 //!   ├─ meter           what a round runs and measures
 //!   └─ judge           rounds ──> better, worse, no difference shown, refused    (pure)
-//!        └─ side_effects   other threads, throughput, new causes, newly failed checks
+//!        ├─ side_effects   other threads, throughput, new causes, newly failed checks
+//!        └─ conclude       what becomes of the change, and the report
 //! reboots: the same for kernel parameters, one round in each boot
 //! ```
 
+mod conclude;
 mod error;
 mod judge;
 mod latency_request;

@@ -1,10 +1,8 @@
 //! What a round measures, whatever changes the machine between two of them.
 
 use crate::error::ProveError;
-use crate::merge::merged;
 use crate::options::ProveOptions;
-use crate::report::{RoundSummary, StateSummary};
-use crate::round::{Round, RoundState, worst_hundredth};
+use crate::round::{Round, RoundState};
 use crate::subject::MeasuredRound;
 use crate::throughput;
 use std::sync::Arc;
@@ -49,11 +47,26 @@ impl Meter<'_> {
         }
     }
 
-    /// Measures, and times the throughput command meanwhile.
-    pub(crate) fn beside_throughput(
+    /// Measures a round beside its command, which must run. With what a reader must know of it.
+    pub(crate) fn measure(
         &self,
+        state: RoundState,
+        mut command: Option<Loads>,
         others: &[WatchRule],
-    ) -> Result<(MeasuredRound, Vec<Ns>), ProveError> {
+    ) -> Result<(Round, Vec<String>), ProveError> {
+        if let Some(died) = command.as_mut().and_then(died) {
+            return Err(ProveError::Command(died));
+        }
+        let (measured, throughput) = self.beside_throughput(others)?;
+        let died = command.as_mut().and_then(died);
+        let ended =
+            died.map(|died| format!("the command ended during a round: {died}; choose a shorter --round"));
+        let notes = ended.into_iter().chain(measured.notes).collect();
+        Ok((Round { state, run: measured.run, others: measured.others, throughput }, notes))
+    }
+
+    /// Measures, and times the throughput command meanwhile.
+    fn beside_throughput(&self, others: &[WatchRule]) -> Result<(MeasuredRound, Vec<Ns>), ProveError> {
         let measure = || self.options.subject.measure(self.options.round, others, self.stop);
         let Some(command) = &self.options.throughput else { return Ok((measure()?, Vec::new())) };
         let over = AtomicBool::new(false);
@@ -68,30 +81,6 @@ impl Meter<'_> {
 }
 
 /// Why the command does not run any more.
-pub(crate) fn died(command: &mut Loads) -> Option<String> {
+fn died(command: &mut Loads) -> Option<String> {
     command.check().into_iter().find_map(|load| load.died)
-}
-
-/// A round as reports have it.
-pub(crate) fn summary(number: usize, round: &Round) -> RoundSummary {
-    let histogram = round.samples();
-    RoundSummary {
-        number,
-        state: round.state,
-        samples: histogram.count(),
-        median: histogram.median(),
-        worst_hundredth: worst_hundredth(&histogram),
-        max: histogram.max(),
-    }
-}
-
-/// All rounds of a state.
-pub(crate) fn state_summary(rounds: &[Round], state: RoundState, deadline: Option<Ns>) -> StateSummary {
-    let histogram = merged(rounds, state).all();
-    StateSummary {
-        rounds: rounds.iter().filter(|round| round.state == state).count(),
-        worst_hundredth: worst_hundredth(&histogram),
-        late: deadline.map(|deadline| histogram.beyond(deadline)),
-        histogram,
-    }
 }

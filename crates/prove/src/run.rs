@@ -1,11 +1,12 @@
 //! The loop: rounds in alternation, until there is a verdict or a bound is reached.
 
+use crate::conclude::{self, summary};
 use crate::error::ProveError;
-use crate::judge::{Decision, FEWEST, ProveJudgement, ProveVerdict, judge};
-use crate::meter::{LOOK, Meter, died, state_summary, summary};
+use crate::judge::{FEWEST, ProveJudgement, ProveVerdict, judge, settled};
+use crate::meter::{LOOK, Meter};
 use crate::options::{ChangeSource, MachineAccess, ProveOptions, ProveProgress};
 use crate::others;
-use crate::report::{ChangeOutcome, ProveReport, ProvenChange, RoundSummary, SideEffect};
+use crate::report::{ProveReport, ProvenChange};
 use crate::round::{BLOCK, Round, RoundState};
 use crate::side_effects::{self, failed_checks};
 use crate::tuned_machine::{Applied, TunedMachine, refuse};
@@ -53,7 +54,6 @@ pub fn prove(
         stop,
         started,
         rounds: Vec::new(),
-        summaries: Vec::new(),
         others: None,
         change: plan.as_ref().map(changes).unwrap_or_default(),
         source: plan.as_ref().map(|plan| plan.desired.profile.clone()).unwrap_or_default(),
@@ -125,7 +125,6 @@ struct Proof<'a> {
     stop: &'a Arc<AtomicBool>,
     started: Ns,
     rounds: Vec<Round>,
-    summaries: Vec<RoundSummary>,
     /// Known from the first round on.
     others: Option<Vec<WatchRule>>,
     change: Vec<ProvenChange>,
@@ -141,22 +140,14 @@ impl Proof<'_> {
     fn rounds(&mut self, on_event: &mut dyn FnMut(ProveProgress<'_>)) -> Result<ProveJudgement, ProveError> {
         loop {
             let number = self.rounds.len();
-            if number >= FEWEST && number.is_multiple_of(BLOCK) {
-                match judge(&self.rounds) {
-                    Decision::Final(judgement) => return Ok(judgement),
-                    Decision::Open(judgement) if self.is_at_bound(number) => {
-                        return Ok(self.ended(judgement, number));
-                    }
-                    Decision::Open(_) => {}
-                }
+            if let Some(judgement) = settled(&self.rounds, |count| self.bound(count)) {
+                return Ok(judgement);
             }
             if !self.is_asked_to_stop() {
                 let round = self.round(RoundState::of_round(number))?;
                 // A round that was cut short is none.
                 if !self.is_asked_to_stop() {
-                    let summary = summary(number + 1, &round);
-                    on_event(ProveProgress::Round(&summary));
-                    self.summaries.push(summary);
+                    on_event(ProveProgress::Round(&summary(number + 1, &round)));
                     self.rounds.push(round);
                     continue;
                 }
@@ -184,21 +175,17 @@ impl Proof<'_> {
         self.stop.load(Ordering::Acquire)
     }
 
-    fn is_at_bound(&self, number: usize) -> bool {
-        number >= self.options.rounds || self.elapsed() >= self.options.limit
-    }
-
     fn elapsed(&self) -> Ns {
         whylate_sys::now(Clock::Monotonic) - self.started
     }
 
-    fn ended(&self, mut judgement: ProveJudgement, number: usize) -> ProveJudgement {
-        let bound = match number >= self.options.rounds {
-            true => format!("all {number} rounds are measured (--rounds)"),
-            false => format!("the time is over after {number} rounds (--duration)"),
-        };
-        judgement.why.push(bound);
-        judgement
+    /// Why there are no more rounds; `None`: there are.
+    fn bound(&self, count: usize) -> Option<String> {
+        if count >= self.options.rounds {
+            return Some(format!("all {count} rounds are measured (--rounds)"));
+        }
+        (self.elapsed() >= self.options.limit)
+            .then(|| format!("the time is over after {count} rounds (--duration)"))
     }
 
     /// A round of a state. The change, where it is made, is rolled back, whatever happens.
@@ -219,7 +206,7 @@ impl Proof<'_> {
         if is_after && let Ok(plan) = self.machine.plan() {
             self.machine.apply(&plan, applied)?;
         }
-        let mut command = self.meter().start_command()?;
+        let command = self.meter().start_command()?;
         self.meter().settle();
         if is_after && command.is_some() {
             self.apply_to_command(applied)?;
@@ -230,21 +217,14 @@ impl Proof<'_> {
         }
         self.meter().settle();
         self.look_at_checks(state);
-        if let Some(died) = command.as_mut().and_then(died) {
-            return Err(ProveError::Command(died));
-        }
         let subject = &self.options.subject;
         let others = self
             .others
             .get_or_insert_with(|| others::rules(&self.machine.access.system.tree(), subject))
             .clone();
-        let (measured, throughput) = self.meter().beside_throughput(&others)?;
-        if let Some(died) = command.as_mut().and_then(died) {
-            self.note(format!("the command ended during a round: {died}; choose a shorter --round"));
-        }
-        drop(command);
-        measured.notes.into_iter().for_each(|note| self.note(note));
-        Ok(Round { state, run: measured.run, others: measured.others, throughput })
+        let (round, notes) = self.meter().measure(state, command, &others)?;
+        notes.into_iter().for_each(|note| self.note(note));
+        Ok(round)
     }
 
     /// The threads of the command, which run only now.
@@ -273,11 +253,7 @@ impl Proof<'_> {
         match (&self.checks, state) {
             (None, RoundState::Before) => self.checks = Some(failed_checks(&tree, cpus)),
             (Some(before), RoundState::After) if self.rounds.len() == 1 => {
-                let failed = failed_checks(&tree, cpus);
-                self.newly_failed = failed
-                    .into_iter()
-                    .filter(|(code, _)| before.iter().all(|(known, _)| known != code))
-                    .collect();
+                self.newly_failed = side_effects::newly_failed(&tree, cpus, before);
             }
             _ => {}
         }
@@ -291,43 +267,13 @@ impl Proof<'_> {
 
     fn report(&self, judgement: ProveJudgement) -> ProveReport {
         let effects = side_effects::of(&self.rounds, judgement.pair.as_ref(), &self.newly_failed);
-        let keeping = self.keep(judgement.verdict, &effects);
+        let keeping = conclude::keep(self.options, self.machine, judgement.verdict, &effects);
         ProveReport {
             source: self.source.clone(),
             change: self.change.clone(),
-            subject: self.options.subject.to_string(),
-            command: self.options.command_name.clone(),
-            deadline: self.options.subject.deadline(),
-            verdict: judgement.verdict,
-            why: judgement.why,
-            before: state_summary(&self.rounds, RoundState::Before, self.options.subject.deadline()),
-            after: state_summary(&self.rounds, RoundState::After, self.options.subject.deadline()),
-            rounds: self.summaries.clone(),
-            round_length: self.options.round,
-            side_effects: effects,
-            keeping,
             notes: self.notes.clone(),
             elapsed: self.elapsed(),
-        }
-    }
-
-    fn keep(&self, verdict: ProveVerdict, effects: &[SideEffect]) -> ChangeOutcome {
-        if !self.options.keep {
-            return ChangeOutcome::NotAsked;
-        }
-        let worse = effects.iter().find(|effect| effect.verdict == ProveVerdict::Worse);
-        match (verdict, worse) {
-            (ProveVerdict::Better, None) => match self.machine.keep() {
-                Ok(id) => ChangeOutcome::Kept(id),
-                Err(error) => ChangeOutcome::RolledBack(error.to_string()),
-            },
-            (ProveVerdict::Better, Some(worse)) => {
-                ChangeOutcome::RolledBack(format!("it has a side effect: {}", worse.why))
-            }
-            (verdict, _) => ChangeOutcome::RolledBack(format!(
-                "it is kept only if it is better, and the verdict is {}",
-                verdict.name()
-            )),
+            ..conclude::report(self.options, &self.rounds, judgement, effects, keeping)
         }
     }
 }

@@ -124,6 +124,16 @@ fn new_causes(pair: &Pair) -> Vec<SideEffect> {
     new.filter_map(effect).collect()
 }
 
+/// The checks that fail on the machine as it is, and did not fail `before`.
+pub(crate) fn newly_failed(
+    tree: &FsRoot,
+    cpus: Option<&CpuSet>,
+    before: &[(String, String)],
+) -> Vec<(String, String)> {
+    let is_new = |(code, _): &(String, String)| before.iter().all(|(known, _)| known != code);
+    failed_checks(tree, cpus).into_iter().filter(is_new).collect()
+}
+
 /// The checks that fail on the machine as it is: code and title.
 pub(crate) fn failed_checks(tree: &FsRoot, cpus: Option<&CpuSet>) -> Vec<(String, String)> {
     let options = CheckOptions { cpus: cpus.cloned(), ..CheckOptions::of(Profile::Realtime) };

@@ -1,8 +1,8 @@
 //! What a proof across reboots does next: pure, by what is on the disk and how the machine was booted.
 
 use super::record::{RebootPhase, RebootProof};
-use crate::judge::{Decision, FEWEST, ProveJudgement, judge};
-use crate::round::{BLOCK, Round, RoundState};
+use crate::judge::{ProveJudgement, settled};
+use crate::round::{Round, RoundState};
 
 /// So many boots more than rounds: those in which a round was cut short, as by a power cut.
 pub(crate) const SPARE_BOOTS: usize = 2;
@@ -77,17 +77,11 @@ pub(crate) enum AfterRound {
 /// What comes after these rounds. Each boot is one round, whether or not the state changes: what a boot decides once, such as where
 /// memory lies, is the same in all rounds of it.
 pub(crate) fn after_round(rounds: &[Round], most: usize) -> AfterRound {
-    if rounds.len() >= FEWEST && rounds.len().is_multiple_of(BLOCK) {
-        match judge(rounds) {
-            Decision::Final(judgement) => return AfterRound::Judged(Box::new(judgement)),
-            Decision::Open(mut judgement) if rounds.len() >= most => {
-                judgement.why.push(format!("all {} rounds are measured (--rounds)", rounds.len()));
-                return AfterRound::Judged(Box::new(judgement));
-            }
-            Decision::Open(_) => {}
-        }
+    let bound = |count: usize| (count >= most).then(|| format!("all {count} rounds are measured (--rounds)"));
+    match settled(rounds, bound) {
+        Some(judgement) => AfterRound::Judged(Box::new(judgement)),
+        None => AfterRound::Another(RoundState::of_round(rounds.len())),
     }
-    AfterRound::Another(RoundState::of_round(rounds.len()))
 }
 
 #[cfg(test)]

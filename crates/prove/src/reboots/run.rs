@@ -4,9 +4,10 @@ use super::decide::{AfterRound, BootFacts, NextStep, after_round, next};
 use super::record::{KeptChange, RebootPhase, RebootProof};
 use super::rounds::KeptRound;
 use super::store::RebootStore;
+use crate::conclude::{self, summary};
 use crate::error::ProveError;
-use crate::judge::{ProveJudgement, ProveVerdict};
-use crate::meter::{Meter, died, state_summary, summary};
+use crate::judge::ProveJudgement;
+use crate::meter::Meter;
 use crate::options::{ProveOptions, ProveProgress};
 use crate::others;
 use crate::report::{ChangeOutcome, ProveReport, ProvenChange, SideEffect};
@@ -245,19 +246,13 @@ impl RebootRun<'_> {
     fn measured(&mut self, state: RoundState) -> Result<Round, ProveError> {
         let tree = self.machine.access.system.tree();
         let meter = Meter { options: self.options, stop: self.stop };
-        let mut command = meter.start_command()?;
+        let command = meter.start_command()?;
         meter.settle();
         self.look_at_checks(&tree, state);
-        if let Some(died) = command.as_mut().and_then(died) {
-            return Err(ProveError::Command(died));
-        }
         let others = others::rules(&tree, &self.options.subject);
-        let (measured, throughput) = meter.beside_throughput(&others)?;
-        if let Some(died) = command.as_mut().and_then(died) {
-            self.note(format!("the command ended during a round: {died}; choose a shorter --round"));
-        }
-        measured.notes.into_iter().for_each(|note| self.note(note));
-        Ok(Round { state, run: measured.run, others: measured.others, throughput })
+        let (round, notes) = meter.measure(state, command, &others)?;
+        notes.into_iter().for_each(|note| self.note(note));
+        Ok(round)
     }
 
     fn note(&mut self, note: String) {
@@ -272,13 +267,10 @@ impl RebootRun<'_> {
         if self.proof.checks.is_some() && !is_first_after {
             return;
         }
-        let failed = failed_checks(tree, self.options.checked_cpus.as_ref());
+        let cpus = self.options.checked_cpus.as_ref();
         match &self.proof.checks {
-            None => self.proof.checks = Some(failed),
-            Some(before) => {
-                let is_new = |(code, _): &(String, String)| before.iter().all(|(known, _)| known != code);
-                self.proof.newly_failed = failed.into_iter().filter(is_new).collect();
-            }
+            None => self.proof.checks = Some(failed_checks(tree, cpus)),
+            Some(before) => self.proof.newly_failed = side_effects::newly_failed(tree, cpus, before),
         }
     }
 
@@ -336,25 +328,10 @@ impl RebootRun<'_> {
         let effects = side_effects::of(rounds, judgement.pair.as_ref(), &self.proof.newly_failed);
         let restored = self.restore(format!("the verdict is {}", judgement.verdict.name()), true)?;
         // After the unit is gone: what the apply needs is not taken away with it.
-        let keeping = self.keep(judgement.verdict, &effects);
+        let keeping = conclude::keep(self.options, self.machine, judgement.verdict, &effects);
         let is_kept = matches!(keeping, ChangeOutcome::Kept(_));
         let report = self.report(judgement, rounds, effects, keeping);
         Ok(RebootOutcome { report: Some(report), needs_reboot: restored.needs_reboot || is_kept, ..restored })
-    }
-
-    fn keep(&self, verdict: ProveVerdict, effects: &[SideEffect]) -> ChangeOutcome {
-        if !self.options.keep {
-            return ChangeOutcome::NotAsked;
-        }
-        let is_worse = effects.iter().any(|effect| effect.verdict == ProveVerdict::Worse);
-        if verdict != ProveVerdict::Better || is_worse {
-            let why = "it is kept only if it is better and has no side effect that is worse";
-            return ChangeOutcome::RolledBack(why.to_owned());
-        }
-        match self.machine.keep() {
-            Ok(id) => ChangeOutcome::Kept(id),
-            Err(error) => ChangeOutcome::RolledBack(error.to_string()),
-        }
     }
 
     fn report(
@@ -364,7 +341,6 @@ impl RebootRun<'_> {
         side_effects: Vec<SideEffect>,
         keeping: ChangeOutcome,
     ) -> ProveReport {
-        let deadline = self.options.subject.deadline();
         let change = self.proof.change.iter().map(|one| ProvenChange {
             setting: Setting::Parameter { name: one.name.clone() }.to_string(),
             now: one.now.clone(),
@@ -376,19 +352,9 @@ impl RebootRun<'_> {
         ProveReport {
             source: self.proof.desired.profile.clone(),
             change: change.collect(),
-            subject: self.options.subject.to_string(),
-            command: self.options.command_name.clone(),
-            deadline,
-            verdict: judgement.verdict,
-            why: judgement.why,
-            before: state_summary(rounds, RoundState::Before, deadline),
-            after: state_summary(rounds, RoundState::After, deadline),
-            rounds: rounds.iter().enumerate().map(|(at, round)| summary(at + 1, round)).collect(),
-            round_length: self.options.round,
-            side_effects,
-            keeping,
             notes,
             elapsed: Ns::from_secs((Timestamp::now().0 - self.proof.began).max(0)),
+            ..conclude::report(self.options, rounds, judgement, side_effects, keeping)
         }
     }
 }
