@@ -22,11 +22,17 @@ pub mod watch;
 pub use symbols::with_symbols;
 
 use std::error::Error;
+use std::path::Path;
 
 /// An error with what caused it, in one line.
 fn in_full(error: &dyn Error) -> String {
     let causes = std::iter::successors(error.source(), |&cause| cause.source());
     causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"))
+}
+
+/// True for two paths to one file.
+fn is_same_file(one: &Path, other: &Path) -> bool {
+    one.canonicalize().is_ok_and(|one| other.canonicalize().is_ok_and(|other| one == other))
 }
 
 #[cfg(test)]

@@ -149,8 +149,7 @@ fn explain_all(mut source: impl EventSource, options: &Options, mut each: Option
     });
     let deadline = asked.chains.as_ref().and_then(|asked| asked.deadline);
     if let (Some(chains), Some(deadline)) = (&chains, deadline) {
-        findings.extend(findings::of_chains(chains, deadline));
-        findings.sort_by_key(|finding| Reverse(finding.severity));
+        findings::add(&mut findings, findings::of_chains(chains, deadline));
     }
     let scope = assembler.scope().cloned().map(|mut scope| {
         let with_events = timeline.cpus.iter().filter(|(_, cpu)| cpu.last_event.is_some());

@@ -81,6 +81,12 @@ const FINDERS: [fn(&Subject<'_>) -> Vec<Finding>; 19] = [
     longest_call::findings,
 ];
 
+/// Adds findings to those that are there; the gravest stay first.
+pub(crate) fn add(findings: &mut Vec<Finding>, more: impl IntoIterator<Item = Finding>) {
+    findings.extend(more);
+    findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
+}
+
 /// All findings, gravest first.
 pub(crate) fn all(subject: &Subject<'_>) -> Vec<Finding> {
     let mut findings: Vec<Finding> = FINDERS.iter().flat_map(|find| find(subject)).collect();

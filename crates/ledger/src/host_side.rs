@@ -3,7 +3,7 @@
 
 use crate::causes::Cause;
 use crate::causes::advised::{HOST, all_by_hand};
-use crate::findings::of_host;
+use crate::findings::{self, of_host};
 use crate::model::{
     Activation, Culprit, Explanation, HostPart, HostRecording, HostState, HostStay, Place, Segment,
     thread_name,
@@ -34,8 +34,7 @@ pub fn add_host(
             judge(activation, recharged);
         }
     }
-    explanation.findings.extend(of_host(&recording));
-    explanation.findings.sort_by_key(|finding| Reverse(finding.severity));
+    findings::add(&mut explanation.findings, of_host(&recording));
     explanation.host = Some(recording);
 }
 

@@ -57,8 +57,7 @@ pub fn join_host(
     vcpus: &[Tid],
 ) -> Result<(), HostJoinError> {
     let path = || host.to_owned();
-    let same = |one: &Path| one.canonicalize().ok();
-    if same(guest).is_some_and(|guest| same(host) == Some(guest)) {
+    if crate::is_same_file(guest, host) {
         return Err(HostJoinError::SameFile { path: path() });
     }
     let gaps = Gaps::of(whylate_intake::open(guest, KindSet::ALL)?);

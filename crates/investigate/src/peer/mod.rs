@@ -32,8 +32,7 @@ const OF_PACKETS: KindSet = KindSet::of(&[Kind::Packet, Kind::Lost]);
 /// # Errors
 /// [`PeerJoinError`]: a recording cannot be read, or the clocks do not join. The explanation is unchanged then.
 pub fn join_peer(explanation: &mut Explanation, own: &Path, peer: &Path) -> Result<(), PeerJoinError> {
-    let same = |one: &Path| one.canonicalize().ok();
-    if same(own).is_some_and(|own| same(peer) == Some(own)) {
+    if crate::is_same_file(own, peer) {
         return Err(PeerJoinError::SameFile { path: peer.to_owned() });
     }
     let ours = Packets::of(whylate_intake::open(own, OF_PACKETS)?);

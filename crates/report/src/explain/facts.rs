@@ -4,8 +4,8 @@ use crate::words;
 use whylate_base::{Ns, Severity};
 use whylate_events::TraceInfo;
 use whylate_ledger::{
-    Activation, CandidateKind, Candidates, Cause, Chain, ChainInstance, Chains, CpuProfile, Explanation,
-    GrownLine, Hop,
+    Activation, CandidateKind, Candidates, Cause, Chain, ChainInstance, Chains, CpuProfile, Culprit,
+    Explanation, GrownLine, Hop,
 };
 
 /// Threads that a sentence names.
@@ -53,17 +53,16 @@ pub(crate) fn chain_instance(instance: &ChainInstance) -> String {
     format!("worst: {} from {} s on; {why}", instance.latency(), words::instant(instance.start))
 }
 
+/// What a part of a hop is charged to: `higher-priority-task hog:119 (rt 70) 6.74 ms`.
+pub(super) fn charge((cause, by, time): &(Cause, Option<Culprit>, Ns)) -> String {
+    let by = by.as_ref().map_or_else(String::new, |by| format!(" {}", words::culprit(by)));
+    format!("{cause}{by} {time}")
+}
+
 /// What a hop is charged to, most first; what is beyond `most` is summed up.
 pub(crate) fn hop_charges(hop: &Hop, most: usize) -> Vec<String> {
     let charges = hop.charges();
-    let mut lines: Vec<String> = charges
-        .iter()
-        .take(most)
-        .map(|(cause, by, time)| {
-            let by = by.as_ref().map_or_else(String::new, |by| format!(" {}", words::culprit(by)));
-            format!("{cause}{by} {time}")
-        })
-        .collect();
+    let mut lines: Vec<String> = charges.iter().take(most).map(charge).collect();
     let others = charges.len().saturating_sub(most);
     if others > 0 {
         let sum: Ns = charges.iter().skip(most).map(|(_, _, time)| *time).sum();
@@ -231,6 +230,18 @@ pub(crate) fn scope(explanation: &Explanation) -> Option<String> {
     Some(format!("This report is about activations {}.", parts.join(", ")))
 }
 
+/// What the recording of another machine is: `slave.dat: kernel 6.12.0, clock mono`.
+pub(super) fn of_other(file: &str, trace: &TraceInfo) -> String {
+    let about = [&trace.kernel_release, &trace.clock].map(|text| text.as_deref().unwrap_or("unknown"));
+    let [release, clock] = about.map(words::clean);
+    format!("{}: kernel {release}, clock {clock}", words::clean(file))
+}
+
+/// How far another machine's clock is from this one's, and runs away from it.
+pub(super) fn clocks_apart(offset: Ns, drift_ppb: i64) -> String {
+    format!("offset {} s, drift {:.1} ppm", words::instant(offset), drift_ppb as f64 / 1e3)
+}
+
 /// How the recording of the host was joined, one sentence each; nothing where there is none.
 pub(crate) fn host(explanation: &Explanation) -> Vec<String> {
     let Some(host) = &explanation.host else { return Vec::new() };
@@ -238,18 +249,14 @@ pub(crate) fn host(explanation: &Explanation) -> Vec<String> {
     let vcpus: Vec<String> = (host.vcpus.iter())
         .map(|vcpu| format!("CPU {} is {}", vcpu.cpu, words::thread(&vcpu.comm, vcpu.tid)))
         .collect();
-    let about =
-        [&host.trace.kernel_release, &host.trace.clock].map(|text| text.as_deref().unwrap_or("unknown"));
-    let [release, clock] = about.map(words::clean);
     vec![
-        format!("{}: kernel {release}, clock {clock}; {}", words::clean(&host.file), vcpus.join(", ")),
+        format!("{}; {}", of_other(&host.file, &host.trace), vcpus.join(", ")),
         format!(
             "its clock is joined with the guest's within {}: all {} times at which it shows these threads away lie between two \
-             events of the guest (offset {} s, drift {:.1} ppm)",
+             events of the guest ({})",
             join.error,
             words::count(join.agreeing),
-            words::instant(join.offset),
-            join.drift_ppb as f64 / 1e3
+            clocks_apart(join.offset, join.drift_ppb)
         ),
         format!(
             "it covers {} to {} of the guest's time; the sums by thread above are the guest's own view",

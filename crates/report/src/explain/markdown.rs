@@ -60,7 +60,7 @@ fn peer(explanation: &Explanation) -> String {
     text += &format!("\n{}\n", escape(&peer_facts::round_trip(worst, peer.join.error)));
     text += "\n| hop | time | usually | charged to |\n|---|--:|--:|---|\n";
     for hop in &worst.hops {
-        let charges = peer_facts::charges(hop, CHARGES).join(", ");
+        let charges = peer_facts::charges(hop).collect::<Vec<_>>().join(", ");
         let place = in_table(&peer_facts::place(hop));
         text += &format!("| {place} | {} | {} | {} |\n", hop.time(), hop.usually, in_table(&charges));
     }

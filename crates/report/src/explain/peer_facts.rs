@@ -1,5 +1,6 @@
 //! The side of another machine in words, for every format of text.
 
+use crate::explain::facts;
 use crate::words;
 use std::fmt::Write;
 use whylate_base::Ns;
@@ -9,19 +10,15 @@ use whylate_ledger::{Explanation, PeerHop, PeerPlace, RoundTrip};
 pub(crate) fn joined(explanation: &Explanation) -> Vec<String> {
     let Some(peer) = &explanation.peer else { return Vec::new() };
     let join = &peer.join;
-    let about =
-        [&peer.trace.kernel_release, &peer.trace.clock].map(|text| text.as_deref().unwrap_or("unknown"));
-    let [release, clock] = about.map(words::clean);
     let mut facts = vec![
-        format!("{}: kernel {release}, clock {clock}", words::clean(&peer.file)),
+        facts::of_other(&peer.file, &peer.trace),
         format!(
             "its clock is joined with this machine's within {}: none of {} packets to it and {} from it arrives before it was \
-             sent (offset {} s, drift {:.1} ppm)",
+             sent ({})",
             join.error,
             words::count(join.sent),
             words::count(join.received),
-            words::instant(join.offset),
-            join.drift_ppb as f64 / 1e3
+            facts::clocks_apart(join.offset, join.drift_ppb)
         ),
     ];
     facts.extend(peer.times.as_ref().map(|times| {
@@ -62,13 +59,8 @@ pub(crate) fn place(hop: &PeerHop) -> String {
     }
 }
 
-/// What a hop is charged to, most first, at most `most`.
-pub(crate) fn charges(hop: &PeerHop, most: usize) -> Vec<String> {
-    let charges = hop.charges.iter().take(most);
-    charges
-        .map(|(cause, by, time)| {
-            let by = by.as_ref().map_or_else(String::new, |by| format!(" {}", words::culprit(by)));
-            format!("{cause}{by} {time}")
-        })
-        .collect()
+/// What a hop is charged to, the most first, as far as it is shown.
+pub(crate) fn charges(hop: &PeerHop) -> impl Iterator<Item = String> {
+    const SHOWN: usize = 3;
+    hop.charges.iter().take(SHOWN).map(facts::charge)
 }

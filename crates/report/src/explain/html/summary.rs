@@ -149,7 +149,6 @@ pub(crate) fn host(explanation: &Explanation) -> Markup {
 
 /// How another machine's recording was joined, with the hops of the worst round trip.
 pub(crate) fn peer(explanation: &Explanation) -> Markup {
-    const CHARGES: usize = 3;
     html! {
         @if let Some(peer) = &explanation.peer {
             section {
@@ -161,7 +160,7 @@ pub(crate) fn peer(explanation: &Explanation) -> Markup {
                         @for hop in &worst.hops {
                             li {
                                 (peer_facts::place(hop)) ": " (hop.time().to_string()) ", usually "
-                                (hop.usually.to_string()) " " (peer_facts::charges(hop, CHARGES).join(", "))
+                                (hop.usually.to_string()) " " (peer_facts::charges(hop).collect::<Vec<_>>().join(", "))
                             }
                         }
                     }

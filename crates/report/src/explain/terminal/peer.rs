@@ -7,9 +7,6 @@ use crate::words;
 use whylate_base::Ns;
 use whylate_ledger::{Explanation, RoundTrip};
 
-/// Charges of a hop that are shown.
-const CHARGES: usize = 3;
-
 pub(super) fn write(page: &mut Page, explanation: &Explanation) {
     let Some(peer) = &explanation.peer else { return };
     page.gap();
@@ -30,7 +27,7 @@ fn hops(page: &mut Page, trip: &RoundTrip, error: Ns) {
     for hop in &trip.hops {
         let accused = slowest.is_some_and(|slowest| std::ptr::eq(slowest, hop));
         let ink = if accused { Ink::Red } else { Ink::Plain };
-        let mut charges = peer_facts::charges(hop, CHARGES).into_iter();
+        let mut charges = peer_facts::charges(hop);
         lines.push(vec![
             Cell::new(if accused { ">" } else { "" }, ink),
             Cell::new(words::clean(&peer_facts::place(hop)), ink),
