@@ -1,50 +1,50 @@
 //! Programs that a real-time thread starts and that inherit its priority.
 
+use super::lines::{Line, Placed, by_line};
 use super::rule::{DoctorRule, Needs, page};
 use super::start_in_loop::starts;
 use crate::doctor::facts::{Call, Observation, ThreadFacts};
 use crate::doctor::finding::{DoctorFinding, FoundThread};
-use std::collections::BTreeMap;
-use whylate_base::{Ns, Severity, SourceLocation, Tid};
+use whylate_base::{Ns, Severity, Tid};
+use whylate_events::StackId;
 
 pub(super) const RULE: DoctorRule =
     DoctorRule { code: "fork-priority", page: page!("fork-priority"), needs: Needs::AllCalls, find };
 
 fn find(observation: &Observation) -> Vec<DoctorFinding> {
-    let mut starts: BTreeMap<(Tid, Option<String>), Vec<Start<'_>>> = BTreeMap::new();
-    for start in observation.threads.values().filter_map(|child| inherits(observation, child)) {
-        let line = start.location.as_ref().map(ToString::to_string);
-        starts.entry((start.parent.tid, line)).or_default().push(start);
-    }
-    starts.values().filter_map(|starts| finding(starts)).collect()
+    let starts: Vec<Start<'_>> =
+        observation.threads.values().filter_map(|child| inherits(observation, child)).collect();
+    let lines = by_line(observation, starts.iter().map(|start| (start.parent, start)));
+    lines.iter().filter_map(finding).collect()
 }
 
 /// A program that a real-time thread started.
 struct Start<'a> {
     parent: &'a ThreadFacts,
     child: &'a ThreadFacts,
-    location: Option<SourceLocation>,
+    call: Option<&'a Call>,
+}
+
+impl Placed for Start<'_> {
+    fn stack(&self) -> Option<StackId> {
+        self.call.and_then(|call| call.stack)
+    }
+
+    fn duration(&self) -> Option<Ns> {
+        None
+    }
 }
 
 /// Those of one thread at one line, in one finding.
-fn finding(starts: &[Start<'_>]) -> Option<DoctorFinding> {
-    let Start { parent, child, location } = starts.first()?;
-    let title = match starts.len() {
-        1 => format!("{} starts {}, which inherits its priority", parent.ranked_name(), child.name()),
-        count => format!(
-            "{} starts {} and {} more, which inherit its priority",
-            parent.ranked_name(),
-            child.name(),
-            count - 1
-        ),
+fn finding(line: &Line<'_, Start<'_>>) -> Option<DoctorFinding> {
+    let child = line.items.first()?.child;
+    let (parent, child_name) = (line.thread.ranked_name(), child.name());
+    let title = match line.items.len() {
+        1 => format!("{parent} starts {child_name}, which inherits its priority"),
+        count => format!("{parent} starts {child_name} and {} more, which inherit its priority", count - 1),
     };
-    let mut finding = DoctorFinding::new(RULE.code, Severity::Warning, title)
-        .of(parent)
-        .at(location.clone())
-        .times(starts.len(), None)
-        .because(WHY)
-        .fix(FIX);
-    finding.other = Some((FoundThread::from(*child), None));
+    let mut finding = line.finding(RULE.code, Severity::Warning, title).because(WHY).fix(FIX);
+    finding.other = Some((FoundThread::from(child), None));
     Some(finding)
 }
 
@@ -60,8 +60,7 @@ fn inherits<'a>(observation: &'a Observation, child: &'a ThreadFacts) -> Option<
     if raised.end.is_none_or(|raised| raised > at) || !parent.policy.is_realtime() {
         return None;
     }
-    let call = start_of(observation, parent.tid, at);
-    Some(Start { parent, child, location: observation.location(call.and_then(|call| call.stack)) })
+    Some(Start { parent, child, call: start_of(observation, parent.tid, at) })
 }
 
 /// The call in which a thread started another.
