@@ -67,7 +67,8 @@ fn recorded(model: &Model, thread: usize) -> Vec<Option<Ns>> {
 pub fn replay(recording: &Recording, asked: &ReplayOptions) -> Result<SimulationReport, ChangeError> {
     let (mut model, changed) = change::apply(recording, &asked.changes)?;
     let chosen = chosen(recording, asked, &changed)?;
-    for &thread in &asked_for(recording, &asked.tasks)? {
+    let compared = asked_for(recording, &asked.tasks)?;
+    for &thread in &compared {
         model.tasks[thread].deadline = asked.deadline;
     }
     // What is compared with the recording is as long as that.
@@ -109,7 +110,6 @@ pub fn replay(recording: &Recording, asked: &ReplayOptions) -> Result<Simulation
             "interrupts come when they came in the recording, and again after its end, whatever is changed".to_owned()
         }
     });
-    let compared = asked_for(recording, &asked.tasks)?;
     report.replay = Some(ReplayReport {
         length: seen,
         changes,

@@ -265,8 +265,7 @@ impl WatchStore {
             let io = |source| OutputError::Io { path: path.clone(), source };
             let mut file = OutputFile::create(&path, mode)?;
             data.write(file.file()).map_err(io)?;
-            let bytes = file.file().metadata().map_err(io)?.len();
-            file.keep().map(|_| bytes)
+            file.keep()
         };
         write().map_err(|error: OutputError| match &error {
             OutputError::Io { path, source } => (source.kind(), format!("{}: {source}", path.display())),

@@ -1,12 +1,12 @@
 //! A mean model has the distributions of the recording, for other lengths and seeds.
 
+use crate::recording::replayed;
 use whylate_base::Ns;
 use whylate_events::{Event, EventSource, VecSource, drain};
 use whylate_simulate::change::WrittenChange;
 use whylate_simulate::recording::{self, Recording};
-use whylate_simulate::replay::{ReplayOptions, replay};
 use whylate_simulate::taskset::{Overrides, read};
-use whylate_simulate::{ReplayReport, SimulatedSource, mean};
+use whylate_simulate::{SimulatedSource, mean};
 
 const TASKS: &str = r#"
 [machine]
@@ -59,21 +59,11 @@ fn recorded() -> Recording {
     recording::read(VecSource::new(events, info, true)).expect("a recording")
 }
 
-fn report(recording: &Recording, tasks: &[&str], changes: &[WrittenChange]) -> ReplayReport {
-    let asked = ReplayOptions {
-        tasks: tasks.iter().map(|&task| task.to_owned()).collect(),
-        deadline: None,
-        changes: changes.to_vec(),
-        worst: 1,
-    };
-    replay(recording, &asked).expect("run").replay.expect("of a recording")
-}
-
 #[test]
 fn a_mean_model_has_the_recordings_distributions() {
     let recording = recorded();
     let model = mean(&recording, recording.length, 1);
-    let report = report(&model, &["ctl", "rogue", "filter", "low", "high"], &[]);
+    let report = replayed(&model, &["ctl", "rogue", "filter", "low", "high"], &[]);
     let error = report.mean.expect("a mean model").error.expect("compared");
     assert_eq!(error.threads, 5);
     assert!(error.median.abs() < 0.05 && error.jobs.abs() < 0.1, "{error:?}");
@@ -92,7 +82,7 @@ fn a_mean_model_has_the_recordings_distributions() {
 fn a_mean_model_runs_for_any_length_and_the_seed_decides() {
     let recording = recorded();
     let run = |duration: Ns, seed: u64| {
-        let report = report(&mean(&recording, duration, seed), &["ctl"], &[]);
+        let report = replayed(&mean(&recording, duration, seed), &["ctl"], &[]);
         let thread = report.threads.first().expect("shown").clone();
         (thread.predicted.or(thread.replayed).expect("run"), report.changes)
     };
@@ -110,7 +100,7 @@ fn changes_have_their_effect_on_a_mean_model() {
     let recording = recorded();
     let model = mean(&recording, recording.length, 1);
     let new = |changes: &[WrittenChange]| {
-        let report = report(&model, &["ctl"], changes);
+        let report = replayed(&model, &["ctl"], changes);
         let thread = report.threads.first().expect("shown").clone();
         (thread.replayed.expect("run").max, thread.predicted.expect("predicted").max)
     };

@@ -73,7 +73,7 @@ fn recorded(events: Vec<Event>, info: whylate_events::TraceInfo) -> Recording {
     recording::read(VecSource::new(events, info, true)).expect("a recording")
 }
 
-fn replayed(recording: &Recording, tasks: &[&str], changes: &[WrittenChange]) -> ReplayReport {
+pub(crate) fn replayed(recording: &Recording, tasks: &[&str], changes: &[WrittenChange]) -> ReplayReport {
     let asked = ReplayOptions {
         tasks: tasks.iter().map(|&task| task.to_owned()).collect(),
         deadline: None,

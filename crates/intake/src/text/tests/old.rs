@@ -99,7 +99,7 @@ fn the_line_with_the_tracer_stands_for_a_missing_title() {
     assert_eq!(latency.task.map(|task| task.tid), Some(Tid(964)), "and not the waker of the first line");
     assert_eq!(info.format, "wakeup_rt without its title");
     assert!(events.iter().any(|event| matches!(event.kind, Wakeup { .. })));
-    // Of another tracer, and without one, such a line is nobody's header.
+    // Of another tracer, and without one, such a line is no header.
     for other in ["# tracer: function", "# a comment"] {
         let (_, info) = all(&format!("{head}{lines}").replace("# tracer: wakeup_rt", other));
         assert_eq!(info.latency, None, "{other}");
