@@ -13,7 +13,7 @@ use std::fs;
 use std::path::Path;
 
 /// Larger files are not looked through.
-const MOST_BYTES: u64 = 256 << 20;
+pub(crate) const MOST_BYTES: u64 = 256 << 20;
 
 /// A call with a constant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -26,11 +26,11 @@ pub struct ConstantCall {
 
 /// Where a function is called by.
 #[derive(Debug, Default)]
-struct Targets {
+pub(crate) struct CallTargets {
     /// Its own address, and those of its entries in procedure linkage tables.
-    entries: BTreeSet<u64>,
+    pub(crate) entries: BTreeSet<u64>,
     /// The slots that hold its address.
-    slots: BTreeSet<u64>,
+    pub(crate) slots: BTreeSet<u64>,
 }
 
 /// The calls of a function in a program or library, in order; none where the file cannot be read, or is of another
@@ -46,7 +46,7 @@ pub fn constant_calls(path: &Path, function: &str) -> Vec<ConstantCall> {
         Architecture::Aarch64 => arm64::calls,
         _ => return Vec::new(),
     };
-    let targets = targets(&file, function);
+    let targets = call_targets(&file, function);
     let text = file.sections().filter(|section| section.kind() == SectionKind::Text && !is_table(section));
     let found: BTreeSet<ConstantCall> = text
         .flat_map(|section| calls(section.data().unwrap_or_default(), section.address(), &targets))
@@ -59,12 +59,13 @@ fn is_table<'a>(section: &impl ObjectSection<'a>) -> bool {
     section.name().is_ok_and(|name| name.starts_with(".plt"))
 }
 
-fn targets(file: &object::File<'_>, function: &str) -> Targets {
+/// Where a function is called by in a file.
+pub(crate) fn call_targets(file: &object::File<'_>, function: &str) -> CallTargets {
     let is_named =
         |name: object::Result<&str>| name.is_ok_and(|name| name.trim_start_matches('_') == function);
     let symbols = file.symbols().chain(file.dynamic_symbols());
     let defined = symbols.filter(|symbol| symbol.is_definition() && symbol.address() != 0);
-    let mut targets = Targets::default();
+    let mut targets = CallTargets::default();
     targets.entries.extend(defined.filter(|symbol| is_named(symbol.name())).map(|symbol| symbol.address()));
     if let (Some(relocations), Some(table)) = (file.dynamic_relocations(), file.dynamic_symbol_table()) {
         let of_function = |target| match target {
@@ -89,12 +90,12 @@ fn targets(file: &object::File<'_>, function: &str) -> Targets {
 }
 
 /// Four bytes at a place.
-fn word(code: &[u8], at: usize) -> Option<u32> {
+pub(crate) fn word(code: &[u8], at: usize) -> Option<u32> {
     Some(u32::from_le_bytes(code.get(at..at.checked_add(4)?)?.try_into().ok()?))
 }
 
 mod x86_64 {
-    use super::{ConstantCall, Targets, word};
+    use super::{CallTargets, ConstantCall, word};
     use std::collections::BTreeSet;
 
     /// The argument is moved at most so many bytes before the call.
@@ -116,7 +117,7 @@ mod x86_64 {
             .collect()
     }
 
-    pub(super) fn calls(code: &[u8], base: u64, targets: &Targets) -> Vec<ConstantCall> {
+    pub(super) fn calls(code: &[u8], base: u64, targets: &CallTargets) -> Vec<ConstantCall> {
         let is_call = |at: usize| match (code[at], code.get(at + 1)) {
             // call, jmp: to an address; through a slot.
             (0xe8 | 0xe9, _) => {
@@ -151,7 +152,7 @@ mod x86_64 {
 }
 
 mod arm64 {
-    use super::{ConstantCall, Targets, word};
+    use super::{CallTargets, ConstantCall, word};
     use std::collections::BTreeSet;
 
     /// The argument is moved at most so many instructions before the call.
@@ -179,7 +180,7 @@ mod arm64 {
         entries.flatten().collect()
     }
 
-    pub(super) fn calls(code: &[u8], base: u64, targets: &Targets) -> Vec<ConstantCall> {
+    pub(super) fn calls(code: &[u8], base: u64, targets: &CallTargets) -> Vec<ConstantCall> {
         let instructions: Vec<u32> = (0..code.len()).step_by(4).filter_map(|at| word(code, at)).collect();
         let address = |at: usize| base + 4 * at as u64;
         let is_call = |at: usize| {
@@ -224,7 +225,7 @@ mod tests {
 
     #[test]
     fn the_last_constant_before_a_call_counts_on_x86_64() {
-        let targets = Targets { entries: [0x40_1000].into(), slots: [0x40_3018].into() };
+        let targets = CallTargets { entries: [0x40_1000].into(), slots: [0x40_3018].into() };
         let mov = [0xbf, 6, 0, 0, 0];
         let lea = [0x48, 0x8d, 0x74, 0x24, 0x10];
         let r15 = [0x41, 0xbf, 5, 0, 0, 0];
@@ -250,7 +251,7 @@ mod tests {
 
     #[test]
     fn the_last_constant_before_a_call_counts_on_arm64() {
-        let targets = Targets { entries: [BASE + 0x100].into(), slots: [0x41_1ff8].into() };
+        let targets = CallTargets { entries: [BASE + 0x100].into(), slots: [0x41_1ff8].into() };
         let code = |words: &[u32]| words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>();
         let branch = |kind: u32, at: u32| (kind << 26) | ((0x100 - 4 * at) / 4);
         let (bl, b) = (0b10_0101, 0b00_0101);

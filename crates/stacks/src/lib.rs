@@ -19,6 +19,7 @@
     expect(dead_code, reason = "without an unwinder no frame table is read")
 )]
 
+mod called_functions;
 mod cfi;
 mod collector;
 mod constant_calls;
@@ -54,6 +55,7 @@ mod table;
 mod unwind;
 mod usdt;
 
+pub use called_functions::called_functions;
 pub use constant_calls::{ConstantCall, constant_calls};
 pub use files::ModuleFiles;
 pub use function_place::{FunctionPlace, FunctionPlaceError};

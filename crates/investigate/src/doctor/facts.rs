@@ -5,7 +5,7 @@ use super::interpreter;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 use whylate_base::{Comm, CpuSet, Ns, Policy, SourceLocation, Tid};
-use whylate_events::{Frame, StackId, Stacks};
+use whylate_events::{AddressId, Frame, StackId, Stacks};
 
 /// What was observed of a program and of the processes that it started.
 #[derive(Clone, Debug, Default)]
@@ -24,6 +24,8 @@ pub(crate) struct Observation {
     pub(crate) inversions: Vec<Inversion>,
     /// Where the code of the real-time threads' program files reads a coarse clock.
     pub(crate) coarse_reads: Vec<CoarseRead>,
+    /// The function that the program calls at an address, where only its code shows that.
+    pub(crate) called_names: HashMap<AddressId, &'static str>,
     /// When a descriptor of a process began to refer to something else, by process and number, in the order of time.
     pub(crate) descriptor_changes: HashMap<(Tid, i32), Vec<Ns>>,
     /// The call stacks.
@@ -453,11 +455,12 @@ impl Observation {
         known.min_by_key(|(look, _)| (look.begin.0 - at.0).abs()).map(|(_, descriptor)| descriptor)
     }
 
-    /// The functions of a stack, innermost first.
+    /// The functions of a stack, innermost first; behind them those that only the code of their callers shows.
     pub(crate) fn functions(&self, stack: Option<StackId>) -> impl Iterator<Item = &str> {
-        stack
-            .into_iter()
-            .flat_map(|stack| self.stacks.frames(stack))
-            .filter_map(|frame| frame.location?.function.as_deref())
+        let frames = stack.into_iter().flat_map(|stack| self.stacks.frames(stack));
+        let addresses =
+            stack.and_then(|stack| self.stacks.stacks.get(stack.0 as usize)).into_iter().flatten();
+        let called = addresses.filter_map(|address| self.called_names.get(address).copied());
+        frames.filter_map(|frame| frame.location?.function.as_deref()).chain(called)
     }
 }

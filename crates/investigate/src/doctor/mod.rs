@@ -10,6 +10,7 @@
 //! A rule accuses only what was seen. What could not be seen is listed in the report, with the rules that needed it.
 
 mod call_flags;
+mod called_names;
 mod calls;
 mod coarse_reads;
 mod conclude;

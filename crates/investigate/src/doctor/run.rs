@@ -1,7 +1,6 @@
 //! An examination from its start to its report.
 
 use super::calls::stack_filter;
-use super::coarse_reads;
 use super::error::DoctorError;
 use super::examine;
 use super::gather;
@@ -11,6 +10,7 @@ use super::report::DoctorReport;
 use super::scratch;
 use super::untraced;
 use super::watch::Watch;
+use super::{called_names, coarse_reads};
 use crate::in_full;
 use crate::record::{
     RecordError, RecordOptions, RecordReport, StackOptions, Stop, record_watched, stack_notes,
@@ -106,6 +106,7 @@ fn traced(options: &DoctorOptions, target: &Target, stop: &Stop) -> Result<Docto
     let (mut observation, missing) = gather::observation(&mut *source, watched);
     unseen.extend(missing);
     drop(source);
+    observation.called_names = called_names::find(&observation);
     observation.coarse_reads = coarse_reads::find(&observation, &options.symbols);
     observation.inversions = inversions::find(whylate_intake::open(&recording.output, WANTED)?, &observation);
     Ok(examine::report(&observation, unseen, recorded.duration, recorded.child))

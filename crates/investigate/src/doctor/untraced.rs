@@ -1,12 +1,12 @@
 //! An observation without tracing, for one's own programs: call stacks of page faults, and `/proc`.
 
-use super::coarse_reads;
 use super::error::DoctorError;
 use super::examine;
 use super::gather;
 use super::options::{CLOCK_PERIOD, DoctorOptions, DoctorTarget, LOST_STACKS, NO_STACKS};
 use super::report::DoctorReport;
 use super::watch::Watch;
+use super::{called_names, coarse_reads};
 use crate::record::{Stop, Workload, stack_notes, threads_of};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -74,6 +74,7 @@ pub(super) fn observe(
         ended => ended.and_then(Result::ok),
     };
     let mut observation = gather::without_trace(watched, stacks);
+    observation.called_names = called_names::find(&observation);
     observation.coarse_reads = coarse_reads::find(&observation, &options.symbols);
     Ok(examine::report(&observation, unseen, duration, child))
 }
