@@ -69,6 +69,7 @@ calls! {
     TimerCreate "timer_create" 222 107,
     ClockGetTime "clock_gettime" 228 113,
     ClockNanosleep "clock_nanosleep" 230 115,
+    ExitGroup "exit_group" 231 94,
     EpollWait "epoll_wait" 232 -1,
     MqTimedReceive "mq_timedreceive" 243 183,
     Openat "openat" 257 56,
@@ -110,8 +111,14 @@ impl SystemCall {
 }
 
 /// Calls that ordinary programs make so often that a stack of each would cost much, and whose line no rule needs.
-const WITHOUT_STACK: [SystemCall; 5] =
-    [SystemCall::Read, SystemCall::Close, SystemCall::Dup2, SystemCall::Dup3, SystemCall::RtSigreturn];
+const WITHOUT_STACK: [SystemCall; 6] = [
+    SystemCall::Read,
+    SystemCall::Close,
+    SystemCall::Dup2,
+    SystemCall::Dup3,
+    SystemCall::RtSigreturn,
+    SystemCall::ExitGroup,
+];
 
 /// The filter of `raw_syscalls:sys_enter` that selects the calls whose line a rule needs (`Documentation/trace/events.rst`).
 pub(super) fn stack_filter() -> String {

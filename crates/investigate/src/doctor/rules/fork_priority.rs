@@ -1,8 +1,9 @@
-//! Programs that a real-time thread starts and that inherit its priority.
+//! Programs and processes that a real-time thread starts and that inherit its priority.
 
 use super::lines::{Line, Placed, by_line};
 use super::rule::{DoctorRule, Needs, page};
 use super::start_in_loop::starts;
+use crate::doctor::calls::SystemCall;
 use crate::doctor::facts::{Call, Observation, ThreadFacts};
 use crate::doctor::finding::{DoctorFinding, FoundThread};
 use whylate_base::{Ns, Severity, Tid};
@@ -48,11 +49,14 @@ fn finding(line: &Line<'_, Start<'_>>) -> Option<DoctorFinding> {
     Some(finding)
 }
 
-/// A process that a thread started after it had made itself real-time, that executed another program, and never asked for a
-/// priority itself. What a launcher such as chrt(1) or a shell hands on is meant.
+/// A process that a thread started after it had made itself real-time, that executed another program or did a job of files
+/// and ended, and never asked for a priority itself. What a launcher such as chrt(1) or a shell hands on is meant.
 fn inherits<'a>(observation: &'a Observation, child: &'a ThreadFacts) -> Option<Start<'a>> {
     let (parent, at) = child.forked?;
-    child.executed.filter(|_| child.policy.is_realtime() && child.requests.is_empty())?;
+    let is_meant = child.executed.is_none() && !is_job(observation, child);
+    if is_meant || !child.policy.is_realtime() || !child.requests.is_empty() {
+        return None;
+    }
     let parent = observation.threads.get(&parent).filter(|parent| parent.pid != child.pid)?;
     let raised =
         parent.requests.iter().find(|request| request.is_for_realtime() && request.error.is_none())?;
@@ -63,6 +67,26 @@ fn inherits<'a>(observation: &'a Observation, child: &'a ThreadFacts) -> Option<
     Some(Start { parent, child, call: start_of(observation, parent.tid, at) })
 }
 
+/// A process that works with files and ends, and has no period of its own: no part of the real-time work, such as one that
+/// saves a snapshot. One that lasts, or only computes, may have the priority for a reason.
+fn is_job(observation: &Observation, child: &ThreadFacts) -> bool {
+    use SystemCall as C;
+    let mut own = observation.threads.values().filter(|thread| thread.pid == child.tid);
+    if own.any(|thread| thread.path.is_some()) {
+        return false;
+    }
+    let did = |is_one: fn(C) -> bool| {
+        observation.calls.iter().any(|call| call.tid == child.tid && is_one(call.call))
+    };
+    let uses_files = |call| {
+        matches!(
+            call,
+            C::Open | C::Openat | C::Openat2 | C::Creat | C::Fsync | C::Fdatasync | C::Syncfs | C::Sync
+        )
+    };
+    did(|call| call == C::ExitGroup) && did(uses_files)
+}
+
 /// The call in which a thread started another.
 fn start_of(observation: &Observation, tid: Tid, at: Ns) -> Option<&Call> {
     let is_one = |call: &&Call| {
@@ -71,9 +95,9 @@ fn start_of(observation: &Observation, tid: Tid, at: Ns) -> Option<&Call> {
     observation.calls.iter().find(is_one)
 }
 
-const WHY: &str = "a new process has the policy and priority of the thread that starts it, and keeps them when it executes another \
-     program: that program, which was not written for it, then keeps every other thread of its CPU waiting, and at the same \
-     priority the real-time thread as well";
+const WHY: &str = "a new process has the policy and priority of the thread that starts it, also when it executes another program: \
+     work that is not real-time then keeps every other thread of its CPU waiting, and at the same priority the real-time \
+     thread as well";
 
 const FIX: &[&str] = &[
     "SCHED_RESET_ON_FORK: sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &param); children are then SCHED_OTHER",
@@ -84,8 +108,7 @@ const FIX: &[&str] = &[
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::doctor::calls::SystemCall;
-    use crate::doctor::facts::PolicyRequest;
+    use crate::doctor::facts::{PolicyRequest, RealTimePath};
     use crate::doctor::made_up::{PID, call, found, program, request};
     use whylate_base::Policy;
 
@@ -95,9 +118,9 @@ mod tests {
             Call { start: Ns(10), end: Some(Ns(20)), ..call(11, SystemCall::SchedSetScheduler, &[0, 1], 3) };
         let start =
             Call { start: Ns(30), end: Some(Ns(90)), ret: Some(20), ..call(11, SystemCall::Clone, &[], 4) };
-        let made = |change: fn(&mut ThreadFacts, &mut Vec<PolicyRequest>)| {
+        let made_with = |calls: &[Call], change: fn(&mut ThreadFacts, &mut Vec<PolicyRequest>)| {
             let mut observation = program(&[(11, Policy::Fifo, 50)]);
-            observation.calls = vec![raise, start];
+            observation.calls = [&[raise, start], calls].concat();
             let mut asked = vec![request(11, 0, Policy::Fifo, None)];
             let mut child = ThreadFacts::new(Tid(20), Tid(20));
             (child.policy, child.priority) = (Policy::Fifo, 50);
@@ -107,6 +130,22 @@ mod tests {
             observation.threads.insert(child.tid, child);
             found(&observation)
         };
+        let made = |change| made_with(&[], change);
+        let of_child = |kind, at| Call { start: Ns(at), ..call(20, kind, &[], 5) };
+        let (opens, ends) = (of_child(SystemCall::Openat, 50), of_child(SystemCall::ExitGroup, 70));
+        let forked = |child: &mut ThreadFacts, _: &mut Vec<PolicyRequest>| child.executed = None;
+        let periodic = |child: &mut ThreadFacts, _: &mut Vec<PolicyRequest>| {
+            child.executed = None;
+            child.path = Some(RealTimePath { start: Ns(51), warm: Ns(52), end: Ns(60), waits: 9 });
+        };
+        assert_eq!(made_with(&[opens, ends], forked), [("fork-priority", Some(4))]);
+        for (what, found) in [
+            ("it lasts", made_with(&[opens], forked)),
+            ("it computes", made_with(&[ends], forked)),
+            ("it is periodic", made_with(&[Call { start: Ns(45), ..opens }, ends], periodic)),
+        ] {
+            assert!(!found.iter().any(|(code, _)| *code == "fork-priority"), "{what}: {found:?}");
+        }
         assert_eq!(made(|_, _| {}), [("fork-priority", Some(4))]);
         for (what, found) in [
             ("reset", made(|child, _| child.policy = Policy::Other)),
