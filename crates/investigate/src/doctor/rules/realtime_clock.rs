@@ -26,7 +26,9 @@ const MISTAKE: Mistake = Mistake {
 };
 
 fn find(observation: &Observation) -> Vec<DoctorFinding> {
-    let sleeps = observation.path_calls().filter(|(_, call)| is_sleep(call));
+    let sleeps = observation
+        .path_calls()
+        .filter(|(_, call)| is_sleep(call) || sleeps_for_system_clock(observation, call));
     let sleeps = by_line(observation, sleeps);
     let timers = by_line(observation, timers(observation));
     let waits = observation.path_calls().filter(|(_, call)| is_timed_out(call));
@@ -38,6 +40,15 @@ fn find(observation: &Observation) -> Vec<DoctorFinding> {
 
 fn is_sleep(call: &Call) -> bool {
     call.call == SystemCall::ClockNanosleep && call.args[0] == 0 && call.args[1] & TIMER_ABSTIME != 0
+}
+
+/// A relative sleep in `std::this_thread::sleep_until` of C++ for `std::chrono::system_clock`: the C++ library computes from
+/// that clock how long to sleep (libstdc++, `bits/this_thread_sleep.h`).
+fn sleeps_for_system_clock(observation: &Observation, call: &Call) -> bool {
+    matches!(call.call, SystemCall::ClockNanosleep | SystemCall::Nanosleep)
+        && observation
+            .functions(call.stack)
+            .any(|function| function.contains("sleep_until<") && function.contains("system_clock"))
 }
 
 /// A wait of a condition variable that ended by its timeout.
@@ -67,3 +78,28 @@ const FIX: &[&str] = &[
      timerfd_create(CLOCK_MONOTONIC, ...)",
     "for condition variables: pthread_condattr_setclock(&attr, CLOCK_MONOTONIC), or pthread_cond_clockwait()",
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::doctor::made_up::{call, found, program};
+    use std::sync::Arc;
+    use whylate_base::Policy;
+
+    #[test]
+    fn a_sleep_for_the_system_clock_is_one_by_its_function() {
+        let sleep = call(11, SystemCall::ClockNanosleep, &[0, 0], 7);
+        for (function, expected) in [
+            ("sleep_until<std::chrono::_V2::system_clock, std::chrono::duration<long int> >", true),
+            ("sleep_until<std::chrono::_V2::steady_clock, std::chrono::duration<long int> >", false),
+            ("sleep_for<long int, std::ratio<1, 1000> >", false),
+        ] {
+            let mut observation = program(&[(11, Policy::Fifo, 50)]);
+            observation.calls = vec![sleep];
+            let stacks = Arc::get_mut(&mut observation.stacks).expect("one owner");
+            stacks.addresses[7].locations[0].function = Some(function.into());
+            let expected: &[_] = if expected { &[("realtime-clock", Some(7))] } else { &[] };
+            assert_eq!(found(&observation), expected, "{function}");
+        }
+    }
+}
