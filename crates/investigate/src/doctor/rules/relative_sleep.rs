@@ -1,17 +1,20 @@
 //! Periods that are made of relative sleeps.
 
-use super::lines::{by_line, times};
+use super::lines::{Line, by_line, times};
 use super::rule::{DoctorRule, Needs, page};
 use crate::doctor::call_flags::TIMER_ABSTIME;
 use crate::doctor::calls::SystemCall;
 use crate::doctor::facts::{Call, Observation};
 use crate::doctor::finding::DoctorFinding;
 use crate::doctor::futex::FutexCall;
+use crate::doctor::path::wait_point;
 use whylate_base::{Ns, Severity};
 
 pub(super) const RULE: DoctorRule =
     DoctorRule { code: "relative-sleep", page: page!("relative-sleep"), needs: Needs::Calls, find };
 
+/// As many yields in one period are a loop that waits.
+const SPIN: usize = 3;
 /// Fewer sleeps are no period.
 const ENOUGH: usize = 5;
 /// So many show how regular they are.
@@ -27,6 +30,7 @@ fn find(observation: &Observation) -> Vec<DoctorFinding> {
     let timeouts = by_line(observation, timeouts).into_iter();
     let timeouts = timeouts.filter(|line| is_timeout(&line.items) && is_from_now(&line.items));
     let periods = relative.chain(absolute).chain(timeouts);
+    let periods = periods.filter(|line| !is_paced_otherwise(observation, line));
     periods
         .map(|line| {
             let title =
@@ -37,6 +41,27 @@ fn find(observation: &Observation) -> Vec<DoctorFinding> {
             line.finding(RULE.code, Severity::Warning, title).because(format!("{WHY}{drift}")).fix(FIX)
         })
         .collect()
+}
+
+/// True where something else makes the period: between the sleeps the thread waits for an input that comes, or spins with
+/// sched_yield(2). The sleep is a pause then.
+fn is_paced_otherwise(observation: &Observation, line: &Line<'_, Call>) -> bool {
+    let thread = line.thread;
+    let own: Vec<&Call> = observation.calls.iter().filter(|call| call.tid == thread.tid).collect();
+    let descriptor = |call: &Call| observation.descriptor(call.tid, call.fd(), call.start).cloned();
+    let is_input = |call: &Call| {
+        let came =
+            call.slept && call.ret.is_some_and(|ret| ret > 0 || (ret == 0 && call.call == SystemCall::Futex));
+        came && !is_sleep(call) && wait_point(call, thread.policy, &descriptor).is_some()
+    };
+    let paced = line.items.windows(2).filter(|pair| {
+        let from = own.partition_point(|call| call.start <= pair[0].start);
+        let to = own.partition_point(|call| call.start < pair[1].start);
+        let between = own.get(from..to).unwrap_or_default();
+        let yields = between.iter().filter(|call| call.call == SystemCall::SchedYield).count();
+        yields >= SPIN || between.iter().any(|call| is_input(call))
+    });
+    paced.count() * 2 > line.items.len()
 }
 
 fn is_sleep(call: &Call) -> bool {
@@ -181,6 +206,35 @@ mod tests {
             let expected: &[_] = if expected { &[("relative-sleep", Some(7))] } else { &[] };
             assert_eq!(found(&observation), expected, "{what}");
         }
+    }
+
+    #[test]
+    fn a_pause_in_a_loop_that_waits_for_input_is_no_period() {
+        let from_now = |n: i64, start: i64| start + 600 + n % 3;
+        let with = |between: fn(i64) -> Vec<Call>| {
+            let mut observation = program(&[(11, Policy::Fifo, 50)]);
+            for sleep in sleeps(0, from_now) {
+                observation.calls.extend(between(sleep.start.0 - 20));
+                observation.calls.push(sleep);
+            }
+            found(&observation)
+        };
+        fn at(start: i64, ret: i64, slept: bool, kind: SystemCall) -> Call {
+            Call {
+                start: Ns(start),
+                end: Some(Ns(start + 2)),
+                ret: Some(ret),
+                slept,
+                ..call(11, kind, &[3], 9)
+            }
+        }
+        let is_found = |between| with(between).contains(&("relative-sleep", Some(7)));
+        assert!(!is_found(|start| vec![at(start, 8, true, SystemCall::RecvFrom)]), "input");
+        assert!(is_found(|start| vec![at(start, 8, false, SystemCall::RecvFrom)]), "it was there");
+        assert!(is_found(|start| vec![at(start, 0, true, SystemCall::Poll)]), "none came");
+        assert!(is_found(|_| Vec::new()), "nothing");
+        let yields = |start| (0..3).map(|n| at(start + 3 * n, 0, false, SystemCall::SchedYield)).collect();
+        assert!(!is_found(yields), "a spin");
     }
 
     #[test]
