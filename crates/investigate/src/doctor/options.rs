@@ -30,7 +30,7 @@ pub enum DoctorTarget {
     Process(Tid),
 }
 
-/// What a thread spends its CPU time with is only looked at for spin locks.
+/// What a thread spends its CPU time with is only looked at for spin locks, and for loops that read a clock.
 pub(super) const CLOCK_PERIOD: Ns = Ns::from_ms(10);
 
 /// What it means that a call stack was lost.

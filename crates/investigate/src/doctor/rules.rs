@@ -40,6 +40,7 @@ rules! {
     condvar_herd,
     sched_yield,
     spin_lock,
+    busy_wait,
     file_lock,
     lock_by_semaphore,
     rwlock_without_inheritance,

@@ -18,6 +18,9 @@ const RESOLVERS: [&str; 9] = [
 /// The functions of syslog(3) and of sd_journal_print(3).
 const LOGGERS: [&str; 5] = ["syslog", "vsyslog", "syslog_chk", "vsyslog_chk", "sd_journal_send"];
 
+/// The functions that read a clock; the vDSO's have its name in front (vdso(7)).
+const CLOCK_READS: [&str; 3] = ["clock_gettime", "gettimeofday", "kernel_clock_gettime"];
+
 /// True for a call that resolves a name.
 pub(super) fn is_name_resolution(observation: &Observation, call: &Call) -> bool {
     observation.functions(call.stack).any(|function| {
@@ -48,6 +51,15 @@ pub(super) fn is_rwlock(observation: &Observation, call: &Call) -> bool {
 /// True for a stack in pthread_spin_lock(3).
 pub(super) fn is_spin_lock(observation: &Observation, stack: StackId) -> bool {
     observation.functions(Some(stack)).any(|function| plain(function) == "pthread_spin_lock")
+}
+
+/// True for a stack in a function that reads a clock.
+pub(super) fn is_clock_read(observation: &Observation, stack: StackId) -> bool {
+    // Whatever calls them comes behind them.
+    observation.functions(Some(stack)).take(2).any(|function| {
+        let plain = plain(function);
+        CLOCK_READS.contains(&plain.strip_prefix("vdso_").unwrap_or(plain))
+    })
 }
 
 /// A function's public name: without the underscores and `GI_` of glibc's internal aliases, and without its version.
