@@ -40,6 +40,8 @@ pub fn symbolize(stacks: &mut Stacks, files: &ModuleFiles, options: &SymbolOptio
     }
     stacks.notes.retain(|note| !Missing::is_sentence(note));
     let mut missing = Missing::default();
+    // The command's process runs this program until it executes its own.
+    let own = std::env::current_exe().ok();
     let names = Names::new(&options.debug_dirs);
     for (id, indices) in open {
         let Some(module) = stacks.modules.get(id.0 as usize) else { continue };
@@ -53,7 +55,9 @@ pub fn symbolize(stacks: &mut Stacks, files: &ModuleFiles, options: &SymbolOptio
         }
         if let Some(Tables { symbols, lines }) = answer.tables {
             let all_named = indices.iter().all(|&index| has_function(&stacks.addresses[index].locations));
-            missing.add(module, symbols || all_named, lines);
+            if own.as_deref() != Some(Path::new(&module.path)) {
+                missing.add(module, symbols || all_named, lines);
+            }
         }
         for note in answer.notes {
             if !stacks.notes.contains(&note) {

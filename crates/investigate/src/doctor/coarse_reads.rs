@@ -4,6 +4,7 @@ use super::facts::{CoarseRead, Observation};
 use super::interpreter;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use whylate_base::SourceLocation;
 use whylate_events::{AddressId, CodeAddress, CodeModule, ModuleId, ModuleKind, StackId, Stacks};
 use whylate_stacks::{ModuleFiles, SymbolOptions, constant_calls, symbolize};
 
@@ -53,10 +54,38 @@ fn in_module(module: &CodeModule, debug_dirs: &[PathBuf]) -> Vec<CoarseRead> {
     };
     let options = SymbolOptions { debug_dirs: debug_dirs.to_vec(), kallsyms: None };
     symbolize(&mut stacks, &ModuleFiles::default(), &options);
-    let place = |index: usize| Some(stacks.own_frame(StackId(index as u32))?.source());
+    let place = |index: usize| {
+        let source = stacks.own_frame(StackId(index as u32))?.source();
+        (!is_of_library(&source)).then_some(source)
+    };
     coarse
         .iter()
         .enumerate()
         .filter_map(|(index, &(_, clock))| Some(CoarseRead { clock, location: place(index)? }))
         .collect()
+}
+
+/// True for a function of the C library in a program that is linked with it statically: it has no line there, and one of the
+/// names that are reserved for the library (C17, 7.1.3).
+fn is_of_library(source: &SourceLocation) -> bool {
+    source.file.is_none() && source.function.as_deref().is_some_and(|name| name.starts_with("__"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_reserved_name_without_a_line_is_the_librarys() {
+        let source = |function: &str, file: Option<&str>| SourceLocation {
+            function: Some(function.to_owned()),
+            file: file.map(str::to_owned),
+            line: None,
+            module: None,
+            offset: None,
+        };
+        assert!(is_of_library(&source("__netlink_request", None)));
+        assert!(!is_of_library(&source("__netlink_request", Some("a.c"))));
+        assert!(!is_of_library(&source("read_clock", None)));
+    }
 }
