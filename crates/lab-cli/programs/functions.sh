@@ -24,3 +24,18 @@ blob() { truncate -s "$1" blob; }
 
 # A pair of virtual network devices, v0 and v1.
 veth_up() { ip link add v0 type veth peer name v1; ip link set v0 up; ip link set v1 up; }
+
+# c_file NAME: a C program NAME.c of what is read, after functions for periods. `tcc -run NAME.c` runs it.
+c_file() {
+	cat - > "$1.c.body"
+	cat - "$1.c.body" > "$1.c" <<'END'
+struct ts { long s, n; };
+void *mmap(void *, long, int, int, int, long);
+int printf(const char *, ...);
+long now(void) { struct ts t; clock_gettime(1, &t); return t.s * 1000000000 + t.n; }
+void until(long at) { struct ts t = { at / 1000000000, at % 1000000000 }; clock_nanosleep(1, 1, &t, 0); }
+void burn(long ns) { long end = now() + ns; while (now() < end); }
+void fifo(int priority) { sched_setscheduler(0, 1, &priority); }
+void name(const char *text) { prctl(15, text); }
+END
+}
