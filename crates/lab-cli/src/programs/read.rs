@@ -97,7 +97,7 @@ const FILES: &[(&str, &str)] = files![
     "higher-sysbench"
     "higher-taskset-moved"
     "inversion-flock-xz"
-    "inversion-idle-logger"
+    "inversion-nice-logger"
     "inversion-rt-app"
     "lock-asyncio-executor"
     "lock-flock"
