@@ -38,7 +38,7 @@ impl Engine<'_> {
             self.count_loss(at, event.cpu, since, count);
             match since.filter(|&since| self.others_went_on(event.cpu, since, kinds)) {
                 Some(since) => self.partly_lost(since, at, event.cpu),
-                None => self.lost(at, event.cpu),
+                None => self.lost(at, event.cpu, since),
             }
             return;
         }

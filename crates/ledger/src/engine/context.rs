@@ -173,14 +173,15 @@ impl Engine<'_> {
         open.ran_on.get_or_insert(cpu);
     }
 
-    /// Events were lost on a CPU up to `at`.
-    pub(super) fn lost(&mut self, at: Ns, cpu: Cpu) {
+    /// Events were lost on a CPU up to `at`, of a buffer whose last event before was at `since`. Events of another buffer may
+    /// have shown threads meanwhile, but not the switches between them.
+    pub(super) fn lost(&mut self, at: Ns, cpu: Cpu, since: Option<Ns>) {
         let Some(timeline) = self.timeline.cpus.get_mut(cpu) else { return };
         let from = timeline.lose(at);
         timeline.last_event = Some(at);
         timeline.faulting = None;
         self.timeline.origins.lose(cpu);
-        self.timeline.losses.add(Loss { cpu, from, to: at });
+        self.timeline.losses.add(Loss { cpu, from: since.map_or(from, |since| since.min(from)), to: at });
         self.timeline.close_window(cpu, from);
         for tid in self.timeline.threads.active_ids(|thread| is_on(thread, cpu)) {
             let thread = self.timeline.threads.get_mut(tid);

@@ -48,6 +48,28 @@ fn lost_page_faults_are_no_work_of_the_threads_own() {
 }
 
 #[test]
+fn what_system_calls_show_does_not_end_a_gap_without_switches() {
+    let explained = woken_and_running()
+        .at(200)
+        .sign(ContextFlags::default())
+        .at(2_000)
+        .unseen_switch_to(HOG)
+        .sign(ContextFlags::default())
+        .at(5_290)
+        .sign(ContextFlags::default())
+        .at(5_300)
+        .lose_switches(200)
+        .at(5_310)
+        .unseen_switch_to(VICTIM)
+        .sign(ContextFlags::default())
+        .at(5_320)
+        .sleep(IDLE)
+        .explain("victim");
+    assert_blames(explained.only(), Cause::TraceLoss, None);
+    assert!(explained.only().ledger.iter().all(|segment| segment.cause != Cause::Unexplained));
+}
+
+#[test]
 fn a_doubtful_recording_lowers_every_confidence_and_a_gap_elsewhere_none() {
     let explained = |damage: Option<Damage>| {
         let scene = damage.into_iter().fold(woken_and_running(), Scene::damaged);

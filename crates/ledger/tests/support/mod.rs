@@ -426,6 +426,13 @@ impl Scene {
         self.event(EventKind::Lost { count: Some(1), since: Some(Ns(since * 1_000)), kinds })
     }
 
+    /// The buffer with the scheduler's events lost some since `since` (us); that with system calls did not.
+    pub(crate) fn lose_switches(mut self, since: i64) -> Scene {
+        self.info.lost_events += 1;
+        let kinds = KindSet::of(&[Kind::Switch, Kind::Waking]);
+        self.event(EventKind::Lost { count: None, since: Some(Ns(since * 1_000)), kinds })
+    }
+
     /// The events as a trace.
     pub(crate) fn source(self) -> VecSource {
         VecSource::new(self.events, self.info, true)
