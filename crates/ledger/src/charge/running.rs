@@ -12,6 +12,10 @@ use whylate_base::{Confidence, Cpu, Ns};
 const LONGEST_MINOR_FAULT: Ns = Ns::from_us(100);
 /// A minor fault's usual cost, where the recording has no burst to take it from.
 const USUAL_MINOR_FAULT: Ns = Ns::from_us(1);
+/// So many faults that follow each other at once are a burst.
+const BURST: usize = 4;
+/// Longer than the kernel looks for room in the memory at once.
+const LONGEST_RECLAIM: Ns = Ns::from_ms(50);
 /// So many faults on either side show what one costs: thousands more show the same.
 const NEAR_FAULTS: usize = 1000;
 
@@ -59,9 +63,13 @@ impl Charger<'_> {
         let in_span = faults[first..].partition_point(|fault| fault.at < to);
         let near = first.saturating_sub(NEAR_FAULTS)..(first + in_span + NEAR_FAULTS).min(faults.len());
         let usual = if in_span > 0 { usual_fault(&faults[near]) } else { USUAL_MINOR_FAULT };
-        for fault in &faults[first..first + in_span] {
-            let charge = Charge::to(Cause::PageFault, None, Confidence::Medium);
-            marks.push((fault.at, fault.at + fault_cost(fault, usual), charge));
+        for at in first..first + in_span {
+            let fault = &faults[at];
+            let (cost, confidence) = match long_in_burst(faults, at) {
+                Some(gap) => (gap, Confidence::Low),
+                None => (fault_cost(fault, usual), Confidence::Medium),
+            };
+            marks.push((fault.at, fault.at + cost, Charge::to(Cause::PageFault, None, confidence)));
         }
         let spins =
             spins[spins.partition_point(|spin| spin.1 <= from)..].iter().take_while(|spin| spin.0 < to);
@@ -127,15 +135,47 @@ fn usual_fault(faults: &[Fault]) -> Ns {
 /// another fault was almost all handling; after the last of a burst its usual cost is assumed.
 fn fault_cost(fault: &Fault, usual: Ns) -> Ns {
     match fault.next.map(|next| next - fault.at) {
-        Some(gap) if fault.slept || (fault.next_is_fault && gap <= LONGEST_MINOR_FAULT) => gap,
+        Some(gap) if fault.slept || fault.goes_on || (fault.next_is_fault && gap <= LONGEST_MINOR_FAULT) => {
+            gap
+        }
         Some(gap) => gap.min(usual),
         None => usual,
     }
 }
 
+/// The time up to the next fault, where that is far longer than the time between the faults before and after: the kernel may
+/// have made room in the memory for a page, or the thread may have worked. Nothing shows which of both.
+fn long_in_burst(faults: &[Fault], at: usize) -> Option<Ns> {
+    let gap = |fault: &Fault| fault.next.filter(|_| fault.next_is_fault).map(|next| next - fault.at);
+    let is_burst = |faults: &[Fault]| {
+        faults.len() == BURST
+            && faults.iter().all(|fault| gap(fault).is_some_and(|gap| gap <= LONGEST_MINOR_FAULT))
+    };
+    let before = &faults[at.saturating_sub(BURST)..at];
+    let after = &faults[at + 1..(at + 1 + BURST).min(faults.len())];
+    let long = |gap: &Ns| *gap > LONGEST_MINOR_FAULT && *gap <= LONGEST_RECLAIM;
+    gap(&faults[at]).filter(long).filter(|_| is_burst(before) && is_burst(after))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_long_pause_in_a_burst_may_be_the_fault_itself() {
+        let gaps = [30, 31, 29, 30, 4_300, 30, 30, 31, 30, 900];
+        let mut now = 0;
+        let mut faults: Vec<Fault> = Vec::new();
+        for gap in gaps {
+            let (at, next) = (Ns::from_us(now), Ns::from_us(now + gap));
+            faults.push(Fault { at, next: Some(next), next_is_fault: true, slept: false, goes_on: false });
+            now += gap;
+        }
+        assert_eq!(long_in_burst(&faults, 4), Some(Ns::from_us(4_300)));
+        assert_eq!(long_in_burst(&faults, 3), None);
+        assert_eq!(long_in_burst(&faults, 9), None, "the end of the burst: its own work may follow");
+        assert_eq!(long_in_burst(&faults[2..], 2), None, "two faults are no burst");
+    }
 
     #[test]
     fn a_burst_of_faults_tells_what_one_costs() {
@@ -144,6 +184,7 @@ mod tests {
             next: Some(Ns(next)),
             next_is_fault,
             slept: false,
+            goes_on: false,
         };
         let burst =
             [at(0, 2_000, true), at(2_000, 4_500, true), at(4_500, 7_000, true), at(7_000, 900_000, false)];

@@ -42,6 +42,18 @@ fn is_of_switch(leaving: &Leaving, at: Ns, event: &Event) -> bool {
         && (flags.irqs_off() || !leaving.shows_irqs_off)
 }
 
+/// True of an event that only the kernel makes in a thread's context: in no system call, it is still at the thread's fault.
+fn is_of_kernel(kind: &EventKind) -> bool {
+    matches!(
+        kind,
+        EventKind::Work(_)
+            | EventKind::Waking(_)
+            | EventKind::Wakeup { .. }
+            | EventKind::ContentionBegin { .. }
+            | EventKind::ContentionEnd { .. }
+    )
+}
+
 /// True of a thread that runs on a CPU or is queued there.
 fn is_on(thread: &Thread, cpu: Cpu) -> bool {
     matches!(thread.state(), State::Running(on) | State::Queued(on) if on == cpu)
@@ -62,10 +74,22 @@ impl Engine<'_> {
             let Some(again) = self.timeline.cpus.get_mut(event.cpu) else { return };
             cpu = again;
         }
-        if let Some(tid) = cpu.faulting.take() {
+        // An interrupt comes upon the fault, which goes on after it.
+        if let Some(tid) = cpu.faulting.take_if(|_| !event.context.flags.in_interrupt()) {
             let is_fault = matches!(event.kind, EventKind::PageFault(_));
-            if let Some(open) = &mut self.timeline.threads.get_mut(tid).open {
-                open.after_fault(at, is_fault);
+            let thread = self.timeline.threads.get_mut(tid);
+            let goes_on = event.context.tid == tid
+                && thread.syscalls_recorded
+                && thread.syscall.is_none()
+                && is_of_kernel(&event.kind);
+            if let Some(open) = &mut thread.open {
+                match goes_on {
+                    true => open.still_in_fault(at),
+                    false => open.after_fault(at, is_fault),
+                }
+            }
+            if goes_on {
+                cpu.faulting = Some(tid);
             }
         }
         let context = event.context;

@@ -4,6 +4,10 @@ use super::Engine;
 use whylate_base::{Cpu, Ns, Tid};
 use whylate_events::Event;
 
+/// Where a huge page is cleared, a page fault takes milliseconds; where memory is short, and the kernel must make room first,
+/// tens of them.
+pub(super) const LONGEST_FAULT: Ns = Ns::from_ms(50);
+
 impl Engine<'_> {
     pub(super) fn page_fault(&mut self, at: Ns, event: &Event) {
         self.in_fault(at, event.cpu, event.context.tid);

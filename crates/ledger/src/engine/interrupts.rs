@@ -1,6 +1,7 @@
 //! Interrupts and timers: entries, exits, expiries and how late they were.
 
 use super::Engine;
+use super::faults::LONGEST_FAULT;
 use super::syscall_table::SyscallTable;
 use crate::model::irq_kind::IrqKind;
 use crate::timeline::activations::WakeCause;
@@ -30,9 +31,6 @@ const MANY_TIMES_THE_USUAL: i64 = 20;
 
 /// Between its timers' callbacks, which are traced, the timer interrupt has some microseconds of work.
 pub(super) const LONGEST_SILENCE: Ns = Ns::from_us(100);
-
-/// Where memory is short or a huge page is cleared, a page fault takes milliseconds.
-const LONGEST_FAULT: Ns = Ns::from_ms(10);
 
 impl Engine<'_> {
     /// Notes that an interrupt or a softirq did nothing from `last` on, for longer than it ever does: the CPU was taken

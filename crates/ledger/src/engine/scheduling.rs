@@ -2,6 +2,7 @@
 //! where its activations begin and end.
 
 use super::Engine;
+use super::faults::LONGEST_FAULT;
 use super::syscall_table::SyscallTable;
 use crate::model::irq_kind::is_timer;
 use crate::timeline::abi::Abi;
@@ -302,7 +303,8 @@ impl Engine<'_> {
             let thread = self.timeline.threads.get_mut(switch.next_tid);
             thread.rename(at, switch.next_comm);
             thread.set_priority(at, switch.next_prio);
-            thread.faulting = None;
+            // A fault in which it was preempted may go on.
+            thread.faulting = thread.faulting.filter(|fault| at - *fault <= LONGEST_FAULT);
             let in_fault = std::mem::take(&mut thread.sleeps_in_fault);
             self.found(at, cpu, switch.next_tid);
             if in_fault {
@@ -326,6 +328,7 @@ impl Engine<'_> {
                     (overrun.comm, overrun.priority) = (switch.prev_comm, own);
                 }
             }
+                thread.faulting = None;
         }
         if let Some(exited) = thread.open.as_ref().and_then(|open| open.exited) {
             self.end(switch.prev_tid, Some(exited), exited);

@@ -142,6 +142,8 @@ const MAX_MARKS: usize = 100_000;
 
 /// The way into a sleep, and the way back, take some microseconds.
 const SLOW_SLEEP: Ns = Ns::from_ms(1);
+    /// True when the kernel was seen at work on it up to `next`.
+    pub(crate) goes_on: bool,
 
 impl Open {
     pub(crate) fn new(begin: Begin, due: Ns, waking: Ns) -> Open {
@@ -190,7 +192,7 @@ impl Open {
     pub(crate) fn fault(&mut self, at: Ns) {
         let faults = &mut self.marks.get_or_insert_default().faults;
         if faults.len() < MAX_MARKS {
-            faults.push(Fault { at, next: None, next_is_fault: false, slept: false });
+            faults.push(Fault { at, next: None, next_is_fault: false, slept: false, goes_on: false });
         }
     }
 
@@ -214,6 +216,13 @@ impl Open {
             // Whatever was seen on the way into the sleep was part of the fault.
             fault.next = Some(at);
             fault.slept = true;
+        }
+    }
+
+    /// Notes that the kernel was seen at work on the last page fault.
+    pub(crate) fn still_in_fault(&mut self, at: Ns) {
+        if let Some(fault) = self.last_fault().filter(|fault| fault.next.is_none() || fault.goes_on) {
+            (fault.next, fault.goes_on) = (Some(at), true);
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::support::{Explained, IDLE, MS, Scene, Thread, assert_blames, assert_charges, fair, rt, sys};
 use whylate_base::{Confidence, Ns, Severity};
-use whylate_events::{ContextFlags, Kind};
+use whylate_events::{ContextFlags, EventKind, Kind, Work, WorkStep};
 use whylate_ledger::{Cause, Options};
 
 const VICTIM: Thread = rt("victim", 10, 80);
@@ -211,6 +211,20 @@ fn sleeps(args: [u64; 3]) -> Scene {
         scene = scene.at(start + 50).call(sys::CLOCK_NANOSLEEP, args).at(start + 52).sleep(IDLE);
     }
     scene
+}
+
+#[test]
+fn what_the_kernel_does_in_a_fault_shows_how_long_it_lasts() {
+    let start = 120 * MS + 100;
+    let work = Work { work: 0xdef0, function: "vmpressure_work_fn".into(), step: WorkStep::Queued };
+    let scene = sleeps(sys::UNTIL).at(start).timer_wakes(VICTIM).at(start + 5).run(VICTIM);
+    let scene = scene.ret(sys::CLOCK_NANOSLEEP).at(start + 10).fault(0x1000).at(start + 4_000);
+    let scene = scene.vector("local_timer").at(start + 4_005).vector_exit("local_timer").at(start + 8_010);
+    let scene = scene.event(EventKind::Work(work)).at(start + 8_100).call(sys::CLOCK_NANOSLEEP, sys::UNTIL);
+    let explained = scene.at(start + 8_102).sleep(IDLE).explain("victim");
+    let worst = explained.worst();
+    assert_blames(worst, Cause::PageFault, None);
+    assert_eq!((worst.verdict.charged, worst.verdict.confidence), (Ns::from_us(7_995), Confidence::Medium));
 }
 
 #[test]
