@@ -15,6 +15,7 @@ mod settings;
 mod state;
 mod syscall_table;
 mod syscalls;
+mod waits;
 
 pub(crate) use state::{EndedActivation, Engine};
 

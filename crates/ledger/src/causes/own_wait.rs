@@ -1,4 +1,4 @@
-//! Slept between two markers of its own: for a time, or for what another thread sends.
+//! Slept by a call of its own in the middle of its work: between two markers, or until another thread reads what it writes.
 
 use super::advised::{Advised, ITS_PROGRAM, all_by_hand};
 use super::info::{
@@ -25,8 +25,8 @@ pub(super) const CAUSE: CauseInfo = CauseInfo {
 fn why(late: &LateActivation<'_>) -> String {
     let LateActivation { thread, charged, .. } = late;
     match late.culprit {
-        Some(by) => format!("{thread} waited {charged} between its markers, until {by} woke it"),
-        None => format!("{thread} slept {charged} between its markers, by a call of its own"),
+        Some(by) => format!("{thread} waited {charged} in a call of its own, until {by} woke it"),
+        None => format!("{thread} slept {charged} in a call of its own"),
     }
 }
 
@@ -44,5 +44,12 @@ fn advice(of: &Advised<'_>) -> Vec<AdvisedFix> {
         }
         None => "find the call that sleeps: record --stacks shows its line".to_owned(),
     };
-    all_by_hand(ITS_PROGRAM, &[&wait, "leave waits out of what the markers enclose, where they are meant"])
+    all_by_hand(
+        ITS_PROGRAM,
+        &[
+            &wait,
+            "of a pipe or a socket that is full: write without waiting (O_NONBLOCK), or leave the output to a thread of its own",
+            "leave waits out of what the markers enclose, where they are meant",
+        ],
+    )
 }

@@ -31,6 +31,8 @@ impl Charger<'_> {
                 }
                 self.fence();
             }
+            Wait::Output => self.own_wait(wait, waker, to),
+            Wait::Work => self.behind_work(waker, to),
             Wait::Io => self.charge(to, Charge::to(Cause::BlockIo, None, Confidence::Medium)),
             // Most such sleeps are for a device.
             Wait::Uninterruptible => self.charge(to, Charge::to(Cause::BlockIo, None, Confidence::Low)),
@@ -50,11 +52,12 @@ impl Charger<'_> {
         }
     }
 
-    /// Charges up to `to` a sleep between two markers of the thread, which its own call asked for.
+    /// Charges up to `to` a sleep that the thread's own call asked for: between two markers of it, or to write to another thread.
     pub(super) fn own_wait(&mut self, wait: Wait, waker: Option<Tid>, to: Ns) {
         let by = waker.and_then(|tid| self.timeline.threads.get(tid));
         let by = by.map(|waker| self.task(waker.tid, waker.priority_at(self.at), self.at));
-        let confidence = if wait == Wait::Unsure { Confidence::Medium } else { Confidence::High };
+        let confidence =
+            if matches!(wait, Wait::Unsure | Wait::Output) { Confidence::Medium } else { Confidence::High };
         self.charge(to, Charge::to(Cause::OwnWait, by, confidence));
     }
 

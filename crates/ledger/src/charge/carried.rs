@@ -29,6 +29,8 @@ struct Role {
     runs: Cause,
 }
 
+const OF_WORK: Role = Role { waits: Cause::WorkItemDelayed, runs: Cause::WorkItem };
+
 impl Charger<'_> {
     /// Charges up to `to` a time in which what wakes the thread was on its way.
     pub(super) fn carried(&mut self, origin: &Origin, to: Ns) {
@@ -36,11 +38,23 @@ impl Charger<'_> {
             return self.on_its_way(origin.done_on, to);
         };
         let role = role(carrier.comm_at(to).as_str(), origin);
+        self.by_carrier(role, carrier, origin.cpu, to);
+    }
+
+    /// Charges up to `to` a wait for a work item, which `kworker` was to do.
+    pub(super) fn behind_work(&mut self, kworker: Option<Tid>, to: Ns) {
+        match kworker.and_then(|tid| self.timeline.threads.get(tid)) {
+            Some(kworker) => self.by_carrier(OF_WORK, kworker, self.cpu, to),
+            None => self.charge(to, Charge::unexplained()),
+        }
+    }
+
+    fn by_carrier(&mut self, role: Role, carrier: &Thread, before_on: Cpu, to: Ns) {
         for stay in carrier.history.between(self.at, to) {
             match stay.state {
                 State::Queued(on) => self.carrier_waits(role, carrier, on, stay.to),
                 State::Running(on) => self.carrier_runs(role, carrier, on, stay.to),
-                State::Blocked { .. } | State::Unknown => self.on_its_way(origin.cpu, stay.to),
+                State::Blocked { .. } | State::Unknown => self.on_its_way(before_on, stay.to),
             }
         }
     }
@@ -133,7 +147,7 @@ impl Charger<'_> {
 /// What a thread of this name does as the carrier.
 fn role(comm: &str, origin: &Origin) -> Role {
     if comm.starts_with("kworker/") {
-        return Role { waits: Cause::WorkItemDelayed, runs: Cause::WorkItem };
+        return OF_WORK;
     }
     if comm.starts_with("irq/") {
         return Role { waits: Cause::IrqThreadDelayed, runs: Cause::IrqThread };

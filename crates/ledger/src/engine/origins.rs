@@ -153,7 +153,7 @@ impl Engine<'_> {
                 }
             }
             WorkStep::Activated => {}
-            WorkStep::Started => self.timeline.origins.work_begins(tid, work.work),
+            WorkStep::Started => self.timeline.origins.work_begins(tid, work),
             WorkStep::Ended => self.timeline.origins.work_ends(tid),
         }
     }

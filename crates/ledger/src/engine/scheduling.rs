@@ -4,7 +4,7 @@
 use super::Engine;
 use super::faults::LONGEST_FAULT;
 use super::syscall_table::SyscallTable;
-use crate::model::irq_kind::is_timer;
+use super::waits::why_asleep;
 use crate::timeline::abi::Abi;
 use crate::timeline::activations::{Begin, Open, SleptOn, WakeCause};
 use crate::timeline::cpus::{CpuTimeline, Leaving};
@@ -17,9 +17,6 @@ use crate::timeline::thread::{Thread, Timeout, Waking};
 use crate::timeline::windows::{MOVED_AT_ONCE, Window};
 use whylate_base::{Cpu, Ns, Priority, SchedClass, Tid};
 use whylate_events::{Event, Switch, TaskState, Wake};
-
-/// A thread that faults and sleeps within this time sleeps because of the fault.
-const FAULT_LEADS_TO_SLEEP: Ns = Ns::from_ms(1);
 
 impl Engine<'_> {
     /// `sched_waking`: a wake-up begins.
@@ -176,51 +173,6 @@ impl Engine<'_> {
         runs_softirqs(comm.as_str())
     }
 
-    /// What a thread has slept for, by what woke it. A sleep on a device that another program's thread ended was a wait
-    /// for what that thread held. So is a wait for a semaphore in the middle of a period, where the thread seldom waits
-    /// for one, or lets others go on by the same futex: what waits for messages does so in each activation, and only
-    /// waits (`futexes`).
-    #[inline]
-    fn refined(&self, tid: Tid, wait: Wait, cause: WakeCause) -> Wait {
-        match wait {
-            Wait::Semaphore { .. } | Wait::Io => self.refined_by_cause(tid, wait, cause),
-            _ => wait,
-        }
-    }
-
-    fn refined_by_cause(&self, tid: Tid, wait: Wait, cause: WakeCause) -> Wait {
-        match (wait, cause) {
-            (Wait::Semaphore { .. }, WakeCause::Thread(waker) | WakeCause::Upon(waker)) => {
-                self.taken_for_a_lock(tid, wait, waker)
-            }
-            (Wait::Io, WakeCause::Thread(tid)) => {
-                let by_program = self.timeline.threads.get(tid).is_some_and(|waker| !waker.is_housekeeping());
-                match self.timeline.threads.get(tid).map(|waker| waker.comm()) {
-                    _ if by_program => Wait::Lock { owner: Some(tid) },
-                    Some(comm) if comm.as_str().starts_with("rcu") => Wait::GracePeriod,
-                    Some(comm) if comm.as_str().starts_with("ktimer") => Wait::KernelTimer,
-                    _ => wait,
-                }
-            }
-            (Wait::Io, WakeCause::Timer { cpu, .. }) => {
-                let fired = self.timeline.cpus.get(cpu).and_then(|cpu| cpu.callbacks.back());
-                match fired.map(|callback| callback.function) {
-                    Some(function) if function.as_str().starts_with("hrtimer_wakeup") => Wait::KernelTimer,
-                    // A driver completes its requests so.
-                    Some(function) if !function.is_empty() => wait,
-                    _ => Wait::Uninterruptible,
-                }
-            }
-            (Wait::Io, WakeCause::Softirq(TIMER | HRTIMER)) => Wait::KernelTimer,
-            (Wait::Io, WakeCause::Softirq(RCU)) => Wait::GracePeriod,
-            (Wait::Io, WakeCause::Irq(id)) if is_timer(self.timeline.irqs.get(id).1.as_str()) => {
-                Wait::KernelTimer
-            }
-            (Wait::Io, WakeCause::Unseen | WakeCause::Upon(_)) => Wait::Uninterruptible,
-            _ => wait,
-        }
-    }
-
     /// A thread runs that was asleep as far as was seen: take the wake-up in now.
     pub(super) fn wake_unseen(&mut self, at: Ns, cpu: Cpu, tid: Tid) {
         let thread = self.timeline.threads.get_mut(tid);
@@ -328,7 +280,6 @@ impl Engine<'_> {
                     (overrun.comm, overrun.priority) = (switch.prev_comm, own);
                 }
             }
-                thread.faulting = None;
         }
         if let Some(exited) = thread.open.as_ref().and_then(|open| open.exited) {
             self.end(switch.prev_tid, Some(exited), exited);
@@ -377,6 +328,7 @@ impl Engine<'_> {
                 let thread = self.timeline.threads.get_mut(switch.prev_tid);
                 thread.enter(at, State::Blocked { wait, waker: None });
                 if let (Wait::Fault, Some(open)) = (wait, &mut thread.open) {
+                thread.faulting = None;
                     open.sleeps_in_fault(at);
                     thread.sleeps_in_fault = true;
                 }
@@ -420,11 +372,6 @@ impl Engine<'_> {
     }
 }
 
-/// Softirqs, by number (`include/linux/interrupt.h`).
-const TIMER: u32 = 1;
-const HRTIMER: u32 = 8;
-const RCU: u32 = 9;
-
 /// A thread's name or priority is new as it leaves the CPU; returns when it was switched in.
 ///
 /// A name is taken to be so since then. So is a priority that rises: what it rose over did not delay it. One that falls
@@ -462,32 +409,4 @@ fn yields(native: Option<&'static SyscallTable>, thread: &Thread, switch: &Switc
     };
     let gives_way = switch.next_tid.is_idle() || switch.next_prio.class() != SchedClass::Deadline;
     switch.prev_prio.class() == SchedClass::Deadline && called.unwrap_or(gives_way)
-}
-
-/// What a thread waits for that goes to sleep now.
-fn why_asleep(
-    table: Option<&SyscallTable>,
-    at: Ns,
-    thread: &Thread,
-    lent_priority_to: Option<Tid>,
-    state: TaskState,
-) -> Wait {
-    let deep = state == TaskState::Uninterruptible;
-    if thread.contending.is_some() {
-        return Wait::Lock { owner: None };
-    }
-    if let Some(owner) = lent_priority_to {
-        return Wait::Lock { owner: Some(owner) };
-    }
-    if let (Some(call), Some(table)) = (&thread.syscall, table) {
-        return table.wait(call, state);
-    }
-    let faulted = thread
-        .faulting
-        .is_some_and(|fault| thread.syscalls_recorded || (deep && at - fault < FAULT_LEADS_TO_SLEEP));
-    match (faulted, deep) {
-        (true, _) => Wait::Fault,
-        (false, true) => Wait::Io,
-        (false, false) => Wait::Unsure,
-    }
 }

@@ -206,6 +206,8 @@ impl SyscallTable {
             Wait::Io
         } else if self.waits.contains(&call.nr) {
             Wait::Input
+        } else if self.writes.contains(&call.nr) || self.sends.contains(&call.nr) {
+            Wait::Output
         } else {
             Wait::Unsure
         }

@@ -10,13 +10,15 @@
 //! have been there.
 
 use super::irqs::IrqId;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use whylate_base::{Cpu, Ns, Tid};
-use whylate_events::{Packet, PacketStep, Symbol};
+use whylate_events::{Packet, PacketStep, Symbol, Work};
 
 /// Softirqs in which devices and packets wake threads, by number (`include/linux/interrupt.h`): HI, NET_TX, NET_RX, BLOCK,
 /// IRQ_POLL, TASKLET. The others serve timers, the scheduler and RCU.
 const OF_DEVICES: [u32; 6] = [0, 2, 3, 4, 5, 6];
+/// The function of the work item by which a flush waits (flush_work(), `kernel/workqueue.c`).
+const BARRIER: &str = "wq_barrier_func";
 /// NET_RX
 pub(crate) const NET_RX: u32 = 3;
 /// Packets and work items on their way that are remembered; what is beyond is damaged, or its end was not recorded.
@@ -115,6 +117,8 @@ pub(crate) struct Origins {
     packets: FxHashMap<u64, Sent>,
     works: FxHashMap<u64, Origin>,
     running_works: FxHashMap<Tid, Origin>,
+    /// Kworkers at the end of a flush.
+    flushing: FxHashSet<Tid>,
     /// Softirqs in threads that were preempted there (PREEMPT_RT).
     preempted: FxHashMap<Tid, SoftirqRun>,
     /// When the handler of each interrupt last began, and on which CPU.
@@ -289,8 +293,12 @@ impl Origins {
     }
 
     /// A thread begins a work item.
-    pub(crate) fn work_begins(&mut self, tid: Tid, work: u64) {
-        match self.works.remove(&work).filter(|_| self.running_works.len() < MOST_ON_THE_WAY) {
+    pub(crate) fn work_begins(&mut self, tid: Tid, work: &Work) {
+        self.flushing.remove(&tid);
+        if work.function.as_str().starts_with(BARRIER) && self.flushing.len() < MOST_ON_THE_WAY {
+            self.flushing.insert(tid);
+        }
+        match self.works.remove(&work.work).filter(|_| self.running_works.len() < MOST_ON_THE_WAY) {
             Some(origin) => self.running_works.insert(tid, origin),
             None => self.running_works.remove(&tid),
         };
@@ -298,7 +306,13 @@ impl Origins {
 
     /// A thread has done a work item.
     pub(crate) fn work_ends(&mut self, tid: Tid) {
+        self.flushing.remove(&tid);
         self.running_works.remove(&tid);
+    }
+
+    /// True of a kworker at the work item that lets those go on that wait for the one before it. It is queued without an event.
+    pub(crate) fn ends_flush(&self, tid: Tid) -> bool {
+        self.flushing.contains(&tid)
     }
 
     /// The work item that a thread is at.
@@ -316,6 +330,7 @@ impl Origins {
         }
         self.preempted.clear();
         self.running_works.clear();
+        self.flushing.clear();
         self.packets.clear();
         self.works.clear();
     }

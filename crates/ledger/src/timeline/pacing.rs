@@ -26,6 +26,8 @@ const ENOUGH_ROWS: u32 = 16;
 const MADE_UP_FOR: f64 = 0.35;
 /// So many periods show how a thread spends them.
 const ENOUGH_PERIODS: u32 = 3;
+/// In more waits than so many for each period, a thread waits for a reader as others do for their next period.
+const MOST_OUTPUTS: u32 = 20;
 /// So many sleeping calls show of what kind they are.
 const ENOUGH_CALLS: u32 = 5;
 
@@ -36,9 +38,10 @@ pub(crate) struct Pacing {
     pub(crate) relative_calls: u32,
     /// Sleeps until an instant, by their system calls.
     pub(crate) absolute_calls: u32,
-    /// Sleeps until or for a time, and waits for a semaphore, by the states in which the thread left its CPU.
+    /// Sleeps until or for a time, waits for a semaphore, and waits to write, by the states in which the thread left its CPU.
     periods: u32,
     semaphores: u32,
+    outputs: u32,
     first_expiry: Option<Ns>,
     last: Option<Sleep>,
     /// The last expiries, while the response changes little.
@@ -119,8 +122,14 @@ impl Pacing {
         match wait {
             Wait::Period => self.periods += 1,
             Wait::Semaphore { .. } => self.semaphores += 1,
+            Wait::Output => self.outputs += 1,
             _ => {}
         }
+    }
+
+    /// True for a thread that sleeps from period to period, and writes in them: its writes are not what makes its periods.
+    pub(crate) fn writes_in_periods(&self) -> bool {
+        self.periods >= ENOUGH_PERIODS && self.outputs < self.periods.saturating_mul(MOST_OUTPUTS)
     }
 
     /// True for a thread that sleeps from period to period, and waits for a semaphore in fewer than half of them.

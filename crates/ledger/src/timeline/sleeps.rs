@@ -14,6 +14,10 @@ pub(crate) enum Wait {
     /// A futex by which another thread lets it go on: a semaphore, a condition, a message. Its waker, where the wait is
     /// taken for a lock's, and how sure that is.
     Semaphore { owner: Option<(Tid, Confidence)> },
+    /// Room for what it writes, in the middle of its work: a pipe or a socket is full until another thread reads.
+    Output,
+    /// A kworker, to be done with a work item.
+    Work,
     /// A device.
     Io,
     /// A timer that the kernel set for it: a delay in a driver, or a timeout.
@@ -37,6 +41,8 @@ impl Wait {
             self,
             Wait::Lock { .. }
                 | Wait::Semaphore { owner: Some(_) }
+                | Wait::Output
+                | Wait::Work
                 | Wait::Io
                 | Wait::KernelTimer
                 | Wait::Uninterruptible

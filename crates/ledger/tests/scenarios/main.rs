@@ -16,6 +16,7 @@ mod nmi;
 mod placement;
 mod quota;
 mod recorded_cpus;
+mod requests;
 mod scheduling;
 mod scope;
 mod settings;

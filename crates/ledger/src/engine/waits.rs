@@ -1,0 +1,103 @@
+//! What a thread waits for: by its call as it goes to sleep, and by what wakes it.
+
+use super::Engine;
+use super::syscall_table::SyscallTable;
+use crate::model::irq_kind::is_timer;
+use crate::timeline::activations::{Begin, WakeCause};
+use crate::timeline::sleeps::Wait;
+use crate::timeline::thread::Thread;
+use whylate_base::{Ns, Tid};
+use whylate_events::TaskState;
+
+/// A thread that faults and sleeps within this time sleeps because of the fault.
+const FAULT_LEADS_TO_SLEEP: Ns = Ns::from_ms(1);
+
+/// Softirqs, by number (`include/linux/interrupt.h`).
+const TIMER: u32 = 1;
+const HRTIMER: u32 = 8;
+const RCU: u32 = 9;
+
+impl Engine<'_> {
+    /// What a thread has slept for, by what woke it. A sleep on a device that another program's thread ended was a wait
+    /// for what that thread held. So is a wait for a semaphore in the middle of a period, where the thread seldom waits
+    /// for one, or lets others go on by the same futex: what waits for messages does so in each activation, and only
+    /// waits (`futexes`).
+    #[inline]
+    pub(super) fn refined(&self, tid: Tid, wait: Wait, cause: WakeCause) -> Wait {
+        match wait {
+            Wait::Semaphore { .. } | Wait::Io => self.refined_by_cause(tid, wait, cause),
+            _ => wait,
+        }
+    }
+
+    fn refined_by_cause(&self, tid: Tid, wait: Wait, cause: WakeCause) -> Wait {
+        match (wait, cause) {
+            (Wait::Semaphore { .. }, WakeCause::Thread(waker) | WakeCause::Upon(waker)) => {
+                self.taken_for_a_lock(tid, wait, waker)
+            }
+            (Wait::Io, WakeCause::Thread(tid)) => {
+                let by_program = self.timeline.threads.get(tid).is_some_and(|waker| !waker.is_housekeeping());
+                match self.timeline.threads.get(tid).map(|waker| waker.comm()) {
+                    _ if by_program => Wait::Lock { owner: Some(tid) },
+                    _ if self.timeline.origins.ends_flush(tid) => Wait::Work,
+                    Some(comm) if comm.as_str().starts_with("rcu") => Wait::GracePeriod,
+                    Some(comm) if comm.as_str().starts_with("ktimer") => Wait::KernelTimer,
+                    _ => wait,
+                }
+            }
+            (Wait::Io, WakeCause::Timer { cpu, .. }) => {
+                let fired = self.timeline.cpus.get(cpu).and_then(|cpu| cpu.callbacks.back());
+                match fired.map(|callback| callback.function) {
+                    Some(function) if function.as_str().starts_with("hrtimer_wakeup") => Wait::KernelTimer,
+                    // A driver completes its requests so.
+                    Some(function) if !function.is_empty() => wait,
+                    _ => Wait::Uninterruptible,
+                }
+            }
+            (Wait::Io, WakeCause::Softirq(TIMER | HRTIMER)) => Wait::KernelTimer,
+            (Wait::Io, WakeCause::Softirq(RCU)) => Wait::GracePeriod,
+            (Wait::Io, WakeCause::Irq(id)) if is_timer(self.timeline.irqs.get(id).1.as_str()) => {
+                Wait::KernelTimer
+            }
+            (Wait::Io, WakeCause::Unseen | WakeCause::Upon(_)) => Wait::Uninterruptible,
+            _ => wait,
+        }
+    }
+}
+
+/// What a thread waits for that goes to sleep now.
+pub(super) fn why_asleep(
+    table: Option<&SyscallTable>,
+    at: Ns,
+    thread: &Thread,
+    lent_priority_to: Option<Tid>,
+    state: TaskState,
+) -> Wait {
+    let deep = state == TaskState::Uninterruptible;
+    if thread.contending.is_some() {
+        return Wait::Lock { owner: None };
+    }
+    if let Some(owner) = lent_priority_to {
+        return Wait::Lock { owner: Some(owner) };
+    }
+    if let (Some(call), Some(table)) = (&thread.syscall, table) {
+        return match table.wait(call, state) {
+            // A program whose periods are those in which another one reads waits for the next one here.
+            Wait::Output if !(is_in_period(thread) && thread.pacing.writes_in_periods()) => Wait::Input,
+            wait => wait,
+        };
+    }
+    let faulted = thread
+        .faulting
+        .is_some_and(|fault| thread.syscalls_recorded || (deep && at - fault < FAULT_LEADS_TO_SLEEP));
+    match (faulted, deep) {
+        (true, _) => Wait::Fault,
+        (false, true) => Wait::Io,
+        (false, false) => Wait::Unsure,
+    }
+}
+
+/// True in the work after a timer of the thread's own.
+fn is_in_period(thread: &Thread) -> bool {
+    thread.open.as_ref().is_some_and(|open| matches!(open.begin, Begin::Woken(WakeCause::Timer { .. })))
+}

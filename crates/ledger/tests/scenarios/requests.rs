@@ -1,0 +1,64 @@
+//! What other threads do for a thread while it waits: room in a pipe, a work item.
+
+use super::support::{Explained, IDLE, MS, Scene, Thread, assert_blames, charged_to, fair, rt, sys};
+use whylate_base::{Confidence, Ns};
+use whylate_events::{EventKind, Work, WorkStep};
+use whylate_ledger::Cause;
+
+const VICTIM: Thread = rt("victim", 10, 50);
+const READER: Thread = fair("reader", 30);
+const KWORKER: Thread = fair("kworker/u2:1", 40);
+const WRITE: i64 = 1;
+
+/// Periods of 10 ms, by the victim's own timer where `timed`; in the last five it sleeps in write(2) until the reader has read.
+fn prints(timed: bool) -> Explained {
+    let mut scene = Scene::new().cpu(1);
+    for n in 0..12 {
+        let due = n * 10 * MS + 100;
+        scene = scene.at(due);
+        scene = if timed { scene.timer_wakes(VICTIM) } else { scene.wake(VICTIM, 1) };
+        scene = scene.at(due + 5).run(VICTIM);
+        if n > 0 {
+            scene = scene.ret(if timed { sys::CLOCK_NANOSLEEP } else { sys::READ });
+        }
+        scene = scene.at(due + 10).call(WRITE, [1, 0, 100]);
+        if n >= 7 {
+            scene =
+                scene.at(due + 12).sleep(READER).at(due + 6_012).wake(VICTIM, 1).at(due + 6_015).run(VICTIM);
+        }
+        let sleep = if timed { sys::CLOCK_NANOSLEEP } else { sys::READ };
+        let end = due + if n >= 7 { 6_050 } else { 50 };
+        scene = scene.ret(WRITE).at(end).call(sleep, sys::UNTIL).at(end + 2).sleep(IDLE);
+    }
+    scene.explain("victim")
+}
+
+#[test]
+fn to_write_to_a_full_pipe_is_to_wait_for_its_reader() {
+    let explained = prints(true);
+    let due = Ns::from_us(80 * MS + 100);
+    let late: Vec<_> = explained.in_order().into_iter().filter(|one| one.due == due).collect();
+    let [late] = late[..] else { panic!("one activation: {late:?}") };
+    assert_eq!(charged_to(late, Cause::OwnWait, READER), Ns::from_us(6_000));
+    let worst = explained.worst();
+    assert_eq!((worst.verdict.cause, worst.verdict.confidence), (Cause::OwnWait, Confidence::Medium));
+    assert!(worst.verdict.why.contains("until reader:30"), "{}", worst.verdict.why);
+    // A thread without periods of its own keeps those of its reader.
+    let explained = prints(false);
+    assert!(explained.in_order().iter().all(|activation| activation.verdict.cause != Cause::OwnWait));
+}
+
+#[test]
+fn to_flush_a_work_item_is_to_wait_for_its_kworker() {
+    let work = |function: &str, step| EventKind::Work(Work { work: 0xdef0, function: function.into(), step });
+    let explained = |function: &str| {
+        let scene =
+            Scene::new().cpu(1).at(100).timer_wakes(VICTIM).at(105).run(VICTIM).at(150).block(KWORKER);
+        let scene = scene.at(8_150).event(work(function, WorkStep::Started)).wake(VICTIM, 1);
+        scene.at(8_155).run(VICTIM).at(8_200).sleep(IDLE).explain("victim")
+    };
+    let flush = explained("wq_barrier_func");
+    assert_blames(flush.only(), Cause::WorkItem, Some(KWORKER));
+    // A work item that completes the requests of a device.
+    assert_blames(explained("blk_done_work").only(), Cause::BlockIo, None);
+}
