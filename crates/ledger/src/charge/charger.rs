@@ -61,6 +61,7 @@ impl Charger<'_> {
             }
             _ => {
                 self.note_boosted(by);
+                self.note_called(cause, by);
                 self.segments.push(Segment {
                     cause,
                     start: self.at,
@@ -84,6 +85,17 @@ impl Charger<'_> {
             && !is_boosted(&self.notes, &by)
         {
             self.notes.push(VerdictNote::Boosted(by));
+        }
+    }
+
+    /// Notes of a thread that runs before the late one that this woke it itself.
+    fn note_called(&mut self, cause: Cause, by: Option<Culprit>) {
+        if let Some(Culprit::Task { tid, .. }) = by
+            && cause.culprit_runs_first()
+            && self.open.marks().called.contains(&tid)
+            && !self.notes.contains(&VerdictNote::Called(tid))
+        {
+            self.notes.push(VerdictNote::Called(tid));
         }
     }
 

@@ -15,6 +15,8 @@ pub(crate) enum VerdictNote {
     Expirer { thread: Culprit, until: Ns },
     /// A thread ran at a priority above its own: it held a lock that another waited for.
     Boosted(Culprit),
+    /// A thread ran before it that it had woken itself in this activation.
+    Called(Tid),
     /// Something else was seen.
     Note(Evidence),
     /// The tool that measured it kept it because it was too late.

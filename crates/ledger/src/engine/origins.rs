@@ -8,6 +8,7 @@ use crate::timeline::irqs::IrqId;
 use crate::timeline::links::{HandOff, Link};
 use crate::timeline::origins::{NET_RX, Origin, OriginKind, Raise, RaisedBy};
 use crate::timeline::running::Running;
+use crate::timeline::thread::Waking;
 use whylate_base::{Cpu, Ns, Tid};
 use whylate_events::{Event, Packet, PacketStep, Symbol, Work, WorkStep};
 
@@ -69,6 +70,19 @@ impl Engine<'_> {
     /// True of the kernel's threads in which softirqs run for others.
     fn serves_devices(&self, tid: Tid) -> bool {
         self.timeline.threads.get(tid).is_some_and(|thread| thread.is_housekeeping())
+    }
+
+    /// Notes of the thread that woke another one, directly or by a packet, that it let a thread go on that runs before it.
+    pub(super) fn note_call(&mut self, tid: Tid, waking: &Waking) {
+        let Some(by) = waking.cause.waker().or_else(|| waking.origin?.by).filter(|by| *by != tid) else {
+            return;
+        };
+        let caller = self.timeline.threads.get_mut(by);
+        if waking.prio.outranks(caller.priority())
+            && let Some(open) = &mut caller.open
+        {
+            open.calls(tid);
+        }
     }
 
     /// `softirq_raise`

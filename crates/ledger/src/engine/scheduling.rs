@@ -188,6 +188,7 @@ impl Engine<'_> {
 
     /// An activation of a thread begins; returns that.
     fn begin(&mut self, at: Ns, tid: Tid, cpu: Cpu, waking: &Waking, running: Option<Ns>) -> &mut Thread {
+        self.note_call(tid, waking);
         let thread = self.timeline.threads.get_mut(tid);
         thread.take_over(waking);
         if thread.is_marked {
@@ -327,8 +328,8 @@ impl Engine<'_> {
                 }
                 let thread = self.timeline.threads.get_mut(switch.prev_tid);
                 thread.enter(at, State::Blocked { wait, waker: None });
-                if let (Wait::Fault, Some(open)) = (wait, &mut thread.open) {
                 thread.faulting = None;
+                if let (Wait::Fault, Some(open)) = (wait, &mut thread.open) {
                     open.sleeps_in_fault(at);
                     thread.sleeps_in_fault = true;
                 }

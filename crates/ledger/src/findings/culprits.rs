@@ -3,7 +3,7 @@
 
 use super::subject::Subject;
 use crate::causes::Cause;
-use crate::charge::notes::is_boosted;
+use crate::charge::notes::{VerdictNote, is_boosted};
 use crate::model::{Activation, Culprit, IrqKind, Trigger, Verdict};
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -62,7 +62,7 @@ fn finding(subject: &Subject<'_>, cause: Cause, by: Culprit, late: &[&Activation
     });
     let first = first.unwrap_or_default();
     let whom = match victims.len() {
-        1 => first,
+        1 => first.clone(),
         n => format!("{first} and {} more", n - 1),
     };
     let inherited = worst.first().is_some_and(|activation| is_boosted(subject.notes(activation), &by));
@@ -86,7 +86,16 @@ fn finding(subject: &Subject<'_>, cause: Cause, by: Culprit, late: &[&Activation
         .options
         .deadline
         .is_some_and(|deadline| worst.iter().any(|activation| activation.response() > deadline));
-    let severity = if missed || victims.iter().any(matters) { Severity::Warning } else { Severity::Info };
+    let called = worst.iter().all(|activation| is_called(subject, activation, &by));
+    let severity = match missed || (!called && victims.iter().any(matters)) {
+        true => Severity::Warning,
+        false => Severity::Info,
+    };
+    let request = called.then(|| {
+        let what =
+            format!("{first} woke {by} itself each time: if it waits for an answer of it, that is no delay");
+        Evidence::general(what)
+    });
     Finding {
         code: cause.code(),
         severity,
@@ -102,9 +111,16 @@ fn finding(subject: &Subject<'_>, cause: Cause, by: Culprit, late: &[&Activation
                 let what = format!("{} was due, and late by {}", activation.comm, activation.verdict.charged);
                 Evidence::at(activation.due, activation.cpu, what)
             })
+            .chain(request)
             .collect(),
         fix: worst.first().map(|activation| activation.verdict.fix.clone()).unwrap_or_default(),
     }
+}
+
+/// True where the late thread woke the culprit itself in this activation: a client and its server, which answers at once.
+fn is_called(subject: &Subject<'_>, activation: &Activation, by: &Culprit) -> bool {
+    let of = |note: &VerdictNote| matches!((note, by), (VerdictNote::Called(called), Culprit::Task { tid, .. }) if called == tid);
+    subject.notes(activation).iter().any(of)
 }
 
 /// The mean time from one activation of a thread to the next, where it has many.

@@ -112,10 +112,17 @@ pub(crate) struct Marks {
     pub(crate) slow_sleeps: Vec<(Ns, Ns)>,
     /// The same, of times after which the thread was preempted. The return from its call shows that it was still in there.
     preempted_sleeps: Vec<(Ns, Ns)>,
+    /// Threads that run before it, and that it woke itself.
+    pub(crate) called: Vec<Tid>,
 }
 
-static NO_MARKS: Marks =
-    Marks { faults: Vec::new(), spins: Vec::new(), slow_sleeps: Vec::new(), preempted_sleeps: Vec::new() };
+static NO_MARKS: Marks = Marks {
+    faults: Vec::new(),
+    spins: Vec::new(),
+    slow_sleeps: Vec::new(),
+    preempted_sleeps: Vec::new(),
+    called: Vec::new(),
+};
 
 /// What is charged already of an activation in progress.
 #[derive(Clone, Debug, Default)]
@@ -135,15 +142,17 @@ pub(crate) struct Fault {
     pub(crate) next_is_fault: bool,
     /// True when the thread went to sleep in the fault: it was a major one.
     pub(crate) slept: bool,
+    /// True when the kernel was seen at work on it up to `next`.
+    pub(crate) goes_on: bool,
 }
 
+/// A thread lets few others go on that run before it.
+const MOST_CALLED: usize = 16;
 /// More marks than this in one activation add nothing to its explanation.
 const MAX_MARKS: usize = 100_000;
 
 /// The way into a sleep, and the way back, take some microseconds.
 const SLOW_SLEEP: Ns = Ns::from_ms(1);
-    /// True when the kernel was seen at work on it up to `next`.
-    pub(crate) goes_on: bool,
 
 impl Open {
     pub(crate) fn new(begin: Begin, due: Ns, waking: Ns) -> Open {
@@ -210,6 +219,13 @@ impl Open {
         }
     }
 
+    /// Notes that the kernel was seen at work on the last page fault.
+    pub(crate) fn still_in_fault(&mut self, at: Ns) {
+        if let Some(fault) = self.last_fault().filter(|fault| fault.next.is_none() || fault.goes_on) {
+            (fault.next, fault.goes_on) = (Some(at), true);
+        }
+    }
+
     /// Notes that the thread goes to sleep in its last page fault.
     pub(crate) fn sleeps_in_fault(&mut self, at: Ns) {
         if let Some(fault) = self.last_fault() {
@@ -219,16 +235,10 @@ impl Open {
         }
     }
 
-    /// Notes that the kernel was seen at work on the last page fault.
-    pub(crate) fn still_in_fault(&mut self, at: Ns) {
-        if let Some(fault) = self.last_fault().filter(|fault| fault.next.is_none() || fault.goes_on) {
-            (fault.next, fault.goes_on) = (Some(at), true);
-        }
-    }
-
     /// Forgets the marks before `until`, which are charged.
     pub(crate) fn forget_marks(&mut self, until: Ns) {
-        let Some(Marks { faults, spins, slow_sleeps, preempted_sleeps }) = self.marks.as_deref_mut() else {
+        let Some(Marks { faults, spins, slow_sleeps, preempted_sleeps, .. }) = self.marks.as_deref_mut()
+        else {
             return;
         };
         // The last fault is where what follows is noted.
@@ -263,6 +273,14 @@ impl Open {
     pub(crate) fn sleeps_slowly_if_it_returns(&mut self, from: Ns, to: Ns) {
         if to - from >= SLOW_SLEEP {
             push(&mut self.marks.get_or_insert_default().preempted_sleeps, (from, to));
+        }
+    }
+
+    /// Notes that it woke a thread that runs before it.
+    pub(crate) fn calls(&mut self, tid: Tid) {
+        let called = &mut self.marks.get_or_insert_default().called;
+        if called.len() < MOST_CALLED && !called.contains(&tid) {
+            called.push(tid);
         }
     }
 

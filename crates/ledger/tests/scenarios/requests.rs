@@ -1,14 +1,39 @@
-//! What other threads do for a thread while it waits: room in a pipe, a work item.
+//! What other threads do for a thread while it waits: an answer, room in a pipe, a work item.
 
 use super::support::{Explained, IDLE, MS, Scene, Thread, assert_blames, charged_to, fair, rt, sys};
-use whylate_base::{Confidence, Ns};
+use whylate_base::{Confidence, Ns, Severity};
 use whylate_events::{EventKind, Work, WorkStep};
 use whylate_ledger::Cause;
 
 const VICTIM: Thread = rt("victim", 10, 50);
+const SERVER: Thread = rt("server", 20, 60);
 const READER: Thread = fair("reader", 30);
 const KWORKER: Thread = fair("kworker/u2:1", 40);
 const WRITE: i64 = 1;
+
+/// Thirty periods of 10 ms in each of which the server runs for 0.4 ms; it is woken by a timer, or by the victim.
+fn served(called: bool) -> Explained {
+    let mut scene = Scene::new().cpu(1);
+    for n in 0..30 {
+        let due = n * 10 * MS + 100;
+        scene = scene.at(due).timer_wakes(VICTIM).at(due + 5).run(VICTIM).at(due + 50);
+        scene = if called { scene.wake(SERVER, 1) } else { scene.timer_wakes(SERVER) };
+        scene = scene.at(due + 52).run(SERVER).at(due + 452 + n * 10).sleep(VICTIM).at(due + 900).sleep(IDLE);
+    }
+    scene.explain("victim")
+}
+
+#[test]
+fn a_server_that_the_thread_woke_itself_is_no_warning() {
+    for (called, severity) in [(false, Severity::Warning), (true, Severity::Info)] {
+        let explained = served(called);
+        assert_blames(explained.worst(), Cause::HigherPriorityTask, Some(SERVER));
+        let finding = explained.finding("higher-priority-task").expect("a finding");
+        assert_eq!(finding.severity, severity);
+        let asks = finding.evidence.iter().any(|evidence| evidence.what.contains("waits for an answer"));
+        assert_eq!(asks, called);
+    }
+}
 
 /// Periods of 10 ms, by the victim's own timer where `timed`; in the last five it sleeps in write(2) until the reader has read.
 fn prints(timed: bool) -> Explained {
