@@ -12,12 +12,14 @@
 //! that cover it are taken. Memory stays bounded however long it runs.
 
 mod facts;
+mod fresh;
 mod image;
 mod reader;
 mod recorder;
 mod window;
 
+pub use fresh::{FreshPages, FreshPart};
 pub use image::{CaptureFile, FileData};
 pub use reader::{ReadError, Reader};
 pub use recorder::FlightRecorder;
-pub use window::{Capture, CpuCapture, FreshPages, StreamPosition, Window};
+pub use window::{Capture, CpuCapture, StreamPosition, Window};

@@ -1,8 +1,9 @@
 //! Reads captures: events straight from their pages, and a trace.dat where one is kept.
 
 use super::facts;
+use super::fresh::FreshPages;
 use super::image::CaptureFile;
-use super::window::{Capture, CpuCapture, FreshPages, Page};
+use super::window::{Capture, CpuCapture, Page};
 use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::io;

@@ -1,8 +1,9 @@
 //! The running flight recorder: a tracing session that overwrites itself, and the windows
 //! its pages are drained into.
 
+use super::fresh::FreshPages;
 use super::reader::Reader;
-use super::window::{Capture, FreshPages, StreamPosition, Window};
+use super::window::{Capture, StreamPosition, Window};
 use crate::record::{RecordError, Session, SessionOptions};
 use std::num::NonZero;
 use std::path::Path;

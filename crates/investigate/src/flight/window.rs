@@ -26,6 +26,10 @@ impl Page {
         self.number == earlier.number + 1
     }
 
+    pub(super) fn start(&self) -> Ns {
+        self.start
+    }
+
     pub(super) fn bytes(&self) -> &[u8] {
         &self.bytes
     }
@@ -92,6 +96,9 @@ pub struct CpuCapture {
 }
 
 impl CpuCapture {
+    pub(super) fn new(cpu: Cpu, pages: Vec<Arc<Page>>) -> CpuCapture {
+        CpuCapture { cpu, pages }
+    }
     /// When the first page begins: what happened here before is not known.
     pub fn begins(&self) -> Option<Ns> {
         self.pages.first().map(|page| page.start)
@@ -99,21 +106,6 @@ impl CpuCapture {
 
     pub(super) fn pages(&self) -> &[Arc<Page>] {
         &self.pages
-    }
-}
-
-/// The pages that have come since the last look, of all CPUs.
-#[derive(Clone, Debug)]
-pub struct FreshPages {
-    pub(super) capture: Capture,
-    /// By CPU as in the capture: pages before its first one are gone.
-    pub(super) after_hole: Vec<bool>,
-}
-
-impl FreshPages {
-    /// How many bytes they have.
-    pub fn bytes(&self) -> usize {
-        self.capture.cpus.iter().flat_map(|cpu| &cpu.pages).map(|page| page.bytes.len()).sum()
     }
 }
 

@@ -3,7 +3,7 @@
 use super::error::WatchError;
 use super::event_groups::{GROUPS, KindCounts, NONE_COUNTED, without};
 use super::options::WatchOptions;
-use crate::flight::{Capture, CaptureFile, FlightRecorder, ReadError, Reader, StreamPosition};
+use crate::flight::{Capture, CaptureFile, FlightRecorder, FreshPages, ReadError, Reader, StreamPosition};
 use crate::record::{SessionOptions, THREAD_EVENTS};
 use whylate_base::{Comm, Cpu, Ns, Tid};
 use whylate_events::{Context, Event, EventKind, EventSource, Fact, Kind, KindSet, Marker, TraceInfo};
@@ -13,6 +13,8 @@ use whylate_sys::Clock;
 
 /// What the windows of all CPUs take together.
 const WINDOW_BYTES: u64 = 16 << 20;
+/// Pages are read in parts of this size: after a time without the CPU all of a window's may be fresh, and a reader copies them.
+const PART_BYTES: usize = 1 << 20;
 /// Threads whose system calls are recorded: a filter is a text of a page at most (`kernel/trace/trace_events_filter.c`).
 const MOST_FILTERED: usize = 100;
 /// No thread has this id.
@@ -95,8 +97,16 @@ impl EventStream {
     pub(super) fn pump(&mut self, ledger: &mut LiveLedger<'_>, is_last: bool) -> Result<Ns, WatchError> {
         let drained = self.recorder.drain()?;
         let until = if is_last { Ns::MAX } else { drained };
-        let fresh = self.recorder.fresh(&mut self.position);
-        let mut events = self.reader.open_next(&fresh)?.events(WANTED);
+        for part in self.recorder.fresh(&mut self.position).in_parts(PART_BYTES) {
+            self.read(&part.pages, part.complete_until.min(until), ledger)?;
+        }
+        self.complete_until = drained;
+        Ok(drained)
+    }
+
+    /// Hands the events of pages to the ledger, with those that are held, as far as no later page has earlier ones.
+    fn read(&mut self, pages: &FreshPages, until: Ns, ledger: &mut LiveLedger<'_>) -> Result<(), WatchError> {
+        let mut events = self.reader.open_next(pages)?.events(WANTED);
         let mut held = std::mem::take(&mut self.held).into_iter().peekable();
         loop {
             let batch = events.next_batch();
@@ -118,9 +128,12 @@ impl EventStream {
                 ledger.apply(event);
             }
         }
-        held.for_each(|event| ledger.apply(&event));
-        self.complete_until = drained;
-        Ok(drained)
+        while let Some(earlier) = held.next_if(|earlier| earlier.ts < until) {
+            ledger.apply(&earlier);
+        }
+        self.held.extend(held);
+        self.held.sort_by_key(|event| event.ts);
+        Ok(())
     }
 
     /// Events by kind since the last call.
