@@ -10,6 +10,7 @@
 //! thread (a timer, an interrupt, a packet, a work item) the time until that thread is woken. So hops tile a chain, and
 //! each is charged by the ledger of its thread.
 
+mod across;
 mod finish;
 mod hops;
 mod node;
@@ -17,6 +18,7 @@ mod paths;
 mod pattern;
 mod tracker;
 
+pub use across::ChainsAcross;
 pub use pattern::{ChainPattern, ChainPatternError};
 pub(crate) use tracker::Tracker;
 

@@ -37,7 +37,7 @@ mod tracers;
 mod verdict;
 
 pub use causes::{Cause, CauseGroup};
-pub use chains::{ChainOptions, ChainPattern, ChainPatternError};
+pub use chains::{ChainOptions, ChainPattern, ChainPatternError, ChainsAcross};
 pub use engine::WANTED;
 pub use explain::{explain, explain_any, explain_each};
 pub use findings::{finding_codes, finding_page};
@@ -49,10 +49,10 @@ pub use model::{
     Chains, ClockJoin, CpuContext, CpuProfile, CpuTrack, CriticalSection, Culprit, Explanation, FunctionTime,
     FunctionTimes, Gap, GrownLine, Hop, HostDelay, HostPart, HostRecording, HostState, HostStay, HostVcpu,
     Missing, OnCpu, PacketJoin, PeerHop, PeerPlace, PeerRecording, Place, PlaceRole, RoundTrip, SampleCounts,
-    Segment, Slice, Spread, TaskSummary, Trigger, UnknownHop, Verdict, irq_name, is_stand_in, softirq_name,
-    thread_name,
+    Segment, Slice, Spread, TaskSummary, Trigger, TripVerdict, UnknownHop, Verdict, irq_name, is_stand_in,
+    softirq_name, thread_name,
 };
 pub use options::{Judge, Markers, Options, Select};
-pub use peer_side::add_peer;
+pub use peer_side::{add_peer, add_peer_chains};
 pub use scope::{AppliedScope, Instant, InstantError, OutsideTrace, Scope};
 pub use timeline::housekeeping::is_housekeeping;

@@ -16,7 +16,7 @@ pub use chain::{Chain, ChainElement, ChainInstance, ChainVerdict, Chains, Hop, U
 pub use culprit::{Culprit, irq_name, is_stand_in, softirq_name, thread_name};
 pub use host::{ClockJoin, HostDelay, HostPart, HostRecording, HostState, HostStay, HostVcpu};
 pub(crate) use irq_kind::IrqKind;
-pub use peer::{PacketJoin, PeerHop, PeerPlace, PeerRecording, RoundTrip};
+pub use peer::{PacketJoin, PeerHop, PeerPlace, PeerRecording, RoundTrip, TripVerdict};
 pub use place::{Place, PlaceRole};
 pub use profile::{CpuProfile, GrownLine, SampleCounts};
 pub use section::{CpuContext, CriticalSection, FunctionTime, FunctionTimes, Gap};

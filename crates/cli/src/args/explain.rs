@@ -70,7 +70,7 @@ pub(crate) struct ChainArgs {
     /// Explain this chain (repeatable), such as 'irq:eth1 -> rx -> ctl' or 'timer -> net:lo -> control'
     ///
     /// A hop is the name or id of a thread, timer, irq:NAME, net:DEVICE, work:FUNCTION or softirq:NAME; names may have
-    /// wildcards. Others may lie in between.
+    /// wildcards. Others may lie in between. With --peer: network, and peer: before the name of a thread or interrupt there.
     #[arg(long, value_name = "CHAIN", value_parser = ChainPattern::parse)]
     pub(crate) chain: Vec<ChainPattern>,
     /// A chain is late when it took longer than this, such as 2ms, from its beginning to the end of its last thread
@@ -83,5 +83,22 @@ impl ChainArgs {
     pub(crate) fn options(&self) -> Option<ChainOptions> {
         let asked = self.chains || !self.chain.is_empty() || self.chain_deadline.is_some();
         asked.then(|| ChainOptions { chosen: self.chain.clone(), deadline: self.chain_deadline })
+    }
+
+    /// What one machine's recording answers; `None`: nothing of it is asked for.
+    pub(crate) fn own(&self) -> Option<ChainOptions> {
+        self.part(false)
+    }
+
+    /// What only the recordings of two machines answer.
+    pub(crate) fn across(&self) -> Option<ChainOptions> {
+        self.part(true)
+    }
+
+    /// Without a choice chains of both kinds are looked for.
+    fn part(&self, across: bool) -> Option<ChainOptions> {
+        let mut options = self.options()?;
+        options.chosen.retain(|chain| chain.peer_hop().is_some() == across);
+        (self.chain.is_empty() || !options.chosen.is_empty()).then_some(options)
     }
 }

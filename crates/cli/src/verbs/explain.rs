@@ -14,10 +14,13 @@ use whylate_base::Tid;
 use whylate_events::EventSource;
 use whylate_intake::OpenError;
 use whylate_investigate::host_guest::join_host;
-use whylate_investigate::peer::join_peer;
+use whylate_investigate::peer::{PeerQuestion, join_peer};
 use whylate_investigate::watch::{WATCH_FILE, WatchReport};
 use whylate_investigate::with_symbols;
-use whylate_ledger::{Cause, Chains, Explanation, Options, WANTED, explain_any, finding_codes, finding_page};
+use whylate_ledger::{
+    Cause, ChainOptions, ChainPattern, Chains, Explanation, Options, WANTED, explain_any, finding_codes,
+    finding_page,
+};
 use whylate_report::explain::Explained;
 use whylate_report::{Render, watch};
 
@@ -40,7 +43,7 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<ExitStatus> {
     check_joined("--host", args.host.file.as_deref(), file)?;
     check_joined("--peer", args.peer.as_deref(), file)?;
     let options =
-        Options { scope: args.scope.scope(), chains: args.chains.options(), ..args.selection.options() };
+        Options { scope: args.scope.scope(), chains: own_chains(args)?, ..args.selection.options() };
     let mut explanation = match stream(file)? {
         Some((reader, name)) => {
             let (source, copy) = whylate_intake::from_reader_kept(reader, &name, WANTED)?;
@@ -55,15 +58,16 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<ExitStatus> {
     if let Some(outside) = explanation.scope.as_ref().and_then(|scope| scope.outside.as_ref()) {
         bail!("{}: {outside}", file.display());
     }
-    if let Some(chains) = &explanation.chains {
-        refuse_unknown_hops(file, chains)?;
-    }
     if let Some(host) = &args.host.file {
         let vcpus: Vec<Tid> = args.host.vcpus.iter().copied().map(Tid).collect();
         join_host(&mut explanation, file, host, &vcpus)?;
     }
     if let Some(peer) = &args.peer {
-        join_peer(&mut explanation, file, peer)?;
+        let asked = PeerQuestion { chains: args.chains.across(), ..PeerQuestion::default() };
+        join_peer(&mut explanation, file, peer, asked)?;
+    }
+    if let Some(chains) = &explanation.chains {
+        refuse_unknown_hops(file, chains)?;
     }
     let status = answer(&explanation, &args.selection, &destination)?;
     let unmatched = explanation.chains.iter().flat_map(|chains| &chains.unmatched);
@@ -79,7 +83,7 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<ExitStatus> {
 }
 
 /// Both recordings are read several times.
-fn check_joined(option: &str, other: Option<&Path>, own: &Path) -> Result<()> {
+pub(super) fn check_joined(option: &str, other: Option<&Path>, own: &Path) -> Result<()> {
     let Some(other) = other else { return Ok(()) };
     for file in [own, other] {
         if file.as_os_str() == "-" || file.metadata().is_ok_and(|about| !about.is_file() && !about.is_dir()) {
@@ -90,6 +94,17 @@ fn check_joined(option: &str, other: Option<&Path>, own: &Path) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// What the recording alone is asked about chains.
+fn own_chains(args: &ExplainArgs) -> Result<Option<ChainOptions>> {
+    let Some(options) = args.chains.options() else { return Ok(None) };
+    if args.peer.is_none()
+        && let Some(hop) = options.chosen.iter().find_map(ChainPattern::peer_hop)
+    {
+        bail!("--chain: `{hop}` is a hop of two machines: give the other machine's recording with --peer");
+    }
+    Ok(args.chains.own())
 }
 
 /// A hop that the trace does not have is a mistake in the choice, and no answer.

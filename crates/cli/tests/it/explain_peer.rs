@@ -66,6 +66,97 @@ fn a_recording_that_does_not_belong_is_refused() {
     assert_eq!(both.code, Some(2));
 }
 
+/// A fixture as text, changed, in a file.
+fn changed(name: &str, directory: &Path, change: impl Fn(&str) -> String) -> std::path::PathBuf {
+    let path = directory.join("changed.txt");
+    let converted = whylate([Path::new("convert"), &fixture(name), &path]);
+    assert_eq!(converted.code, Some(0), "{}", converted.stderr);
+    let text = std::fs::read_to_string(&path).expect("text");
+    std::fs::write(&path, change(&text)).expect("written");
+    path
+}
+
+#[test]
+fn recordings_that_look_alike_and_do_not_join_are_refused() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let refused = |name: &str, change: &dyn Fn(&str) -> String, what: &str| {
+        let run = explain(&fixture(MASTER), &changed(name, directory.path(), change), &[]);
+        assert_eq!(run.code, Some(2), "{what}: {}", run.stdout);
+        assert!(run.stderr.contains(what) && run.stderr.contains("changed.txt"), "{what}: {}", run.stderr);
+    };
+    refused(MASTER, &str::to_owned, "it is a copy");
+    refused(SLAVE, &|text| text.replace("clock=mono", "clock=local"), "trace clock `local`");
+    let without_packets = |text: &str| -> String {
+        let is_packet = |line: &&str| line.contains("net_dev_queue:") || line.contains("netif_receive_skb:");
+        text.lines().filter(|line| !is_packet(line)).map(|line| format!("{line}\n")).collect()
+    };
+    refused(SLAVE, &without_packets, "no events of packets");
+    // As if its buffer had overrun for half a second, twice.
+    let lossy = |text: &str| -> String {
+        let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+        for part in [3, 2] {
+            let at = lines.len() / part;
+            lines.splice(at..at + 1_500, ["CPU:0 [LOST 1500 EVENTS]".to_owned()]);
+        }
+        lines.join("\n")
+    };
+    refused(SLAVE, &lossy, "3000 events were lost");
+}
+
+#[test]
+fn a_chain_goes_from_the_timer_across_both_machines_and_back() {
+    let run = explain(&fixture(MASTER), &fixture(SLAVE), &["--task", "master", "--chains", "--json"]);
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    let answer = answer(&run.stdout);
+    let error = number(&answer["peer"]["error_ns"]);
+    let chain = &list(&answer["chains"])[0];
+    let path: Vec<&str> = list(&chain["path"]).iter().filter_map(Value::as_str).collect();
+    assert_eq!((path[0], path[1], path[2]), ("timer", "master", "network"), "{path:?}");
+    assert!(path.contains(&"peer:slave") && path.last() == Some(&"master"), "{path:?}");
+    assert!((number(&chain["period_ns"]) - 2_000_000).abs() < 100_000, "{chain}");
+    let worst = &list(&chain["worst"])[0];
+    let hops = list(&worst["hops"]);
+    assert_eq!(hops.len(), path.len());
+    let mut at = number(&worst["start_ns"]);
+    for hop in hops {
+        assert_eq!(number(&hop["start_ns"]), at, "hops tile the chain");
+        at += number(&hop["ns"]);
+        let charged: i64 = list(&hop["charges"]).iter().map(|charge| number(&charge["ns"])).sum();
+        assert_eq!(charged, number(&hop["ns"]), "{hop}");
+        let crosses = hop["from"] == "network";
+        assert_eq!(number(&hop["error_ns"]), if crosses { error } else { 0 }, "{hop}");
+    }
+    assert_eq!(at - number(&worst["start_ns"]), number(&worst["latency_ns"]));
+    let verdict = &worst["verdict"];
+    assert_eq!((&verdict["cause"], &verdict["by"]["comm"]), (&"higher-priority-task".into(), &"hog".into()));
+    let accused = &hops[usize::try_from(number(&verdict["hop"])).expect("an index")];
+    assert!(accused["from"].as_str().is_some_and(|from| from.starts_with("peer:")), "{accused}");
+}
+
+#[test]
+fn a_chosen_chain_may_have_hops_of_the_peer() {
+    let chosen = |chain: &str, deadline: &str| {
+        explain(&fixture(MASTER), &fixture(SLAVE), &["--chain", chain, "--chain-deadline", deadline])
+    };
+    let run = chosen("timer -> peer:slave -> master", "5ms");
+    assert_eq!(run.code, Some(1), "{}", run.stderr);
+    for part in ["network, ± ", "peer:slave", "missed its deadline of 5.00 ms"] {
+        assert!(run.stdout.contains(part), "{part} in {}", run.stdout);
+    }
+    for (chain, code, what) in [
+        ("timer -> peer:slaves -> master", 2, "peer:slave"),
+        ("peer:slave -> timer", 3, "no instance of the chain"),
+    ] {
+        let run = chosen(chain, "5ms");
+        assert_eq!(run.code, Some(code), "{chain}: {}", run.stderr);
+        assert!(run.stderr.contains(what), "{chain}: {}", run.stderr);
+    }
+    let alone =
+        whylate(["explain", fixture(MASTER).to_str().expect("UTF-8"), "--chain", "timer -> peer:slave"]);
+    assert_eq!(alone.code, Some(2));
+    assert!(alone.stderr.contains("--peer"), "{}", alone.stderr);
+}
+
 #[test]
 fn the_report_states_the_error_in_every_text() {
     for format in ["text", "markdown", "html"] {

@@ -16,6 +16,26 @@ pub enum PeerJoinError {
         /// The file.
         path: PathBuf,
     },
+    /// Both are of one machine.
+    #[error(
+        "{path} has the packets that the explained recording sent as sent by itself: it is a copy, or of the same machine; give \
+         that of the other machine with --peer"
+    )]
+    SameMachine {
+        /// The recording that was given as the other machine's.
+        path: PathBuf,
+    },
+    /// Its clock cannot be joined.
+    #[error(
+        "{path} was recorded with the trace clock `{clock}`, which shows no common time of all CPUs: record both machines with \
+         mono (`whylate record` does; trace-cmd record -C mono)"
+    )]
+    Clock {
+        /// The recording.
+        path: PathBuf,
+        /// Its clock.
+        clock: String,
+    },
     /// Packets were not recorded.
     #[error(
         "{path} has no events of packets that are {what}: record {events} on both machines (`whylate record` does so by default)"
@@ -29,13 +49,22 @@ pub enum PeerJoinError {
         events: &'static str,
     },
     /// The clocks do not join.
-    #[error("cannot join the clocks of {path} and of the explained recording: {why}")]
+    #[error("cannot join the clocks of {path} and of the explained recording: {why}{}", of_losses(*.lost))]
     Join {
         /// The other recording.
         path: PathBuf,
         /// Why not.
         why: PacketJoinError,
+        /// Events that both recordings lost.
+        lost: u64,
     },
+}
+
+fn of_losses(lost: u64) -> String {
+    match lost {
+        0 => String::new(),
+        lost => format!("; {lost} events were lost, packets among them: record with a larger --buffer"),
+    }
 }
 
 /// Why two clocks were not joined by packets.

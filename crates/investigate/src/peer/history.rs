@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use whylate_base::{Comm, Ns, Tid};
 use whylate_events::EventSource;
-use whylate_ledger::{Activation, Cause, Culprit, Options, Segment, Select, explain_each};
+use whylate_ledger::{Activation, Cause, Culprit, Options, Segment, Select, Trigger, explain_each};
 
 /// What a time is charged to, the most first.
 pub(super) type Charges = Vec<(Cause, Option<Culprit>, Ns)>;
@@ -19,7 +19,9 @@ pub(super) struct History {
 pub(super) struct Seen {
     pub(super) comm: Comm,
     pub(super) due: Ns,
+    pub(super) woken: Ns,
     pub(super) end: Ns,
+    pub(super) trigger: Trigger,
     /// Of those in a window alone.
     ledger: Vec<Segment>,
 }
@@ -34,10 +36,18 @@ impl History {
         let tasks = threads.iter().map(|&tid| Select::Tid(tid)).collect();
         let options = Options { tasks, worst: 1, every_segment: true, ..Options::default() };
         explain_each(source, &options, &mut |activation: &Activation| {
-            let Activation { comm, due, end, .. } = *activation;
+            let Activation { comm, due, end, trigger, .. } = *activation;
+            let woken = activation.woken.unwrap_or(due);
             let is_needed = windows.iter().any(|&(from, to)| due < to && end > from);
             let ledger = if is_needed { activation.ledger.clone() } else { Vec::new() };
-            history.threads.entry(activation.tid).or_default().push(Seen { comm, due, end, ledger });
+            history.threads.entry(activation.tid).or_default().push(Seen {
+                comm,
+                due,
+                woken,
+                end,
+                trigger,
+                ledger,
+            });
         });
         history.threads.values_mut().for_each(|all| all.sort_by_key(|seen| seen.due));
         history
@@ -53,14 +63,20 @@ impl History {
 }
 
 impl Seen {
+    /// The segments of its ledger in a part of it.
+    pub(super) fn segments(&self, from: Ns, to: Ns) -> impl Iterator<Item = Segment> {
+        let cut = move |segment: &Segment| {
+            let (start, end) = (segment.start.max(from), segment.end.min(to));
+            (end > start).then_some(Segment { start, end, ..*segment })
+        };
+        self.ledger.iter().filter_map(cut)
+    }
+
     /// What a part of it is charged to; what is outside of it is unexplained.
     pub(super) fn charges(&self, from: Ns, to: Ns) -> Charges {
         let mut sums: HashMap<(Cause, Option<Culprit>), Ns> = HashMap::new();
-        for segment in &self.ledger {
-            let length = segment.end.min(to) - segment.start.max(from);
-            if length > Ns::ZERO {
-                *sums.entry((segment.cause, segment.by)).or_default() += length;
-            }
+        for segment in self.segments(from, to) {
+            *sums.entry((segment.cause, segment.by)).or_default() += segment.length();
         }
         let known: Ns = sums.values().copied().sum();
         if to - from > known {

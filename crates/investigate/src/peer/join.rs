@@ -15,8 +15,8 @@ use whylate_ledger::PacketJoin;
 
 /// Packets in each direction without which there is no join.
 const FEWEST: usize = 50;
-/// An offset that is less certain charges the wrong machine.
-const MOST_ERROR: f64 = 500_000.0;
+/// An offset that is less certain is of no use: hops are accused only where they exceed the usual by twice as much.
+const MOST_ERROR: f64 = 1_000_000.0;
 /// Clocks that are not set run apart by less, in ns per second.
 const MOST_DRIFT: f64 = 1e6;
 /// The first tests of a shift look at this many packets.
@@ -56,6 +56,11 @@ impl Join {
 
     fn offset_at(&self, own: Ns) -> f64 {
         self.base + self.point.at(seconds(own - self.middle))
+    }
+
+    /// No instant is off by more than this.
+    pub(super) fn error(&self) -> Ns {
+        self.error
     }
 
     /// In figures.
@@ -115,25 +120,24 @@ impl Way<'_> {
         let step = (to - from).div_ceil(most).max(1);
         (from..to).step_by(step).filter_map(move |index| self.bound(index, shift))
     }
+}
 
-    /// How fast the peer's clock runs away, roughly: by the medians of the first and the last part.
-    fn drift(&self) -> f64 {
-        let shift = (self.peer.len() as isize - self.own.len() as isize) / 2;
-        let bounds: Vec<Bound> = self.bounds(shift, SAMPLE).collect();
-        let quarter = bounds.len() / 4;
-        let median = |part: &[Bound]| {
-            let mut offsets: Vec<Ns> = part.iter().map(|bound| bound.offset).collect();
-            offsets.sort_unstable();
-            Some((offsets.get(offsets.len() / 2)?.0, part.get(part.len() / 2)?.own))
-        };
-        let (Some(first), Some(last)) =
-            (median(&bounds[..quarter]), median(&bounds[bounds.len() - quarter..]))
-        else {
-            return 0.0;
-        };
-        let apart = seconds(last.1 - first.1);
-        if apart > 0.0 { ((last.0 - first.0) as f64 / apart).clamp(-MOST_DRIFT, MOST_DRIFT) } else { 0.0 }
-    }
+/// How fast the peer's clock runs away, roughly: by the fastest packets of the first and the last quarter. Others are late by what
+/// the machines do, which differs from quarter to quarter.
+fn drift(bounds: &[Bound], least: bool) -> f64 {
+    let quarter = bounds.len() / 4;
+    let fastest = |part: &[Bound]| match least {
+        true => part.iter().copied().min_by_key(|bound| bound.offset),
+        false => part.iter().copied().max_by_key(|bound| bound.offset),
+    };
+    let (Some(first), Some(last)) =
+        (bounds.get(..quarter).and_then(fastest), bounds.get(bounds.len() - quarter..).and_then(fastest))
+    else {
+        return 0.0;
+    };
+    let apart = seconds(last.own - first.own);
+    let run_away = (last.offset - first.offset).0 as f64;
+    if apart > 0.0 { (run_away / apart).clamp(-MOST_DRIFT, MOST_DRIFT) } else { 0.0 }
 }
 
 fn seconds(time: Ns) -> f64 {
@@ -206,9 +210,13 @@ struct Sampled {
     median: f64,
 }
 
-fn sampled(way: Way<'_>, straight: impl Fn(Bound) -> f64, least: bool) -> Vec<Sampled> {
+/// Each shift has a drift of its own: one that is wrong by some packets shows another where the traffic changes its rhythm.
+fn sampled(way: Way<'_>, middle: Ns, least: bool) -> Vec<Sampled> {
     let of_shift = |shift| {
-        let mut offsets: Vec<f64> = way.bounds(shift, SAMPLE).map(&straight).collect();
+        let bounds: Vec<Bound> = way.bounds(shift, SAMPLE).collect();
+        let drift = drift(&bounds, least);
+        let straight = |bound: &Bound| bound.offset.0 as f64 - drift * seconds(bound.own - middle);
+        let mut offsets: Vec<f64> = bounds.iter().map(straight).collect();
         offsets.sort_unstable_by(f64::total_cmp);
         let bound = if least { offsets.first() } else { offsets.last() };
         Some(Sampled { shift, bound: *bound?, median: *offsets.get(offsets.len() / 2)? })
@@ -218,12 +226,10 @@ fn sampled(way: Way<'_>, straight: impl Fn(Bound) -> f64, least: bool) -> Vec<Sa
 
 /// The shifts with the least delays that no packet refutes.
 fn left(sent: Way<'_>, received: Way<'_>, middle: Ns) -> Vec<Left> {
-    let drift = sent.drift();
-    let straight = |bound: Bound| bound.offset.0 as f64 - drift * seconds(bound.own - middle);
-    let mut lower = sampled(received, straight, false);
+    let mut lower = sampled(received, middle, false);
     lower.sort_by(|one, other| one.bound.total_cmp(&other.bound));
     let mut possible: Vec<(f64, isize, isize, f64)> = Vec::new();
-    for there in sampled(sent, straight, true) {
+    for there in sampled(sent, middle, true) {
         let from = lower.partition_point(|back| back.bound < there.bound - 2.0 * MOST_ERROR - SLACK);
         let near = lower[from..].iter().take_while(|back| back.bound <= there.bound + SLACK);
         possible.extend(near.map(|back| (there.median - back.median, there.shift, back.shift, there.bound)));

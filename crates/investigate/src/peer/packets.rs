@@ -62,6 +62,16 @@ impl Packets {
     }
 }
 
+/// Whether two machines' sent packets are those of one: most have the same instant and thread in both.
+pub(super) fn are_same(one: &[Packet], other: &[Packet]) -> bool {
+    let both = one.iter().filter(|packet| {
+        let at = other.partition_point(|there| there.at < packet.at);
+        other.get(at).is_some_and(|there| there == *packet)
+    });
+    let both = both.count();
+    both > 0 && both * 2 > one.len().min(other.len())
+}
+
 /// The most frequent packets of `sender` that `receiver` has as well, as both have them: of one device on each side and of one
 /// length. The Ethernet header of 14 bytes is taken off before `netif_receive_skb` (`eth_type_trans`, net/ethernet/eth.c), and
 /// a device fills up shorter frames to 60 bytes.
@@ -80,4 +90,22 @@ pub(super) fn common<'p>(sender: &'p Packets, receiver: &'p Packets) -> (&'p [Pa
         }
     }
     best
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn recordings_of_one_machine_share_their_packets() {
+        let packets = |first: i64, tid: i32| -> Vec<Packet> {
+            (first..first + 60).map(|cycle| Packet { at: Ns::from_ms(cycle), tid: Tid(tid) }).collect()
+        };
+        assert!(are_same(&packets(0, 7), &packets(0, 7)));
+        // One began later.
+        assert!(are_same(&packets(0, 7), &packets(20, 7)));
+        assert!(!are_same(&packets(0, 7), &packets(0, 8)));
+        assert!(!are_same(&packets(0, 7), &packets(100, 7)));
+        assert!(!are_same(&[], &[]));
+    }
 }

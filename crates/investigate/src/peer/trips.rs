@@ -1,15 +1,10 @@
-//! Packets and their answers: round trips, and where their time went.
+//! Packets and their answers: round trips.
 
-use super::history::{Charges, History};
-use super::join::Join;
 use super::packets::Packet;
-use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use whylate_base::{Ns, Tid};
-use whylate_ledger::{Cause, PeerHop, PeerPlace, RoundTrip, Spread};
+use whylate_ledger::Spread;
 
-/// How many of the longest are kept, and of those with the longest part of the peer.
-const WORST: usize = 5;
 /// A peer that was held up has answered all that waited within so many answers.
 const CATCH_UP: usize = 32;
 
@@ -23,7 +18,7 @@ pub(super) struct Trip {
 }
 
 impl Trip {
-    fn time(&self) -> Ns {
+    pub(super) fn time(&self) -> Ns {
         self.received.since(self.sent.at)
     }
 }
@@ -68,24 +63,6 @@ pub(super) fn trips(
     trips
 }
 
-/// The longest ones, and those of which the peer has the longest part, the longest first.
-pub(super) fn worst(trips: &[Trip]) -> Vec<Trip> {
-    let longest = |length: fn(&Trip) -> Ns| {
-        let mut all = trips.to_vec();
-        all.sort_by_key(|trip| (Reverse(length(trip)), trip.sent.at));
-        all.truncate(WORST);
-        all
-    };
-    let mut worst = longest(Trip::time);
-    for trip in longest(|trip| trip.answered.at.since(trip.at_peer)) {
-        if !worst.contains(&trip) {
-            worst.push(trip);
-        }
-    }
-    worst.sort_by_key(|trip| (Reverse(trip.time()), trip.sent.at));
-    worst
-}
-
 /// The threads that sent and that answered. What softirqs send, no thread does.
 pub(super) fn threads(trips: &[Trip]) -> (BTreeSet<Tid>, BTreeSet<Tid>) {
     let of = |tid: fn(&Trip) -> Tid| trips.iter().map(tid).filter(|&tid| tid != Tid::IDLE).collect();
@@ -99,88 +76,6 @@ pub(super) fn spread(trips: &[Trip]) -> Option<Spread> {
     let at =
         |share: usize| times.get((times.len() * share / 100).min(times.len().saturating_sub(1))).copied();
     Some(Spread { min: *times.first()?, p50: at(50)?, p99: at(99)?, max: *times.last()? })
-}
-
-/// The longest ones with their hops.
-pub(super) fn explained(
-    trips: &[Trip],
-    worst: &[Trip],
-    own: &History,
-    peer: &History,
-    join: &Join,
-) -> Vec<RoundTrip> {
-    let mut usual: [Vec<Ns>; 5] = Default::default();
-    for trip in trips {
-        let way = Way::of(trip, own, peer, join);
-        for (hop, all) in usual.iter_mut().enumerate() {
-            all.push(way.at[hop + 1] - way.at[hop]);
-        }
-    }
-    let usually = usual.map(|mut all| {
-        all.sort_unstable();
-        all.get(all.len() / 2).copied().unwrap_or_default()
-    });
-    worst.iter().map(|trip| round_trip(trip, &Way::of(trip, own, peer, join), usually, own, peer)).collect()
-}
-
-/// The borders of the five hops, in this machine's time; and of the peer's in its own.
-struct Way {
-    at: [Ns; 6],
-    peer: (Ns, Ns),
-}
-
-impl Way {
-    fn of(trip: &Trip, own: &History, peer: &History, join: &Join) -> Way {
-        let (sent, received) = (trip.sent.at, trip.received);
-        let begin = own.at(trip.sent.tid, sent).map_or(sent, |seen| seen.due);
-        let at_own = |at: Ns| join.to_own(at).clamp(sent, received);
-        // A packet is at the peer when its interrupt is, where that is what the thread's activation began with.
-        let at_peer = (peer.at(trip.answered.tid, trip.answered.at).map(|seen| seen.due))
-            .filter(|&due| due <= trip.at_peer && join.to_own(due) >= sent)
-            .unwrap_or(trip.at_peer);
-        let answered = at_own(trip.answered.at);
-        let last = own.at(trip.sent.tid, received);
-        let arrived = last.map(|seen| seen.due).filter(|&due| due > sent);
-        let arrived = arrived.map_or(received, |due| due.max(answered));
-        let end = last.map_or(received, |seen| seen.end);
-        let at = [begin, sent, at_own(at_peer).min(answered), answered, arrived, end];
-        Way { at, peer: (at_peer, trip.answered.at) }
-    }
-}
-
-fn round_trip(trip: &Trip, way: &Way, usually: [Ns; 5], own: &History, peer: &History) -> RoundTrip {
-    const PLACES: [PeerPlace; 5] =
-        [PeerPlace::Own, PeerPlace::Network, PeerPlace::Peer, PeerPlace::Network, PeerPlace::Own];
-    let comm = |history: &History, tid: Tid, at: Ns| {
-        (tid, history.at(tid, at).map(|seen| seen.comm).unwrap_or_default())
-    };
-    let unknown = |time: Ns| match time > Ns::ZERO {
-        true => vec![(Cause::Unexplained, None, time)],
-        false => Charges::new(),
-    };
-    let hops = PLACES.into_iter().enumerate().map(|(hop, place)| {
-        let (start, end) = (way.at[hop], way.at[hop + 1]);
-        let (thread, charges) = match (place, hop) {
-            (PeerPlace::Network, _) => (None, Charges::new()),
-            (PeerPlace::Peer, _) => {
-                let (tid, at) = (trip.answered.tid, trip.answered.at);
-                let charges = peer.at(tid, at).map(|seen| seen.charges(way.peer.0, way.peer.1));
-                (Some(comm(peer, tid, at)), charges.unwrap_or_else(|| unknown(end - start)))
-            }
-            (PeerPlace::Own, hop) => {
-                let (tid, at) = (trip.sent.tid, if hop == 0 { trip.sent.at } else { trip.received });
-                let charges = own.at(tid, at).map(|seen| seen.charges(start, end));
-                (Some(comm(own, tid, at)), charges.unwrap_or_else(|| unknown(end - start)))
-            }
-        };
-        PeerHop { place, thread, start, end, usually: usually[hop], charges }
-    });
-    RoundTrip {
-        thread: comm(own, trip.sent.tid, trip.sent.at),
-        sent: trip.sent.at,
-        received: trip.received,
-        hops: hops.collect(),
-    }
 }
 
 #[cfg(test)]

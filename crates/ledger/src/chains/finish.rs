@@ -13,7 +13,7 @@ use whylate_base::Ns;
 /// Chains that are listed where none is chosen.
 const MOST_LISTED: usize = 10;
 /// Fewer instances than this are no chain, unless it is chosen.
-const FEWEST: u64 = 3;
+pub(super) const FEWEST: u64 = 3;
 /// A hop that took less than this beyond the usual made nothing late.
 const NOTABLE: Ns = Ns::from_us(20);
 /// The names that are offered for one that the trace does not have.
@@ -84,7 +84,7 @@ fn has_threads(path: &[ChainElement]) -> bool {
     threads >= 2 || !matches!(path.first(), Some(ChainElement::Timer | ChainElement::Thread { .. }))
 }
 
-fn chain(path: Vec<ChainElement>, kept: Path, chosen: Option<String>) -> Option<Chain> {
+pub(super) fn chain(path: Vec<ChainElement>, kept: Path, chosen: Option<String>) -> Option<Chain> {
     let latency: Spread = kept.latency.spread()?;
     let usual: Vec<Ns> = kept.hops.iter().map(|hop| hop.percentile(0.5).unwrap_or(Ns::ZERO)).collect();
     let period = kept.period();
@@ -98,8 +98,9 @@ fn chain(path: Vec<ChainElement>, kept: Path, chosen: Option<String>) -> Option<
 
 /// The hop that took longest beyond the usual, and what most of that is charged to.
 fn verdict(instance: &ChainInstance, usual: &[Ns]) -> Option<ChainVerdict> {
+    // Between two machines the clocks may be off at both ends of what is usual.
     let excess = |(index, usual): (usize, &Ns)| {
-        instance.hops.get(index).map(|hop| (hop.length() - *usual, index, *usual))
+        instance.hops.get(index).map(|hop| (hop.length() - *usual - hop.error - hop.error, index, *usual))
     };
     let (excess, index, usual) = usual
         .iter()
@@ -115,6 +116,7 @@ fn verdict(instance: &ChainInstance, usual: &[Ns]) -> Option<ChainVerdict> {
     let charges = hop.charges();
     let (cause, by, charged) =
         charges.iter().copied().max_by_key(|&(cause, _, time)| (weight(cause, time), Reverse(cause)))?;
+    let excess = excess + hop.error + hop.error;
     let what = match by {
         Some(by) => format!("{cause} by {by}"),
         None => cause.to_string(),
@@ -129,7 +131,7 @@ fn verdict(instance: &ChainInstance, usual: &[Ns]) -> Option<ChainVerdict> {
 }
 
 /// The names that take the fewest changes of letters.
-fn nearest(hop: &str, known: &[ChainElement]) -> Vec<String> {
+pub(super) fn nearest(hop: &str, known: &[ChainElement]) -> Vec<String> {
     let mut names: Vec<String> = known.iter().map(ToString::to_string).collect();
     names.sort();
     names.dedup();

@@ -45,7 +45,11 @@ fn kind_of(via: ChainElement) -> &'static str {
         ChainElement::Softirq { .. } => "softirq",
         ChainElement::Packet { .. } => HandOff::Packet.code(),
         ChainElement::Work { .. } => HandOff::Work.code(),
-        ChainElement::Thread { .. } => HandOff::Wake.code(),
+        ChainElement::Thread { .. }
+        | ChainElement::Network
+        | ChainElement::PeerIrq { .. }
+        | ChainElement::PeerSoftirq { .. }
+        | ChainElement::PeerThread { .. } => HandOff::Wake.code(),
     }
 }
 
@@ -73,6 +77,7 @@ pub(super) fn hops(
             end: span.end,
             thread: (node.tid, comm(node)),
             ledger: part(ledger, span.start, span.end, node.open.cpu.unwrap_or_default()),
+            error: Ns::ZERO,
         });
     }
     hops

@@ -2,7 +2,12 @@
 
 use crate::model::ChainElement;
 use std::fmt;
-use whylate_base::glob;
+use whylate_base::{Comm, Tid, glob};
+
+/// Between two machines.
+const NETWORK: &str = "network";
+/// What the names of another machine's elements begin with.
+const OF_PEER: &str = "peer:";
 
 /// A chain by the names of some of its elements, in their order. There may be others in between.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,6 +52,12 @@ impl ChainPattern {
         }
     }
 
+    /// The first hop that only two machines have: `network`, or one of `peer:`.
+    pub fn peer_hop(&self) -> Option<&str> {
+        let is_across = |hop: &&String| *hop == NETWORK || hop.starts_with(OF_PEER);
+        self.hops.iter().find(is_across).map(String::as_str)
+    }
+
     /// Its hops, as they were written.
     pub(crate) fn hops(&self) -> &[String] {
         &self.hops
@@ -87,18 +98,27 @@ pub(super) fn matches(hop: &str, element: &ChainElement) -> bool {
         ChainElement::Softirq { .. } => glob(hop, &element.to_string()),
         ChainElement::Packet { dev } => is("net:", dev.as_str()),
         ChainElement::Work { function } => is("work:", function.as_str()),
-        ChainElement::Thread { tid, comm } => {
-            glob(hop, comm.as_str())
-                || hop == tid.to_string()
-                || (comm.as_str().len() == 15 && hop.starts_with(comm.as_str()))
+        ChainElement::Thread { tid, comm } => is_thread(hop, *tid, comm),
+        ChainElement::Network => hop == NETWORK,
+        ChainElement::PeerIrq { irq, name } => {
+            is("peer:irq:", name.as_str()) || is("peer:irq:", &irq.to_string())
+        }
+        ChainElement::PeerSoftirq { .. } => glob(hop, &element.to_string()),
+        ChainElement::PeerThread { tid, comm } => {
+            hop.strip_prefix(OF_PEER).is_some_and(|hop| is_thread(hop, *tid, comm))
         }
     }
+}
+
+fn is_thread(hop: &str, tid: Tid, comm: &Comm) -> bool {
+    glob(hop, comm.as_str())
+        || hop == tid.to_string()
+        || (comm.as_str().len() == 15 && hop.starts_with(comm.as_str()))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use whylate_base::Tid;
 
     fn thread(tid: i32, comm: &str) -> ChainElement {
         ChainElement::Thread { tid: Tid(tid), comm: comm.into() }
@@ -130,5 +150,29 @@ mod tests {
         ] {
             assert_eq!(start(pattern), expected, "{pattern}");
         }
+    }
+
+    #[test]
+    fn elements_of_the_other_machine_have_names_of_their_own() {
+        let path = [
+            ChainElement::Timer,
+            thread(1, "slave"),
+            ChainElement::Network,
+            ChainElement::PeerIrq { irq: 25, name: "virtio0".into() },
+            ChainElement::PeerThread { tid: Tid(9), comm: "slave".into() },
+            ChainElement::Network,
+            thread(1, "slave"),
+        ];
+        let parsed = |pattern: &str| ChainPattern::parse(pattern).expect("a chain");
+        for (pattern, expected) in [
+            ("peer:irq:virtio* -> peer:slave -> slave", Some(3)),
+            ("peer:9 -> network -> slave", Some(4)),
+            ("timer -> slave", Some(0)),
+            ("peer:1 -> slave", None),
+        ] {
+            assert_eq!(parsed(pattern).start_in(&path), expected, "{pattern}");
+        }
+        assert_eq!(parsed("timer -> peer:9").peer_hop(), Some("peer:9"));
+        assert_eq!(parsed("timer -> peers").peer_hop(), None);
     }
 }

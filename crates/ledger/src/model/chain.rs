@@ -41,9 +41,31 @@ pub enum ChainElement {
         /// Its name.
         comm: Comm,
     },
+    /// Between two machines.
+    Network,
+    /// An interrupt of the other machine.
+    PeerIrq {
+        /// The line there.
+        irq: u32,
+        /// The action's name.
+        name: Name,
+    },
+    /// A softirq of the other machine.
+    PeerSoftirq {
+        /// Its number.
+        vec: u32,
+    },
+    /// A thread of the other machine.
+    PeerThread {
+        /// Its id there.
+        tid: Tid,
+        /// Its name.
+        comm: Comm,
+    },
 }
 
-/// `timer`, `irq:eth0`, `softirq:NET_RX`, `net:lo`, `work:flush_to_ldisc`, `control`.
+/// `timer`, `irq:eth0`, `softirq:NET_RX`, `net:lo`, `work:flush_to_ldisc`, `control`; of two machines also `network`,
+/// `peer:irq:eth0`, `peer:softirq:NET_RX` and `peer:slave`.
 impl fmt::Display for ChainElement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -55,6 +77,11 @@ impl fmt::Display for ChainElement {
             ChainElement::Work { function } => write!(f, "work:{function}"),
             ChainElement::Thread { tid, comm } if comm.is_empty() => write!(f, "{tid}"),
             ChainElement::Thread { comm, .. } => write!(f, "{comm}"),
+            ChainElement::Network => f.write_str("network"),
+            ChainElement::PeerIrq { irq, name } if name.is_empty() => write!(f, "peer:irq:{irq}"),
+            ChainElement::PeerIrq { name, .. } => write!(f, "peer:irq:{name}"),
+            ChainElement::PeerSoftirq { vec } => write!(f, "peer:softirq:{}", softirq_name(*vec)),
+            ChainElement::PeerThread { comm, .. } => write!(f, "peer:{comm}"),
         }
     }
 }
@@ -135,6 +162,8 @@ pub struct Hop {
     pub thread: (Tid, Comm),
     /// Segments that tile `start..end`.
     pub ledger: Vec<Segment>,
+    /// It begins by the clock of one machine and ends by another's, and its length may be off by this; zero on one machine.
+    pub error: Ns,
 }
 
 impl Hop {

@@ -19,7 +19,8 @@ pub struct PeerRecording {
     pub round_trips: u64,
     /// From a packet's send to the receipt of its answer, both by this machine's clock; `None` without an answer.
     pub times: Option<Spread>,
-    /// The longest round trips and those of which the peer has the longest part, the longest first.
+    /// The longest round trips, those of which the peer has the longest part, and those that took longest from where the sender was
+    /// due; the longest first.
     pub worst: Vec<RoundTrip>,
 }
 
@@ -66,6 +67,28 @@ impl RoundTrip {
         let unsure = if slowest.place == PeerPlace::Own { Ns::ZERO } else { error + error };
         (slowest.excess() > unsure).then_some(slowest)
     }
+
+    /// The machine of its slowest hop, and what most of the hop's excess is charged to; `None` as of [`RoundTrip::slowest`].
+    pub fn verdict(&self, error: Ns) -> Option<TripVerdict> {
+        let hop = self.slowest(error)?;
+        let most = hop.charges.first().filter(|(.., time)| *time + *time >= hop.excess());
+        Some(TripVerdict {
+            place: hop.place,
+            cause: most.map(|&(cause, ..)| cause),
+            by: most.and_then(|&(_, by, _)| by),
+        })
+    }
+}
+
+/// What made a round trip long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TripVerdict {
+    /// On which machine, or between both.
+    pub place: PeerPlace,
+    /// By the ledger of that machine; `None` of the network, or where no cause has half of the excess.
+    pub cause: Option<Cause>,
+    /// The culprit there, where there is one.
+    pub by: Option<Culprit>,
 }
 
 /// Where a packet and what it causes are.

@@ -59,6 +59,11 @@ pub(super) fn charge((cause, by, time): &(Cause, Option<Culprit>, Ns)) -> String
     format!("{cause}{by} {time}")
 }
 
+/// How a hop lets the next one go on; with the error of its length where it begins by one clock and ends by another.
+pub(crate) fn hop_by(hop: &Hop) -> String {
+    if hop.error == Ns::ZERO { hop.kind.to_owned() } else { format!("{}, ± {}", hop.kind, hop.error) }
+}
+
 /// What a hop is charged to, most first; what is beyond `most` is summed up.
 pub(crate) fn hop_charges(hop: &Hop, most: usize) -> Vec<String> {
     let charges = hop.charges();

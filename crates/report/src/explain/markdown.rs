@@ -83,7 +83,7 @@ fn chains(explanation: &Explanation) -> String {
             text += &format!(
                 "| {} | {} | {} | {usual} | {} |\n",
                 in_table(&path),
-                hop.kind,
+                facts::hop_by(hop),
                 hop.length(),
                 in_table(&charges)
             );

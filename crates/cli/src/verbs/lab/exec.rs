@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use whylate_base::printable;
 use whylate_investigate::host_guest::join_host;
-use whylate_investigate::peer::join_peer;
+use whylate_investigate::peer::{PeerQuestion, join_peer};
 use whylate_lab::job::{GuestStep, OUT_DIR, Program, REPORT_NAME};
 use whylate_lab::machine::{PROGRAM_PATH, files_directory, guest_path};
 use whylate_lab::{Arch, GuestFile, LabError, Machine, TimeSource, Visit, Visited, companions, find_program};
@@ -63,7 +63,9 @@ pub(crate) fn run(args: &ExecArgs) -> Result<ExitStatus> {
             format!("the guest made no recording that can be read; see {}", stderr_path(args).display())
         })?;
     let joined = host.map(|host| join_host(&mut explanation, &trace, &host, &[])).transpose();
-    let peer = peer.map(|peer| join_peer(&mut explanation, &trace, &peer.trace())).transpose();
+    let peer = peer
+        .map(|peer| join_peer(&mut explanation, &trace, &peer.trace(), PeerQuestion::default()))
+        .transpose();
     let answer = verbs::explain::answer(&explanation, &args.selection, &destination)?;
     // The guest's own answer stands without the other's.
     joined?;

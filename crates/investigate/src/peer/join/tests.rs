@@ -65,6 +65,21 @@ fn the_offset_is_within_the_stated_error() {
 }
 
 #[test]
+fn a_master_that_configures_its_slave_before_its_cycles_joins() {
+    // Irregular frames first, then one each 20 ms; the peer's recording lacks the last ones.
+    let late = |cycle: i64| match cycle {
+        ..80 => cycle * 4_000_000 + cycle * 7_919 % 3_000 * 1_000,
+        _ => 400_000_000 + (cycle - 80) * 19_000_000,
+    };
+    for lost in [2, 5] {
+        let mut traffic = traffic(180, 30, late);
+        traffic.at_peer.truncate(180 - lost);
+        let join = joined(&traffic).expect("the first frames have no rhythm");
+        assert_eq!((join.there, join.back), (0, 0));
+    }
+}
+
+#[test]
 fn a_mere_rhythm_is_refused() {
     let error = joined(&traffic(2_000, 0, |_| 0)).expect_err("any cycle may be any other");
     assert!(matches!(error, PacketJoinError::Ambiguous { apart } if apart > Ns::from_ms(10)), "{error:?}");

@@ -44,7 +44,7 @@ fn instance(chain: &Chain, instance: &ChainInstance) -> Markup {
                 @for (index, hop) in instance.hops.iter().enumerate() {
                     tr.accused[accused == Some(index)] {
                         td { (words::clean(&format!("{} → {}", hop.from, hop.to))) }
-                        td { (hop.kind) }
+                        td { (facts::hop_by(hop)) }
                         td.n { (hop.length()) }
                         td.n { @if let Some(usual) = chain.usual.get(index) { (usual) } }
                         td { (facts::hop_charges(hop, CHARGES).join(", ")) }

@@ -50,10 +50,13 @@ pub struct Hop {
     /// The element that it ends at; `done` where the last thread was done.
     pub to: String,
     /// How `from` lets `to` go on: `timer`, `irq`, `softirq`, `packet`, `work`, `futex`, `write` (a pipe, an eventfd),
-    /// `send` (a socket), `signal`, `wake` (another call, or one that was not recorded), or `done`.
+    /// `send` (a socket), `signal`, `network` (to another machine), `wake` (another call, or one that was not recorded), or `done`.
     pub kind: String,
     /// Its length.
     pub ns: i64,
+    /// Its length may be off by this, as it begins by the clock of one machine and ends by another's; 0 on one machine.
+    #[serde(default)]
+    pub error_ns: i64,
     /// Where it begins.
     pub start_ns: i64,
     /// The median of this hop over all instances.
@@ -134,6 +137,7 @@ fn hop(hop: &ledger::Hop, usual_ns: i64) -> Hop {
         to: hop.to.clone(),
         kind: hop.kind.to_owned(),
         ns: hop.length().0,
+        error_ns: hop.error.0,
         start_ns: hop.start.0,
         usual_ns,
         tid: hop.thread.0.0,

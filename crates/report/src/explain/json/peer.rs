@@ -36,7 +36,8 @@ pub struct Peer {
     pub round_trip_p99_ns: Option<i64>,
     /// The longest.
     pub round_trip_max_ns: Option<i64>,
-    /// The longest round trips and those of which the peer has the longest part, the longest first.
+    /// The longest round trips, those of which the peer has the longest part, and those that took longest from where the sender was
+    /// due; the longest first.
     pub worst: Vec<RoundTrip>,
 }
 

@@ -42,7 +42,7 @@ fn hops(page: &mut Page, chain: &Chain, worst: &ChainInstance) {
         lines.push(vec![
             Cell::new(if accused { ">" } else { "" }, ink),
             Cell::new(words::clean(&format!("{} -> {}", hop.from, hop.to)), ink),
-            Cell::new(hop.kind, Ink::Plain),
+            Cell::new(facts::hop_by(hop), Ink::Plain),
             Cell::new(hop.length().to_string(), ink),
             faint(&usual),
             Cell::new(charges.next().unwrap_or_default(), ink),
