@@ -21,6 +21,8 @@ pub struct Written {
     pub bare: u64,
     /// Activations that are in the output.
     pub activations: u64,
+    /// Events of another machine that the output shows.
+    pub of_other: u64,
     /// Sampled call stacks that are in the output.
     pub samples: u64,
     /// Choices of events that the trace has none of.

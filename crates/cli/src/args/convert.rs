@@ -30,6 +30,10 @@ pub(crate) struct ConvertArgs {
     /// as irq_vectors, or a kind, such as syscall
     #[arg(short, long = "event", value_name = "EVENT")]
     pub(crate) events: Vec<Choice>,
+    /// For Perfetto: PEER was recorded at the same time on another machine, with which IN's exchanged packets; its CPUs and the
+    /// packets are tracks in IN's time
+    #[arg(long, value_name = "PEER")]
+    pub(crate) peer: Option<PathBuf>,
     /// For Perfetto and Parquet: how many of each thread's worst activations to include
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u16).range(1..=10_000))]
     pub(crate) worst: u16,

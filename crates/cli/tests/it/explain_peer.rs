@@ -167,3 +167,25 @@ fn the_report_states_the_error_in_every_text() {
         }
     }
 }
+
+#[test]
+fn perfetto_shows_both_machines() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let out = directory.path().join("both.perfetto-trace");
+    let convert = |peer: &Path, out: &Path| {
+        whylate([Path::new("convert"), Path::new("--peer"), peer, &fixture(MASTER), out])
+    };
+    let run = convert(&fixture(SLAVE), &out);
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    assert!(run.stderr.contains("events of the peer"), "{}", run.stderr);
+    let trace = std::fs::read(&out).expect("a trace");
+    for name in
+        ["peer: CPU 0, threads", "peer: CPU 0, interrupts", "packets: this machine", "packets: the peer"]
+    {
+        assert!(trace.windows(name.len()).any(|part| part == name.as_bytes()), "{name}");
+    }
+    let refused = convert(&fixture(SLAVE), &directory.path().join("both.jsonl"));
+    assert!(refused.code == Some(2) && refused.stderr.contains("perfetto-trace"), "{}", refused.stderr);
+    let refused = convert(&fixture(MASTER), &out);
+    assert!(refused.code == Some(2) && refused.stderr.contains("--peer"), "{}", refused.stderr);
+}

@@ -23,13 +23,14 @@ struct Part<'a> {
     latency: Ns,
 }
 
-/// Writes the tracks of `chains`, as far as these lie in the cut, with numbers from `uuid` on.
+/// Writes the tracks of `chains`, as far as these lie in the cut, with numbers from `uuid` on; gives back the first number that
+/// no track has.
 pub(super) fn write(
     chains: &Chains,
     selected: &Selected<'_>,
     mut uuid: u64,
     packets: &mut Packets<'_>,
-) -> io::Result<()> {
+) -> io::Result<u64> {
     let mut arrows = 0;
     for (n, chain) in chains.found.iter().enumerate() {
         let names = chain.names();
@@ -43,7 +44,7 @@ pub(super) fn write(
             }
         }
     }
-    Ok(())
+    Ok(uuid)
 }
 
 /// For each element of the path its parts of the worst instances, by time. A hop that takes no time has no slice: the

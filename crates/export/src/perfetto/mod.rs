@@ -6,6 +6,7 @@
 //! track descriptors, slices                          ── one track a thread: activations, and in them what
 //!                                                       their time was charged to; findings as instants; a track
 //!                                                       for each element of a chain, with arrows between them
+//! track descriptors, slices                          ── another machine: its CPUs, and packets with arrows
 //! perf samples                                       ── call stacks, where the recording has some
 //! ```
 //!
@@ -14,6 +15,7 @@
 mod bundles;
 mod chains;
 mod event;
+mod machine;
 mod packets;
 mod proto;
 mod samples;
@@ -23,6 +25,7 @@ mod tracks;
 use crate::cut::Cut;
 use crate::sink::{Written, explained};
 use bundles::Bundles;
+pub use machine::{OtherMachine, PacketPart};
 use packets::{FTRACE_SEQUENCE, Packets, packet, time};
 use std::io::{self, Write};
 use whylate_base::Ns;
@@ -44,6 +47,20 @@ pub fn write(
     options: &Options,
     out: &mut dyn Write,
 ) -> io::Result<(Written, Explanation)> {
+    write_beside(source, cut, options, None, out)
+}
+
+/// The same with what another machine did in that time.
+///
+/// # Errors
+/// What `out` answers.
+pub fn write_beside(
+    source: &mut dyn EventSource,
+    cut: &Cut,
+    options: &Options,
+    other: Option<OtherMachine<'_>>,
+    out: &mut dyn Write,
+) -> io::Result<(Written, Explanation)> {
     let mut written = Written::default();
     let info = source.info().clone();
     let mut packets = Packets::new(out);
@@ -63,15 +80,20 @@ pub fn write(
     })?;
     bundles.finish(&mut packets)?;
     let (activations, next_track) = tracks::write(&explanation, &selected, &mut packets)?;
-    if let Some(chains) = &explanation.chains {
-        chains::write(chains, &selected, next_track, &mut packets)?;
-    }
+    let next_track = match &explanation.chains {
+        Some(chains) => chains::write(chains, &selected, next_track, &mut packets)?,
+        None => next_track,
+    };
+    let of_other = other.map(|other| machine::write(other, next_track, &mut packets)).transpose()?;
     let samples = match &explanation.trace.stacks {
         Some(stacks) => samples::write(stacks, &selected, &mut packets)?,
         None => 0,
     };
     packets.out.flush()?;
-    Ok((Written { events, no_form, activations, samples, ..written }, explanation))
+    Ok((
+        Written { events, no_form, activations, samples, of_other: of_other.unwrap_or(0), ..written },
+        explanation,
+    ))
 }
 
 /// What a reader must know before the first event.

@@ -6,6 +6,7 @@ mod dat;
 mod json_lines;
 mod latencies;
 mod perfetto;
+mod perfetto_machine;
 mod perfetto_samples;
 mod tables;
 mod text;

@@ -27,6 +27,9 @@ pub(super) fn summarize(
     if written.activations > 0 {
         parts.push(format!("{} activations explained", written.activations));
     }
+    if written.of_other > 0 {
+        parts.push(format!("{} events of the peer", written.of_other));
+    }
     if written.samples > 0 {
         parts.push(format!("{} sampled call stacks", written.samples));
     }
