@@ -203,11 +203,12 @@ struct Left {
     polygon: Polygon,
 }
 
-/// What a sample shows of one shift: the bound that goes furthest, and the one in the middle.
+/// What a sample shows of one shift: the bound that goes furthest, and that of a typical packet among the fast ones. Half of the
+/// packets may be held up on a busy machine, so the median is none of the network.
 struct Sampled {
     shift: isize,
     bound: f64,
-    median: f64,
+    typical: f64,
 }
 
 /// Each shift has a drift of its own: one that is wrong by some packets shows another where the traffic changes its rhythm.
@@ -219,7 +220,9 @@ fn sampled(way: Way<'_>, middle: Ns, least: bool) -> Vec<Sampled> {
         let mut offsets: Vec<f64> = bounds.iter().map(straight).collect();
         offsets.sort_unstable_by(f64::total_cmp);
         let bound = if least { offsets.first() } else { offsets.last() };
-        Some(Sampled { shift, bound: *bound?, median: *offsets.get(offsets.len() / 2)? })
+        let quarter = offsets.len() / 4;
+        let typical = if least { quarter } else { offsets.len() - 1 - quarter };
+        Some(Sampled { shift, bound: *bound?, typical: *offsets.get(typical)? })
     };
     way.shifts().filter_map(of_shift).collect()
 }
@@ -232,7 +235,8 @@ fn left(sent: Way<'_>, received: Way<'_>, middle: Ns) -> Vec<Left> {
     for there in sampled(sent, middle, true) {
         let from = lower.partition_point(|back| back.bound < there.bound - 2.0 * MOST_ERROR - SLACK);
         let near = lower[from..].iter().take_while(|back| back.bound <= there.bound + SLACK);
-        possible.extend(near.map(|back| (there.median - back.median, there.shift, back.shift, there.bound)));
+        possible
+            .extend(near.map(|back| (there.typical - back.typical, there.shift, back.shift, there.bound)));
     }
     possible.sort_by(|one, other| one.0.total_cmp(&other.0));
     let mut left: Vec<Left> = Vec::new();

@@ -80,6 +80,21 @@ fn a_master_that_configures_its_slave_before_its_cycles_joins() {
 }
 
 #[test]
+fn machines_that_are_held_up_most_of_the_time_join() {
+    // Each way takes 300 us at least, and half of the packets up to 8 ms.
+    let mut busy = traffic(400, 0, |cycle| cycle * 9_000_000 + uneven(cycle) * 5);
+    for (cycle, packet) in (0..).zip(busy.at_peer.iter_mut()) {
+        packet.at += Ns(200_000 + if cycle % 2 == 0 { cycle * 131 % 8_000 * 1_000 } else { 0 });
+    }
+    for ((cycle, there), back) in (0..).zip(&mut busy.answered).zip(&mut busy.received) {
+        there.at += Ns(8_200_000);
+        back.at += Ns(8_400_000 + if cycle % 3 > 0 { cycle * 173 % 6_000 * 1_000 } else { 0 });
+    }
+    let summary = joined(&busy).expect("the fast packets show the offset").summary();
+    assert!((summary.offset.0 - OFFSET).abs() <= summary.error.0, "{summary:?}");
+}
+
+#[test]
 fn a_mere_rhythm_is_refused() {
     let error = joined(&traffic(2_000, 0, |_| 0)).expect_err("any cycle may be any other");
     assert!(matches!(error, PacketJoinError::Ambiguous { apart } if apart > Ns::from_ms(10)), "{error:?}");
