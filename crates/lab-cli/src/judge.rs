@@ -2,15 +2,18 @@
 //!
 //! Each late job of the label is compared with the victim's activation that it is part of. A
 //! verdict that names a wrong cause, or a right cause and a wrong culprit, is a *wrong accusation*;
-//! one that names no culprit (`unexplained`, `trace-loss`, `timer-late` ...) is *unexplained*.
+//! one that names no culprit (`unexplained`, `trace-loss`, `timer-late` ...) is *unexplained*. Of two machines the round trip of
+//! the job is compared, see [`pair`].
 
 mod accused;
 mod circumstances;
 mod findings;
+mod pair;
 
 pub(crate) use accused::{Named, name as culprit_name, named};
 pub use circumstances::Circumstances;
 pub(crate) use findings::NEUTRAL;
+pub(crate) use pair::judge_pair;
 
 use crate::label::{Label, LateJob};
 use crate::scenario::{Expectation, Late};
@@ -286,7 +289,7 @@ fn rule(
     // A delay that a victim causes itself has no culprit, whatever other threads do in the run.
     let itself = job.fault.as_deref().and_then(Cause::from_code).is_some_and(Cause::accuses_late_thread);
     let culprits: &[String] = if itself { &[] } else { &expected.culprits };
-    match named(label, activation, verdict.by.as_ref(), culprits) {
+    match named(label, activation.tid, verdict.by.as_ref(), culprits) {
         Named::Rightly => Ruling::Right,
         Named::Missing => Ruling::NobodyNamed,
         Named::Wrongly => Ruling::Wrong,

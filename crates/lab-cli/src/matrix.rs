@@ -4,23 +4,29 @@
 //!  settings  the programs, and the directory for recordings
 //!  plan      runs that need the same machine share a boot
 //!  boot      one boot: the steps of its runs, and the judgement of their results
+//!  steps     the steps of a run in a guest, and the files that come back
+//!  pair      one boot of two machines
 //!  pool      concurrent boots; failed ones are repeated once
 //!  result    the result of a run
 //! ```
 
 mod boot;
+mod pair;
 mod plan;
 mod pool;
 mod result;
 mod settings;
+mod steps;
 
-pub(crate) use boot::{INJECT_PATH, complaints, explained, inject, modules, settings};
+pub(crate) use boot::explained;
+pub use pair::peer_recording;
 pub use plan::{Boot, Run, plan};
 pub(crate) use pool::is_final;
 pub use pool::run;
 pub(crate) use result::said;
 pub use result::{End, RunResult};
 pub use settings::Matrix;
+pub(crate) use steps::{INJECT_PATH, complaints, inject, modules, settings};
 
 /// A sweep is for a fault that strikes by chance: some of its runs make no job late, as expected. Where none makes
 /// one late, the fault was not provoked.

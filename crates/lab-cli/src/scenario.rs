@@ -59,6 +59,8 @@ pub struct Scenario {
     /// by chance: most of its runs make no job late, but at least one must.
     #[serde(default)]
     pub sweep: Vec<Vec<String>>,
+    /// A second machine, on a network with this one: `whylate explain --peer` is judged. Both run in the host's time.
+    pub peer: Option<PeerMachine>,
     /// The same program with the mend that the first advice names, where that is one of the code.
     pub mended: Option<MendedTwin>,
     /// Part of the quick subset, on the kernels named.
@@ -80,6 +82,25 @@ pub struct MendedTwin {
     pub preempt_rt: bool,
 }
 
+/// The second machine of a scenario, of the same kernel.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct PeerMachine {
+    /// Arguments of `whylate-inject` there.
+    pub inject: Vec<String>,
+}
+
+/// The machine that is late.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LateMachine {
+    /// The one whose recording is explained.
+    #[default]
+    Own,
+    /// The other one.
+    Peer,
+}
+
 /// The right answers on some kernels.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
@@ -90,6 +111,9 @@ pub struct Expectation {
     /// Whether the fault makes the victim late here.
     #[serde(default)]
     pub late: Late,
+    /// Of two machines, the one with the fault.
+    #[serde(default)]
+    pub machine: LateMachine,
     /// The verdicts that are right for the victim's late jobs; the first one is the usual one.
     #[serde(default)]
     pub causes: Vec<String>,
@@ -126,6 +150,12 @@ pub enum Late {
 }
 
 impl Scenario {
+    /// The source of its time.
+    pub fn time(&self) -> TimeSource {
+        // In virtual time each of two guests has a clock of its own.
+        if self.peer.is_some() { TimeSource::Free } else { self.time }
+    }
+
     /// True when it applies to guests of that architecture.
     pub fn is_for(&self, arch: Arch) -> bool {
         let names = |name: &String| name.parse() == Ok(arch);

@@ -27,6 +27,7 @@ fn main() -> Result<()> {
     if let Some(group) = &options.common.child.join_cgroup {
         cgroup::join(group)?;
     }
+    fault::prepare(&options.fault, options.common.seed)?;
     let setup = setup::Setup::new(&options)?;
     if setup.share == role::ProcessShare::VictimOnly {
         return fault::start(&options.fault, &setup)?.join()?.iter().try_for_each(threads::ThreadLog::print);

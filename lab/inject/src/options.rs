@@ -2,6 +2,7 @@
 
 use crate::rights::Rights;
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::net::Ipv4Addr;
 use std::path::PathBuf;
 use whylate_base::{CpuSet, Ns, parse_duration};
 
@@ -115,6 +116,30 @@ pub(crate) enum Stage {
     Plan,
     /// The third one, which a packet wakes
     Act,
+}
+
+/// What delays the round trip on the master's machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum MasterFault {
+    /// Nothing does
+    None,
+    /// A thread of higher priority works in bursts when the master is to send
+    Send,
+    /// A thread of lower priority works in bursts when the answer is to be received
+    Receive,
+    /// Interrupts are masked when the answer is to be received
+    Masked,
+}
+
+/// What delays the round trip on the slave's machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SlaveFault {
+    /// Nothing does
+    None,
+    /// A thread of higher priority works in bursts
+    Thread,
+    /// A thread works in bursts whose priority is below the slave's, but not below that of the device's IRQ thread
+    IrqThread,
 }
 
 /// The fault.
@@ -276,6 +301,21 @@ pub(crate) enum Injection {
     LatePacket,
     /// The victim waits for a work item that is executed on another CPU, where a thread works in bursts
     WorkItem,
+    /// The victim sends a frame in each period to a slave on another machine, and waits for the answer
+    Master {
+        /// The slave's address
+        #[arg(long, value_name = "ADDR", default_value = "10.0.2.2")]
+        slave: Ipv4Addr,
+        /// What is delayed on this machine
+        #[arg(long, value_enum, default_value = "none")]
+        late: MasterFault,
+    },
+    /// The victim answers the frames of a master on another machine, until that ends
+    Slave {
+        /// What is delayed on this machine
+        #[arg(long, value_enum, default_value = "none")]
+        late: SlaveFault,
+    },
 }
 
 impl Injection {
@@ -316,6 +356,8 @@ impl Injection {
             Injection::Pipeline { .. } => "pipeline",
             Injection::LatePacket => "late-packet",
             Injection::WorkItem => "work-item",
+            Injection::Master { .. } => "master",
+            Injection::Slave { .. } => "slave",
         }
     }
 
@@ -326,7 +368,9 @@ impl Injection {
             Injection::CoarseClock => Ns::from_ms(4),
             // The stop class halts the CPU somewhere in a longer operation: one job or the next meets it.
             Injection::StopTask { hotplug: true, .. } => Ns::from_us(500),
-            Injection::WakePlacement { .. } => Ns::from_ms(20),
+            Injection::WakePlacement { .. } | Injection::Master { .. } | Injection::Slave { .. } => {
+                Ns::from_ms(20)
+            }
             _ => Ns::from_ms(10),
         }
     }
@@ -339,6 +383,8 @@ impl Injection {
             Injection::WakePlacement { .. } | Injection::RtRefused { .. } => Ns::from_ms(6),
             // Short beside what an interrupt handler or the stop class takes.
             Injection::IrqLoad { .. } | Injection::StopTask { hotplug: true, .. } => Ns::from_us(50),
+            // Two guests share the host's CPUs.
+            Injection::Master { .. } | Injection::Slave { .. } => Ns::from_us(50),
             _ => Ns::from_us(200),
         }
     }
@@ -351,6 +397,8 @@ impl Injection {
             Injection::WakePlacement { .. } | Injection::RtRefused { .. } => {
                 self.usual_job() + Ns::from_ms(1)
             }
+            // An undisturbed round trip of two emulated machines takes a millisecond, or several on a busy host.
+            Injection::Master { .. } | Injection::Slave { .. } => Ns::from_ms(6),
             _ => Ns::from_ms(1),
         }
     }
@@ -388,7 +436,16 @@ mod tests {
     #[test]
     fn the_command_line_is_consistent() {
         Options::command().debug_assert();
-        for name in ["nothing", "pin-first", "relative-sleep", "stop-task", "rttime", "two-victims"] {
+        for name in [
+            "nothing",
+            "pin-first",
+            "relative-sleep",
+            "stop-task",
+            "rttime",
+            "two-victims",
+            "master",
+            "slave",
+        ] {
             let options = Options::try_parse_from(["whylate-inject", name, "--seed", "7"]).expect(name);
             assert_eq!(options.fault.name(), name);
             assert_eq!(options.common.seed, 7);

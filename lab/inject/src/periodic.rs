@@ -13,6 +13,8 @@ pub(crate) enum Why {
     HigherPriorityTask,
     EqualPriorityTask,
     LockWait,
+    /// None of the run's: in the host's time the host may have delayed it.
+    Nothing,
 }
 
 /// One job, on CLOCK_MONOTONIC.

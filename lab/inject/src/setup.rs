@@ -203,6 +203,11 @@ impl Setup {
         format!("{}{}", name.unwrap_or(&"task"), random.below(100))
     }
 
+    /// A number below `limit`, by seed.
+    pub(crate) fn below(&self, limit: i64) -> i64 {
+        self.random.borrow_mut().below(limit)
+    }
+
     /// True for half of the seeds, and false for seed 0.
     pub(crate) fn coin(&self) -> bool {
         self.seed != 0 && self.random.borrow_mut().below(2) == 1
@@ -211,10 +216,10 @@ impl Setup {
 
 /// SplitMix64 (Steele, Lea, Flood 2014): small, and the same on every machine.
 #[derive(Debug)]
-struct Random(u64);
+pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
-    fn below(&mut self, limit: i64) -> i64 {
+    pub(crate) fn below(&mut self, limit: i64) -> i64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);

@@ -6,6 +6,7 @@ mod fixes;
 mod markers;
 mod mistakes;
 mod page;
+mod peers;
 mod predict;
 mod programs;
 mod rig;
@@ -56,6 +57,9 @@ pub(crate) struct Score {
     /// Changes to scenarios, predicted by `whylate simulate` and made in guests, into docs/predictions.md
     #[arg(long, conflicts_with_all = ["quick", "programs", "mistakes", "arch", "fixes", "jobs", "kernels"])]
     predict: bool,
+    /// The scenarios of two machines on a network, into a section of docs/accuracy.md of its own
+    #[arg(long, conflicts_with_all = ["quick", "programs", "mistakes", "arch", "fixes", "predict", "jobs"])]
+    peers: bool,
     /// Bounds of random task sets beside those of pyCPA and SchedCAT, into docs/simulate.md
     #[arg(long, conflicts_with_all = ["quick", "programs", "mistakes", "arch", "fixes", "predict", "jobs", "kernels", "keep", "from"])]
     bounds: bool,
@@ -105,6 +109,7 @@ impl Score {
         let document = match self.from.as_slice() {
             [file] => results(file)?,
             [] if self.arch.is_some() => arm64::run(root, &self.arguments())?,
+            [] if self.peers => rig(&build(root)?, "run", &self.of_peers(root)?)?,
             [] if self.programs => rig(&build(root)?, "programs", &self.arguments())?,
             [] => rig(&build(root)?, "run", &self.arguments())?,
             _ => bail!("--from takes one file, except with --mistakes and --fixes"),
@@ -119,6 +124,7 @@ impl Score {
             let old = std::fs::read_to_string(&page).unwrap_or_default();
             let text = match self.programs {
                 _ if self.arch.is_some() => arm64::page(&old, &summary, &today()?),
+                _ if self.peers => peers::page(&old, &summary, &today()?),
                 true => programs::page(&old, &document, &summary, &today()?)?,
                 false => programs::kept(&old, &page::markdown(&summary, &command(&summary), &today()?)),
             };
@@ -182,6 +188,12 @@ impl Score {
         let jobs = self.jobs.iter().flat_map(|jobs| ["--jobs".to_owned(), jobs.to_string()]);
         let keep = self.keep.iter().flat_map(|keep| ["--keep".to_owned(), keep.display().to_string()]);
         jobs.chain(keep).collect()
+    }
+
+    /// The scenarios of two machines.
+    fn of_peers(&self, root: &Path) -> Result<Vec<String>> {
+        let seeds = ["--seeds".to_owned(), self.seeds.to_string()];
+        Ok(peers::names(root)?.into_iter().chain(seeds).chain(self.guests()).collect())
     }
 
     fn arguments(&self) -> Vec<String> {

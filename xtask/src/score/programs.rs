@@ -1,7 +1,7 @@
 //! The section of `docs/accuracy.md` on programs of others: its last run, and its first run, which stays.
 
 use super::page;
-use super::sections::{ARM64, PROGRAMS as HEADING};
+use super::sections::{ARM64, PEERS, PROGRAMS as HEADING};
 use super::summary::Summary;
 use anyhow::{Context, Result};
 use serde_json::Value;
@@ -105,9 +105,9 @@ pub(super) fn page(old: &str, document: &Value, summary: &Summary, day: &str) ->
     Ok(format!("{}\n{HEADING}{ABOUT}{runs}", scenarios.trim_end()))
 }
 
-/// `new`, a page of scenarios, with the sections that `old` has: this one, and that of other architectures.
+/// `new`, a page of scenarios, with the sections that `old` has: this one, and those of two machines and of other architectures.
 pub(super) fn kept(old: &str, new: &str) -> String {
-    let begin = [ARM64, HEADING].into_iter().filter_map(|heading| old.find(heading)).min();
+    let begin = [PEERS, ARM64, HEADING].into_iter().filter_map(|heading| old.find(heading)).min();
     let section = begin.and_then(|at| old.get(at..)).unwrap_or_default();
     match section.is_empty() {
         true => new.to_owned(),

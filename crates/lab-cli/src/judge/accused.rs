@@ -2,8 +2,8 @@
 
 use crate::label::Label;
 use crate::scenario::ExpectedCulprit;
-use whylate_base::glob;
-use whylate_ledger::{Activation, Culprit, softirq_name};
+use whylate_base::{Tid, glob};
+use whylate_ledger::{Culprit, softirq_name};
 
 /// Whether a verdict names the right culprit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,14 +14,9 @@ pub(crate) enum Named {
     Wrongly,
 }
 
-/// Compares the culprit of a verdict on `activation` with the expected ones.
-pub(crate) fn named(
-    label: &Label,
-    activation: &Activation,
-    by: Option<&Culprit>,
-    expected: &[String],
-) -> Named {
-    let by = by.filter(|by| !is_itself(activation, by));
+/// Compares the culprit of a verdict on the thread `late` with the expected ones.
+pub(crate) fn named(label: &Label, late: Tid, by: Option<&Culprit>, expected: &[String]) -> Named {
+    let by = by.filter(|by| !is_itself(late, by));
     let mut known = expected.iter().filter_map(|text| ExpectedCulprit::parse(text));
     match by {
         None if expected.is_empty() || known.any(|one| one == ExpectedCulprit::NoCulprit) => Named::Rightly,
@@ -31,8 +26,8 @@ pub(crate) fn named(
     }
 }
 
-fn is_itself(activation: &Activation, by: &Culprit) -> bool {
-    matches!(by, Culprit::Task { tid, .. } if *tid == activation.tid)
+fn is_itself(late: Tid, by: &Culprit) -> bool {
+    matches!(by, Culprit::Task { tid, .. } if *tid == late)
 }
 
 fn is(label: &Label, by: &Culprit, expected: ExpectedCulprit<'_>) -> bool {

@@ -66,7 +66,11 @@ fn activation(due: Ns, done: Ns, cause: Cause, by: Option<Culprit>) -> Activatio
 }
 
 /// The late activation has this verdict; nine others take 1 ms each.
-fn explanation(cause: Cause, by: Option<Culprit>, findings: &[(&'static str, Severity)]) -> Explanation {
+pub(super) fn explanation(
+    cause: Cause,
+    by: Option<Culprit>,
+    findings: &[(&'static str, Severity)],
+) -> Explanation {
     let quick = (0..9).map(|number| {
         let due = Ns::from_ms(number * 5);
         activation(due, due + Ns::from_ms(1), Cause::OwnWork, None)

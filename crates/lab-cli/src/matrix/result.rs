@@ -2,6 +2,7 @@
 
 use super::plan::Run;
 use crate::judge::{Grade, JobRuling, Judgement, Ruling};
+use crate::label::Label;
 use crate::scenario::{Expectation, Late};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -86,6 +87,28 @@ impl End {
 }
 
 impl RunResult {
+    /// Of a run that was judged.
+    pub(super) fn judged(run: &Run, label: &Label, judgement: Judgement) -> RunResult {
+        RunResult {
+            scenario: run.scenario.name.clone(),
+            programs: Vec::new(),
+            kernel: run.kernel.clone(),
+            release: String::new(),
+            seed: run.seed,
+            sweep: run.sweep.clone(),
+            expected: expected_code(&run.expected, Some(&judgement)),
+            end: End::from(judgement.outcome),
+            late_jobs: label.late,
+            causes_right: judgement.causes_right(),
+            culprits_right: judgement.culprits_right(),
+            said: said(&judgement),
+            judgement: Some(judgement),
+            notes: Vec::new(),
+            recording: None,
+            seconds: 0.0,
+        }
+    }
+
     /// Of a run that failed.
     pub(super) fn none(run: &Run, why: String) -> RunResult {
         let expected = expected_code(&run.expected, None);
@@ -120,7 +143,7 @@ impl RunResult {
 }
 
 /// The code that a run counts for: the right cause, or `nothing`.
-pub(super) fn expected_code(expected: &Expectation, judgement: Option<&Judgement>) -> String {
+fn expected_code(expected: &Expectation, judgement: Option<&Judgement>) -> String {
     let none_late = judgement.is_some_and(|judgement| judgement.judged().next().is_none());
     match (expected.late, expected.causes.first()) {
         (Late::Some, Some(cause)) => cause.clone(),

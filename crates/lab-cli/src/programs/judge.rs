@@ -131,7 +131,7 @@ fn rule(fault: &Fault, activation: &Activation) -> Ruling {
     if !fault.causes.iter().any(|code| code == verdict.cause.code()) {
         return Ruling::Wrong;
     }
-    match named(&Label::default(), activation, verdict.by.as_ref(), &fault.culprits) {
+    match named(&Label::default(), activation.tid, verdict.by.as_ref(), &fault.culprits) {
         Named::Rightly => Ruling::Right,
         Named::Missing => Ruling::NobodyNamed,
         Named::Wrongly => Ruling::Wrong,

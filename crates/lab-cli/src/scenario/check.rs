@@ -30,6 +30,12 @@ pub(super) fn first_wrong(scenario: &Scenario) -> Option<Wrong> {
     if scenario.expect.is_empty() {
         return Some(wrong("expect", "no [[expect]]: write the right answers"));
     }
+    if scenario.peer.as_ref().is_some_and(|peer| peer.inject.is_empty()) {
+        return Some(wrong("peer", "no program of the other machine: write `inject`"));
+    }
+    if scenario.peer.is_some() && (scenario.record_after_ms.is_some() || scenario.record_for.is_some()) {
+        return Some(wrong("peer", "two machines are recorded from the beginning to the end"));
+    }
     if scenario.cpus == 0 || scenario.cpus > 16 {
         return Some(wrong("cpus", "a guest has 1 to 16 CPUs"));
     }

@@ -156,6 +156,12 @@ mod tests {
                 "architectures = ['mips']\n[[expect]]\n",
                 "x.toml:3: `mips`: not an architecture",
             ),
+            ("[[expect]]\n", "[peer]\ninject = []\n[[expect]]\n", "x.toml:3: `peer`"),
+            (
+                "[[expect]]\n",
+                "record-for = '1s'\n[peer]\ninject = ['slave']\n[[expect]]\n",
+                "x.toml:4: `peer`",
+            ),
             ("title = 'x'", "title = 'x", "line 1"),
         ] {
             let text = GOOD.replace(from, to);

@@ -19,6 +19,12 @@ pub(crate) fn run(args: &FixesArgs) -> Result<ExitStatus> {
         [] => scenario::built_in()?,
         names => names.iter().map(|name| scenario::find(name)).collect::<Result<_, _>>()?,
     };
+    // Advice for another machine cannot be followed on this one.
+    let (pairs, scenarios): (Vec<Scenario>, Vec<Scenario>) =
+        scenarios.into_iter().partition(|scenario| scenario.peer.is_some());
+    if let (Some(pair), false) = (pairs.first(), args.scenarios.is_empty()) {
+        bail!("{} has two machines: only scenarios of one are run with their advice", pair.name);
+    }
     let arch = Arch::native();
     let kernels = kernels(&args.kernels, Some(arch), None)?;
     let twins: Vec<Kernel> = Store::open_default().of(arch).cached();

@@ -10,6 +10,7 @@ use crate::{output, signals};
 use anyhow::{Context, Result, bail};
 use std::path::Path;
 use std::sync::Arc;
+use whylate_investigate::peer::{PeerQuestion, join_peer};
 use whylate_lab::{Arch, Kernel, Store};
 use whylate_lab_cli::label::Label;
 use whylate_lab_cli::matrix::{self, Boot, End, Matrix, RunResult};
@@ -119,6 +120,9 @@ fn explanation(result: &RunResult) -> Result<String> {
         let tasks = judge::options(&label, true).tasks;
         let options = whylate_ledger::Options { tasks, ..whylate_ledger::Options::default() };
         explanation = whylate_ledger::explain(source()?, &options);
+    }
+    if let Some(peer) = matrix::peer_recording(recording) {
+        join_peer(&mut explanation, recording, &peer, PeerQuestion::default())?;
     }
     Ok(explain::terminal::render(&explanation, &output::style()))
 }

@@ -213,7 +213,7 @@ pub(super) fn irqs_off(setup: &Setup, signals: u64) -> Result<Threads> {
     Ok(threads)
 }
 
-fn raise_limit(resource: Resource, least: u64) -> Result<()> {
+pub(super) fn raise_limit(resource: Resource, least: u64) -> Result<()> {
     let limit = rustix::process::getrlimit(resource);
     if limit.current.is_none_or(|current| current >= least) {
         return Ok(());

@@ -1,6 +1,7 @@
 //! The faults, by the resource that they take from the victim.
 
 mod cpu;
+mod exchange;
 mod io;
 mod kernel;
 mod limits;
@@ -14,6 +15,17 @@ use crate::options::Injection;
 use crate::setup::Setup;
 use crate::threads::Threads;
 use anyhow::Result;
+
+/// Waits for what `fault` needs beside this machine; before instants are fixed.
+///
+/// # Errors
+/// When the other machine does not answer.
+pub(crate) fn prepare(fault: &Injection, seed: u64) -> Result<()> {
+    match fault {
+        Injection::Master { slave, .. } => exchange::meet(*slave, seed),
+        _ => Ok(()),
+    }
+}
 
 /// Starts the threads of `fault`.
 ///
@@ -59,5 +71,7 @@ pub(crate) fn start(fault: &Injection, setup: &Setup) -> Result<Threads> {
         Injection::Pipeline { late } => pipeline::pipeline(setup, *late),
         Injection::LatePacket => pipeline::late_packet(setup),
         Injection::WorkItem => pipeline::work_item(setup),
+        Injection::Master { slave, late } => exchange::master(setup, *slave, *late),
+        Injection::Slave { late } => exchange::slave(setup, *late),
     }
 }
