@@ -10,21 +10,18 @@
 //! at any step leaves either no mark, and the next import of the same content replaces the files of the same names; or a
 //! complete import. Two processes that import the same content write the same rows under the same names.
 
-use crate::batch::Batch;
 use crate::content::Input;
 use crate::error::TablesError;
 use crate::input::{document, inputs, machine};
 use crate::options::TableOptions;
-use crate::parquet_file::ParquetFile;
-use crate::rows::Sink;
 use crate::run_id::RunId;
-use crate::schema::{TABLES, Table};
+use crate::schema::TABLES;
+use crate::staged::{Complete, Staged, make_directories};
 use crate::views::views;
 use rustix::fs::{FlockOperation, flock};
 use std::fs::{self, File};
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering};
 use whylate_host::FsRoot;
 use whylate_report::tables::TopCause;
 
@@ -251,7 +248,7 @@ impl Dataset {
         let root = self.root.canonicalize().map_err(failed)?;
         let views = views(&root, |table| self.root.join(table.name).is_dir());
         let staged = Staged::new(&self.staging())?;
-        let file = staged.guard.directory.join("views.sql");
+        let file = staged.directory().join("views.sql");
         fs::write(&file, views).and_then(|()| fs::rename(&file, &path)).map_err(failed)
     }
 
@@ -271,10 +268,6 @@ impl Dataset {
 
 fn file_of(run: RunId) -> String {
     format!("{run}.parquet")
-}
-
-fn make_directories(path: &Path) -> Result<(), TablesError> {
-    fs::create_dir_all(path).map_err(|error| TablesError::Write { path: path.to_owned(), error })
 }
 
 fn remove(path: &Path) -> Result<(), TablesError> {
@@ -317,125 +310,6 @@ pub(crate) fn unescaped(text: &str) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// A directory that is removed with its content, at the latest by the next import.
-struct Guard {
-    directory: PathBuf,
-    _lock: File,
-}
-
-impl Guard {
-    /// A directory of this process, locked.
-    fn new(staging: &Path) -> Result<Guard, TablesError> {
-        const ATTEMPTS: usize = 10;
-        let mut failure = None;
-        for _ in 0..ATTEMPTS {
-            let number = IMPORTS.fetch_add(1, Ordering::Relaxed);
-            let directory = staging.join(format!("{}-{number}", std::process::id()));
-            // A killed process may have had the same id.
-            let _ = fs::remove_dir_all(&directory);
-            make_directories(&directory)?;
-            let lock = File::create(directory.join("lock"));
-            let locked = lock
-                .and_then(|lock| Ok(flock(&lock, FlockOperation::NonBlockingLockExclusive).map(|()| lock)?));
-            match locked {
-                Ok(lock) if directory.exists() => return Ok(Guard { directory, _lock: lock }),
-                // Another process took it for abandoned, before it was locked.
-                Ok(_) => {}
-                Err(error) => failure = Some(TablesError::Write { path: directory, error }),
-            }
-        }
-        let error = io::Error::other("other imports remove each new directory");
-        Err(failure.unwrap_or(TablesError::Write { path: staging.to_owned(), error }))
-    }
-}
-
-impl Drop for Guard {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.directory);
-    }
-}
-
-/// The files of an import that are not in place yet. A table without rows has none.
-struct Staged {
-    guard: Guard,
-    files: Vec<Option<ParquetFile<File>>>,
-    spare: Vec<Batch>,
-    rows: u64,
-}
-
-/// The same, complete.
-struct Complete {
-    files: Vec<(&'static Table, PathBuf)>,
-    rows: u64,
-    guard: Guard,
-}
-
-static IMPORTS: AtomicU32 = AtomicU32::new(0);
-
-impl Staged {
-    fn new(staging: &Path) -> Result<Staged, TablesError> {
-        Ok(Staged {
-            guard: Guard::new(staging)?,
-            files: TABLES.iter().map(|_| None).collect(),
-            spare: TABLES.iter().map(Batch::new).collect(),
-            rows: 0,
-        })
-    }
-
-    fn path(&self, table: &Table) -> PathBuf {
-        self.guard.directory.join(table.name)
-    }
-
-    /// Hands waiting rows of a table to its file, which is made with the first ones.
-    fn write(&mut self, at: usize) -> io::Result<()> {
-        let batch = &mut self.spare[at];
-        if batch.rows() == 0 {
-            return Ok(());
-        }
-        let batch = batch.take();
-        self.rows += batch.rows() as u64;
-        if self.files[at].is_none() {
-            let file = File::create(self.path(&TABLES[at]))?;
-            self.files[at] = Some(ParquetFile::new(&TABLES[at], file)?);
-        }
-        self.files[at].as_mut().map_or(Ok(()), |file| file.write(&batch))
-    }
-
-    /// Completes the files: they are on the disk then.
-    fn finish(mut self) -> Result<Complete, TablesError> {
-        let mut files = Vec::new();
-        for (at, table) in TABLES.iter().enumerate() {
-            let path = self.path(table);
-            let failed = |error| TablesError::Write { path: path.clone(), error };
-            self.write(at).map_err(failed)?;
-            let Some(file) = self.files[at].take() else { continue };
-            let mut file = file.finish().map_err(failed)?;
-            file.flush().and_then(|()| file.sync_all()).map_err(failed)?;
-            files.push((table, path));
-        }
-        Ok(Complete { files, rows: self.rows, guard: self.guard })
-    }
-}
-
-/// Rows of a group: what is held in memory.
-const GROUP: usize = 1 << 16;
-
-impl Sink for Staged {
-    fn batch(&mut self, table: &str) -> &mut Batch {
-        let at = TABLES.iter().position(|one| one.name == table).unwrap_or_default();
-        &mut self.spare[at]
-    }
-
-    fn relieve(&mut self) -> io::Result<()> {
-        for at in 0..TABLES.len() {
-            if self.spare[at].rows() >= GROUP {
-                self.write(at)?;
-            }
-        }
-        Ok(())
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -452,7 +326,7 @@ mod tests {
         Dataset::open(root.path()).expect("tables");
         let left: Vec<PathBuf> =
             fs::read_dir(dataset.staging()).expect("a list").flatten().map(|entry| entry.path()).collect();
-        assert_eq!(left, std::slice::from_ref(&at_work.guard.directory));
+        assert_eq!(left, [at_work.directory()]);
     }
 
     #[test]

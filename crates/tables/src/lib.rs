@@ -24,8 +24,11 @@ mod parquet_file;
 mod parquet_read;
 mod rows;
 mod run_id;
+mod staged;
+mod staged_files;
 mod summary;
 mod views;
+mod writer_thread;
 
 pub use batch::{Batch, BatchColumn, Cell, Data};
 pub use error::TablesError;

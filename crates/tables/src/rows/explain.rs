@@ -102,7 +102,6 @@ impl Rows<'_> {
         }
     }
 
-    /// A row of `activations`: what happened, and the verdict.
     /// A thread: id, name, policy and priority; its activations; median, 99th percentile and largest value of latency and
     /// response.
     pub(super) fn thread(
@@ -116,6 +115,7 @@ impl Rows<'_> {
         self.push::<11>("threads", std::array::from_fn(|_| cells.next().unwrap_or(Cell::Null)));
     }
 
+    /// A row of `activations`: what happened, and the verdict.
     pub(super) fn push_activation(&mut self, what: [Cell<'_>; 13], judged: [Cell<'_>; 8]) {
         let mut judged = judged.into_iter();
         let mut what = what.into_iter();
