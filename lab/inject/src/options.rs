@@ -172,7 +172,11 @@ pub(crate) enum Injection {
     /// The same with a priority-inheriting futex: the wait is bounded
     Pi,
     /// The victim's lock is held by a thread that waits for another lock, whose owner is preempted
-    LockChain,
+    LockChain {
+        /// Both locks have priority inheritance: the middle thread has no effect
+        #[arg(long)]
+        pi: bool,
+    },
     /// The lock's owner runs all the time, on another CPU; with one CPU as with --one-cpu
     Contention {
         /// The owner runs on the victim's CPU, without another thread
@@ -190,12 +194,18 @@ pub(crate) enum Injection {
         /// The file for --major; at least that many pages long
         #[arg(long)]
         file: Option<PathBuf>,
+        /// Touch the pages once before the run, and keep them
+        #[arg(long)]
+        prefault: bool,
     },
     /// The job reads from a device, past the page cache
     BlockIo {
         /// A file or block device of at least 1 MiB
         #[arg(long)]
         file: PathBuf,
+        /// A SCHED_OTHER thread reads, and the victim only works
+        #[arg(long)]
+        helper: bool,
     },
     /// A SCHED_OTHER thread floods the loopback device from the victim's CPU
     Softirq {
@@ -331,7 +341,7 @@ impl Injection {
             Injection::PinFirst { .. } => "pin-first",
             Injection::Inversion => "inversion",
             Injection::Pi => "pi",
-            Injection::LockChain => "lock-chain",
+            Injection::LockChain { .. } => "lock-chain",
             Injection::Contention { .. } => "contention",
             Injection::PageFault { .. } => "page-fault",
             Injection::BlockIo { .. } => "block-io",

@@ -25,41 +25,57 @@ const PAGE: usize = 4096;
 /// (DEFAULT_MMAP_THRESHOLD_MAX, 32 MiB), so that each one is a fresh mapping.
 const FRESH: usize = 40 << 20;
 
-/// One job in several touches fresh pages: the program never locked what it maps later.
-pub(super) fn minor_faults(setup: &Setup, pages: usize) -> Result<Threads> {
+/// One job in several touches fresh pages: the program never locked what it maps later. `prefault`: pages that it touched before
+/// the run.
+pub(super) fn minor_faults(setup: &Setup, pages: usize, prefault: bool) -> Result<Threads> {
     // One huge page would take the place of 512 faults, where the kernel has one to give.
     disable_transparent_huge_pages(true).context("prctl(PR_SET_THP_DISABLE)")?;
-    faulty_jobs(setup, move || {
-        let mut fresh = vec![0_u8; FRESH.max(pages.saturating_mul(PAGE))];
-        for page in fresh.chunks_mut(PAGE).take(pages) {
+    let fresh = move || vec![0_u8; FRESH.max(pages.saturating_mul(PAGE))];
+    let touch = move |memory: &mut [u8]| {
+        for page in memory.chunks_mut(PAGE).take(pages) {
             if let Some(byte) = page.first_mut() {
                 *byte = black_box(1);
             }
         }
-        black_box(&fresh);
-    })
+        black_box(memory);
+    };
+    if prefault {
+        let mut memory = fresh();
+        touch(&mut memory);
+        return faulty_jobs(setup, move || touch(&mut memory));
+    }
+    faulty_jobs(setup, move || touch(&mut fresh()))
 }
 
-/// One job in several touches pages of a file that are no longer in the page cache.
-pub(super) fn major_faults(setup: &Setup, path: &Path, pages: usize) -> Result<Threads> {
+/// One job in several touches pages of a file that are no longer in the page cache. `prefault`: one mapping, whose pages were read
+/// before the run.
+pub(super) fn major_faults(setup: &Setup, path: &Path, pages: usize, prefault: bool) -> Result<Threads> {
     let file = File::open(path).with_context(|| format!("cannot open {}", path.display()))?;
     let length = pages.saturating_mul(PAGE);
-    FileMap::new(&file, length)
+    let map = FileMap::new(&file, length)
         .with_context(|| format!("cannot map {length} bytes of {}", path.display()))?;
+    let read = move |map: &FileMap| {
+        for page in 0..pages {
+            black_box(map.read(page * PAGE));
+        }
+    };
+    if prefault {
+        read(&map);
+        return faulty_jobs(setup, move || read(&map));
+    }
     faulty_jobs(setup, move || {
         // Read-ahead off: one fault reads one page. The kernel may ignore both hints.
         let _ = fadvise(&file, 0, None, Advice::Random);
         let _ = fadvise(&file, 0, None, Advice::DontNeed);
         if let Ok(map) = FileMap::new(&file, length) {
-            for page in 0..pages {
-                black_box(map.read(page * PAGE));
-            }
+            read(&map);
         }
     })
 }
 
-/// One job in several reads 4 KiB with O_DIRECT, each time from another place.
-pub(super) fn block_io(setup: &Setup, path: &Path) -> Result<Threads> {
+/// One job in several reads 4 KiB with O_DIRECT, each time from another place. `helper`: a SCHED_OTHER thread reads at the same
+/// pace, and the job only works.
+pub(super) fn block_io(setup: &Setup, path: &Path, helper: bool) -> Result<Threads> {
     let flags = i32::try_from(OFlags::DIRECT.bits()).context("O_DIRECT")?;
     let file = OpenOptions::new()
         .read(true)
@@ -76,10 +92,17 @@ pub(super) fn block_io(setup: &Setup, path: &Path) -> Result<Threads> {
         file.read_at(block, place * PAGE as u64).map(drop).context("a read with O_DIRECT failed")
     };
     read()?;
-    faulty_jobs(setup, move || {
-        // It worked before the run; a failure now shows as a job in time.
-        let _ = read();
-    })
+    // It worked before the run; a failure now shows as a job in time.
+    let mut read = move || drop(read());
+    if helper {
+        let mut threads = Threads::new(setup, false)?;
+        let reader = ThreadSpec::new(Role::Bystander, setup.name("reader"), SchedParams::OTHER, setup.cpu);
+        let pace = Pace { interval: setup.every, behaviours: Behaviours::default(), ..setup.pace() };
+        threads.start(reader, move || pace.run(|_| read()))?;
+        start_plain_victim(&mut threads, setup, victim(setup))?;
+        return Ok(threads);
+    }
+    faulty_jobs(setup, read)
 }
 
 /// A victim that does its usual work in each job, and `fault` in one job of several.

@@ -103,16 +103,22 @@ pub(super) fn use_lock(lock: &impl Guarding, spin: Spin, half: Ns) {
     spin.work(half);
 }
 
+/// A chain of two locks: plain ones, or with priority inheritance.
+pub(super) fn lock_chain(setup: &Setup, pi: bool) -> Result<Threads> {
+    if pi { chain::<PiMutex>(setup, Role::Bystander) } else { chain::<Mutex<()>>(setup, Role::Culprit) }
+}
+
 /// The victim waits for `first`, held by a link that waits for `second`, held by the
 /// lowest, which the middle one preempts.
-pub(super) fn chain(setup: &Setup) -> Result<Threads> {
+fn chain<L: Guarding + Default>(setup: &Setup, middle: Role) -> Result<Threads> {
     let mut threads = Threads::new(setup, true)?;
-    let (first, second) = (Arc::new(Mutex::new(())), Arc::new(Mutex::new(())));
+    let (first, second) = (Arc::new(L::default()), Arc::new(L::default()));
     let (spin, section) = (setup.spin, Ns::from_ms(4));
     let pace = setup.pace_before_victim(OWNER_LEAD);
     let after = |us| crate::periodic::Pace { first: pace.first + Ns::from_us(us), ..pace };
 
-    let lowest = ThreadSpec::new(Role::Bystander, setup.name("low-owner"), low(setup), setup.cpu);
+    let owner = if middle == Role::Culprit { Role::Bystander } else { Role::Culprit };
+    let lowest = ThreadSpec::new(owner, setup.name("low-owner"), low(setup), setup.cpu);
     let seconds = Arc::clone(&second);
     threads.start(lowest, move || pace.run(|_| seconds.hold(|| spin.work(section))))?;
 
@@ -127,8 +133,7 @@ pub(super) fn chain(setup: &Setup) -> Result<Threads> {
         link_pace.run(|_| firsts.hold(|| second.hold(|| spin.work(Ns::from_us(100)))))
     })?;
 
-    let middle =
-        ThreadSpec::new(Role::Culprit, setup.culprit_name("middle-hog"), middle_sched(setup), setup.cpu);
+    let middle = ThreadSpec::new(middle, setup.culprit_name("middle-hog"), middle_sched(setup), setup.cpu);
     start_burst(&mut threads, setup, middle, after(1_200), setup.burst(Ns::from_ms(14)))?;
     start_locking_victim(&mut threads, setup, first)?;
     Ok(threads)

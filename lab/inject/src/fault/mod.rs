@@ -44,13 +44,13 @@ pub(crate) fn start(fault: &Injection, setup: &Setup) -> Result<Threads> {
         Injection::Yield => cpu::yielding(setup),
         Injection::Inversion => locks::inversion(setup),
         Injection::Pi => locks::pi(setup),
-        Injection::LockChain => locks::chain(setup),
+        Injection::LockChain { pi } => locks::lock_chain(setup, *pi),
         Injection::Contention { one_cpu } => locks::contention(setup, *one_cpu),
-        Injection::PageFault { pages, major, file } => match file {
-            Some(file) if *major => io::major_faults(setup, file, *pages),
-            _ => io::minor_faults(setup, *pages),
+        Injection::PageFault { pages, major, file, prefault } => match file {
+            Some(file) if *major => io::major_faults(setup, file, *pages, *prefault),
+            _ => io::minor_faults(setup, *pages, *prefault),
         },
-        Injection::BlockIo { file } => io::block_io(setup, file),
+        Injection::BlockIo { file, helper } => io::block_io(setup, file, *helper),
         Injection::Softirq { receivers } => io::softirq(setup, *receivers),
         Injection::RelativeSleep => own::relative_sleep(setup),
         Injection::OwnWork => own::overrun(setup),
