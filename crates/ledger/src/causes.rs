@@ -213,6 +213,7 @@ mod tests {
             charged: Ns::from_us(70),
             response: Ns::from_us(90),
             culprit: Some(&culprit),
+            raised_by: None,
             lock_owner: None,
             inherited_priority: false,
             waits_to_end: false,
@@ -230,6 +231,7 @@ mod tests {
             late: Some((Tid(8), Comm::from("control"))),
             cpu: Some(Cpu(3)),
             own_time: Ns::ZERO,
+            raised_by: None,
         };
         let mut seen = std::collections::HashSet::new();
         for cause in Cause::ALL {
@@ -282,7 +284,15 @@ mod tests {
                     for cpu in [None, Some(Cpu(3))] {
                         for tid in [7, 8] {
                             let late = Some((Tid(tid), Comm::from("control")));
-                            let of = Advised { by: by.as_ref(), priority, late, cpu, own_time: Ns::ZERO };
+                            let raised_by = culprits.first().and_then(Option::as_ref).filter(|_| tid == 7);
+                            let of = Advised {
+                                by: by.as_ref(),
+                                priority,
+                                late,
+                                cpu,
+                                raised_by,
+                                ..Advised::default()
+                            };
                             for fix in cause.advice(&of) {
                                 assert_eq!(fix.action.flaw(), None, "{cause}: {fix:?}");
                                 kinds.insert(fix.action.kind());
@@ -312,7 +322,14 @@ mod tests {
         let by = Culprit::Task { tid: Tid(7), comm: Comm::from("other"), priority: Priority::DEFAULT };
         let kinds = |priority, own_time| {
             let late = Some((Tid(8), Comm::from("batch")));
-            let of = Advised { by: Some(&by), priority: Some(priority), late, cpu: Some(Cpu(0)), own_time };
+            let of = Advised {
+                by: Some(&by),
+                priority: Some(priority),
+                late,
+                cpu: Some(Cpu(0)),
+                own_time,
+                raised_by: None,
+            };
             Cause::FairQueue.advice(&of).iter().map(|fix| fix.action.kind()).collect::<Vec<_>>()
         };
         assert_eq!(kinds(Priority::DEFAULT, Ns::from_ms(6)), ["thread"]);
@@ -326,7 +343,7 @@ mod tests {
         let of = |by: &Culprit, late| {
             let late = Some((Tid(late), Comm::from("control")));
             let priority = Some(Priority::realtime(80));
-            let of = Advised { by: Some(by), priority, late, cpu: Some(Cpu(0)), own_time: Ns::ZERO };
+            let of = Advised { by: Some(by), priority, late, cpu: Some(Cpu(0)), ..Advised::default() };
             Cause::RtThrottled.advice(&of).into_iter().nth(1).map(|fix| fix.action)
         };
         let Some(whylate_base::Action::Thread { set }) = of(&hog(Priority::realtime(1)), 8) else {

@@ -33,6 +33,7 @@ pub(crate) mod running;
 pub(crate) mod settings;
 pub(crate) mod sleeps;
 pub(crate) mod slices;
+pub(crate) mod softirqs;
 pub(crate) mod states;
 pub(crate) mod tally;
 pub(crate) mod thread;
@@ -47,21 +48,18 @@ use clocks::TimerClocks;
 use cpus::{CpuTimeline, Cpus};
 use foreign_modules::ForeignModules;
 use irqs::Irqs;
-use lengths::Lengths;
 use links::Link;
 use losses::Losses;
 use origins::Origins;
 use quota::QuotaTimers;
 use settings::RtOverrun;
+use softirqs::{Raiser, Softirqs};
 use thread::Thread;
 use threads::Threads;
 use timers::ArmedTimers;
 use whylate_base::{Comm, Cpu, CpuSet, Ns, Tid};
 use whylate_events::{Kind, KindSet};
 use windows::Windows;
-
-/// `include/linux/interrupt.h` has ten.
-const SOFTIRQS: usize = 16;
 
 /// See the module.
 pub(crate) struct Timeline {
@@ -89,8 +87,7 @@ pub(crate) struct Timeline {
     /// How often a CPU was shown to stand still for long.
     pub(crate) standstills: u32,
     pub(crate) seen: KindSet,
-    /// How long the handlers of each softirq usually take.
-    pub(crate) softirqs: [Lengths; SOFTIRQS],
+    pub(crate) softirqs: Softirqs,
     /// The kinds that were seen or switched on; known at the end.
     pub(crate) recorded: KindSet,
     pub(crate) now: Ns,
@@ -119,7 +116,7 @@ impl Timeline {
             unseen_wakeups: 0,
             standstills: 0,
             seen: KindSet::NONE,
-            softirqs: [Lengths::default(); SOFTIRQS],
+            softirqs: Softirqs::default(),
             recorded: KindSet::NONE,
             now: Ns(i64::MIN),
             first: None,
@@ -129,6 +126,22 @@ impl Timeline {
     /// A thread's name at an instant; empty of one that was not seen.
     pub(crate) fn comm_at(&self, tid: Tid, instant: Ns) -> Comm {
         self.threads.get(tid).map(|thread| thread.comm_at(instant)).unwrap_or_default()
+    }
+
+    /// What raised nearly all of the time of a culprit that is a softirq of that CPU, as it was at that instant.
+    pub(crate) fn raiser(&self, by: &Culprit, cpu: Cpu, instant: Ns) -> Option<Culprit> {
+        let Culprit::Softirq { vec } = by else { return None };
+        Some(match self.softirqs.raised_by(cpu, *vec)? {
+            Raiser::Task(tid) => {
+                let thread = self.threads.get(tid)?;
+                let (comm, priority) = (thread.comm_at(instant), thread.priority_at(instant));
+                Culprit::Task { tid, comm, priority }
+            }
+            Raiser::Irq(id) => {
+                let (irq, name) = self.irqs.get(id);
+                Culprit::Irq { irq, name }
+            }
+        })
     }
 
     /// Real-time use of a CPU in the period before `until`, as far as it was seen: the top user, the share of all

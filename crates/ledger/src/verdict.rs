@@ -113,12 +113,14 @@ pub(crate) fn of(
     }
     let charged_on = judged.iter().filter(|segment| (segment.cause, segment.by) == (underlying, by));
     let cpu = charged_on.max_by_key(|segment| segment.length()).map_or(activation.cpu, |segment| segment.cpu);
+    let raised_by = by.and_then(|by| timeline.raiser(&by, cpu, activation.due));
     let advised = Advised {
         by: by.as_ref(),
         priority: Some(activation.priority),
         late: Some((activation.tid, activation.comm)),
         cpu: Some(cpu),
         own_time: own_time(&activation.ledger),
+        raised_by: raised_by.as_ref(),
     };
     let mut verdict = Verdict {
         cause,
@@ -130,7 +132,7 @@ pub(crate) fn of(
         fix: if on_time { Vec::new() } else { fix(cause, &advised, notes) },
         evidence,
     };
-    let circumstances = Circumstances { underlying, on_time, usual_work, notes };
+    let circumstances = Circumstances { underlying, on_time, usual_work, notes, raised_by };
     verdict.why = sentence::why(timeline, stats, activation, &verdict, &circumstances);
     let delays_timer_threads = cause.info().details.delays_timer_threads;
     if let Some(expirer) =

@@ -45,6 +45,8 @@ pub(crate) struct Advised<'a> {
     pub(crate) cpu: Option<Cpu>,
     /// For how long the late thread itself ran meanwhile.
     pub(crate) own_time: Ns,
+    /// What raised the culprit, a softirq, nearly always.
+    pub(crate) raised_by: Option<&'a Culprit>,
 }
 
 impl<'a> Advised<'a> {
@@ -56,6 +58,11 @@ impl<'a> Advised<'a> {
     /// Advice about a culprit, where no thread is late.
     pub(crate) fn about(by: Option<&'a Culprit>, cpu: Option<Cpu>) -> Advised<'a> {
         Advised { by, cpu, ..Advised::default() }
+    }
+
+    /// Advice about what raised the culprit, in its place.
+    pub(crate) fn about_raiser(&self) -> Option<Advised<'a>> {
+        self.raised_by.map(|by| Advised { by: Some(by), raised_by: None, ..*self })
     }
 
     /// The culprit in words.

@@ -127,6 +127,8 @@ pub(crate) struct LateActivation<'a> {
     /// Due to done.
     pub(crate) response: Ns,
     pub(crate) culprit: Option<&'a Culprit>,
+    /// What raised the culprit, a softirq, nearly always.
+    pub(crate) raised_by: Option<&'a Culprit>,
     /// The owner of the lock that the thread waited for.
     pub(crate) lock_owner: Option<&'a Culprit>,
     /// The culprit ran at a priority that it inherited by a lock.

@@ -62,7 +62,7 @@ impl Engine<'_> {
                 no_work || exceptional(self.timeline.irqs.usual(id))
             }
             Some(Running::Softirq(vec)) => {
-                self.timeline.softirqs.get(vec as usize).is_some_and(|usual| exceptional(*usual))
+                self.timeline.softirqs.usual(vec).is_some_and(|usual| exceptional(*usual))
             }
             _ => false,
         };
@@ -85,15 +85,15 @@ impl Engine<'_> {
         }
     }
 
-    /// Notes how long a handler took that ended at `at`.
-    fn handled(&mut self, at: Ns, handler: Frame) {
+    /// Notes how long a handler took that ended on a CPU at `at`.
+    fn handled(&mut self, at: Ns, on: Cpu, handler: Frame) {
         let length = at - handler.start;
         match handler.running {
             Running::Irq(id) => self.timeline.irqs.took(id, length),
             Running::Softirq(vec) => {
-                if let Some(usual) = self.timeline.softirqs.get_mut(vec as usize) {
-                    usual.add(length);
-                }
+                let run = self.timeline.origins.softirq_on(on, vec);
+                let by = run.and_then(|run| run.raise).map(|raise| raise.by);
+                self.timeline.softirqs.took(on, vec, length, by);
             }
             _ => {}
         }
@@ -151,7 +151,7 @@ impl Engine<'_> {
             _ => None,
         };
         if let Some(handler) = ended {
-            self.handled(at, handler);
+            self.handled(at, event.cpu, handler);
         }
     }
 

@@ -16,7 +16,7 @@ use whylate_events::{Packet, PacketStep, Symbol, Work};
 
 /// Softirqs in which devices and packets wake threads, by number (`include/linux/interrupt.h`): HI, NET_TX, NET_RX, BLOCK,
 /// IRQ_POLL, TASKLET. The others serve timers, the scheduler and RCU.
-const OF_DEVICES: [u32; 6] = [0, 2, 3, 4, 5, 6];
+pub(crate) const OF_DEVICES: [u32; 6] = [0, 2, 3, 4, 5, 6];
 /// The function of the work item by which a flush waits (flush_work(), `kernel/workqueue.c`).
 const BARRIER: &str = "wq_barrier_func";
 /// NET_RX

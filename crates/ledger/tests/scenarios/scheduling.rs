@@ -4,7 +4,7 @@ use super::support::{
     IDLE, MS, Scene, Thread, assert_blames, assert_charges, charged_to, deadline, fair, rt, sys,
 };
 use whylate_base::{Confidence, Cpu, Ns, Severity, Tid};
-use whylate_events::ContextFlags;
+use whylate_events::{ContextFlags, EventKind};
 use whylate_ledger::{Activation, Cause, Culprit, Options, Select, Trigger};
 
 const VICTIM: Thread = rt("victim", 10, 80);
@@ -165,6 +165,37 @@ fn a_softirq_holds_up_the_thread_it_woke_and_the_bystander_is_not_accused() {
     assert_eq!(activation.verdict.cause, Cause::Softirq);
     assert_eq!(activation.verdict.by, Some(Culprit::Softirq { vec: 3 }));
     assert_eq!(activation.trigger, Trigger::Softirq { vec: 3 });
+}
+
+/// Three packets' softirqs delay the victim, as `raise` has it.
+fn flooded(raise: impl Fn(Scene) -> Scene) -> Activation {
+    let mut scene = Scene::new().cpu(1).at(0).run(APP);
+    for number in 1..4 {
+        let at = number * 1_000;
+        scene = raise(scene.at(at + 20));
+        scene = scene.at(at + 100).softirq(3).at(at + 110).wake(VICTIM, 1).at(at + 700).softirq_exit(3);
+        scene = scene.at(at + 705).run(VICTIM).at(at + 800).sleep(APP);
+    }
+    let explained = scene.explain("victim");
+    explained.worst().clone()
+}
+
+#[test]
+fn the_thread_or_interrupt_that_raises_a_softirq_is_named() {
+    let raise = EventKind::SoftirqRaise { vec: 3 };
+    let by_thread = flooded(|scene| scene.event(raise));
+    assert_eq!(by_thread.verdict.by, Some(Culprit::Softirq { vec: 3 }));
+    let why = &by_thread.verdict.why;
+    assert!(why.contains("app:") && why.ends_with("raises nearly all of it there"), "{why}");
+    assert_eq!(by_thread.verdict.fix.first().map(|fix| fix.action.kind()), Some("thread"));
+
+    let by_irq = flooded(|scene| scene.irq(24, "eth0").event(raise).irq_exit(24));
+    assert!(by_irq.verdict.why.contains("; irq 24 eth0 raises"), "{}", by_irq.verdict.why);
+    assert_eq!(by_irq.verdict.fix.first().map(|fix| fix.action.kind()), Some("irq"));
+
+    let unseen = flooded(|scene| scene);
+    assert!(!unseen.verdict.why.contains("raises"), "{}", unseen.verdict.why);
+    assert!(unseen.verdict.fix.iter().all(|fix| fix.action.kind() == "code"));
 }
 
 /// The victim is woken from CPU 2 while `app` has CPU 1 and is seen to be asked to yield.
