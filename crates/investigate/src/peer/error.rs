@@ -49,22 +49,24 @@ pub enum PeerJoinError {
         events: &'static str,
     },
     /// The clocks do not join.
-    #[error("cannot join the clocks of {path} and of the explained recording: {why}{}", of_losses(*.lost))]
+    #[error("cannot join the clocks of {path} and of the explained recording: {why}")]
     Join {
         /// The other recording.
         path: PathBuf,
         /// Why not.
         why: PacketJoinError,
-        /// Events that both recordings lost.
+    },
+    /// Packets may be missing in the middle, and packets are known by their order alone.
+    #[error(
+        "{path} and the explained recording cannot be joined: {lost} events were lost, packets perhaps among them: record with a \
+         larger --buffer"
+    )]
+    Lost {
+        /// The other recording.
+        path: PathBuf,
+        /// How many both lost.
         lost: u64,
     },
-}
-
-fn of_losses(lost: u64) -> String {
-    match lost {
-        0 => String::new(),
-        lost => format!("; {lost} events were lost, packets among them: record with a larger --buffer"),
-    }
 }
 
 /// Why two clocks were not joined by packets.

@@ -125,11 +125,11 @@ impl Joined {
             return Err(PeerJoinError::SameMachine { path: peer.to_owned() });
         }
         let lost = ours.info.lost_events + theirs.info.lost_events;
-        let join = join::join(there, back).map_err(|why| PeerJoinError::Join {
-            path: peer.to_owned(),
-            why,
-            lost,
-        })?;
+        if lost > 0 {
+            return Err(PeerJoinError::Lost { path: peer.to_owned(), lost });
+        }
+        let join =
+            join::join(there, back).map_err(|why| PeerJoinError::Join { path: peer.to_owned(), why })?;
         let trips = trips::trips(there, back, (join.there, join.back));
         Ok(Joined { join, trips, info: theirs.info })
     }
