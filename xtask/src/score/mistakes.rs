@@ -63,7 +63,7 @@ fn body(document: &Value, day: &str) -> Result<String> {
     }
     text.push_str("\n| program | mistake | build | found | line | false findings | in the clean twin |\n| --- | --- | --- | --- | --- | --: | --: |\n");
     let runs = document["runs"].as_array().context("no `runs` in the lab's results")?;
-    for run in runs.iter().filter(|run| run["clean"] == false) {
+    for run in runs.iter().filter(|run| run["clean"] == false || run["code"] == "") {
         let twin = runs.iter().find(|other| other["case"] == run["case"] && other["clean"] == true);
         text.push_str(&line(run, twin)?);
     }
@@ -152,6 +152,10 @@ fn line(run: &Value, twin: Option<&Value>) -> Result<String> {
         false => "not judged".to_owned(),
     };
     let twin = twin.map_or("not judged".to_owned(), false_findings);
+    if run["code"] == "" {
+        let (name, flags) = (word(run, "case")?, word(run, "flags")?);
+        return Ok(format!("| {name} | none | {flags} | - | - | - | {twin} |\n"));
+    }
     Ok(format!(
         "| {} | `{}` | {} | {found} | {line} | {} | {twin} |\n",
         word(run, "case")?,
@@ -206,9 +210,11 @@ mod tests {
     }
 
     fn document(found: u64, clean_accused: u64) -> Value {
+        let mut without_mistake = run("clean.c", true, "right", &[]);
+        without_mistake["code"] = json!("");
         json!({"schema": "whylate.lab-mistakes/1", "release": "6.1.0",
                "runs": [run("a.c", false, "right", &[]), run("a.c", true, "false-finding", &["fifo-99 (error) of *x*"]),
-                        run("b.c", false, "no-run", &[])],
+                        run("b.c", false, "no-run", &[]), without_mistake],
                "by_group": [row("io", found, 0)], "by_language": [row("C", found, 0)], "total": row("all", found, clean_accused)})
     }
 
@@ -224,6 +230,7 @@ mod tests {
         for part in [
             "| a.c | `file-write` | -O2 -g | yes | right | 0 | 1 |",
             "| b.c | `file-write` | -O2 -g | not judged | not judged | not judged | not judged |",
+            "| clean.c | none | -O2 -g | - | - | - | 0 |",
             "| all | 2 | 2 | 1 | 1 | 0 | 1 | 0 | 1 |",
             "- a.c, clean twin: fifo-99 (error) of \\*x\\*\n",
             "- b.c: not judged: lines: 3\n",

@@ -63,7 +63,10 @@ pub struct Mark {
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct Header {
     title: String,
+    #[serde(default)]
     code: String,
+    #[serde(default)]
+    clean: bool,
     #[serde(default)]
     without_line: bool,
     #[serde(default)]
@@ -72,10 +75,12 @@ struct Header {
     stripped: bool,
     #[serde(default)]
     also: Vec<String>,
+    #[serde(default)]
     verified: String,
 }
 
-/// A program with one mistake. Its clean twin is the same source with `CLEAN` defined, or called with `clean`.
+/// A program with one mistake, or with none. The clean twin of one with a mistake is the same source with `CLEAN` defined, or
+/// called with `clean`.
 #[derive(Clone, Debug)]
 pub struct Case {
     /// The file's name, with its ending.
@@ -84,7 +89,7 @@ pub struct Case {
     pub language: Language,
     /// The mistake, in one line.
     pub title: String,
-    /// Its code.
+    /// Its code; empty where the program has none.
     pub code: String,
     /// True where the mistake is something that is missing, or a state: no line of the program is wrong.
     pub without_line: bool,
@@ -94,7 +99,7 @@ pub struct Case {
     pub stripped: bool,
     /// Codes that are true as well, as consequences of the mistake: neither right nor wrong.
     pub also: Vec<String>,
-    /// How the mistake was confirmed without whylate.
+    /// How the mistake was confirmed without whylate; empty where there is none.
     pub verified: String,
     /// The marked lines.
     pub marks: Vec<Mark>,
@@ -126,6 +131,9 @@ impl Case {
             marks: marks(language, source),
             source: source.to_owned(),
         };
+        if header.clean != case.code.is_empty() {
+            return Err("write either the `code` of its mistake, or `clean = true`".to_owned());
+        }
         match case.first_wrong() {
             Some(wrong) => Err(wrong),
             None => Ok(case),
@@ -144,7 +152,20 @@ impl Case {
             || self.marks.iter().any(|mark| mark.code == code)
     }
 
+    /// What is run: the program and its clean twin (true), or the program alone where it has no mistake.
+    pub fn runs(&self) -> impl Iterator<Item = (&Case, bool)> {
+        let has_mistake = !self.code.is_empty();
+        has_mistake.then_some((self, false)).into_iter().chain([(self, true)])
+    }
+
     fn first_wrong(&self) -> Option<String> {
+        if self.stripped && matches!(self.language, Language::Python | Language::Rust) {
+            return Some("`stripped` is for programs in C and C++".to_owned());
+        }
+        if self.code.is_empty() {
+            let is_marked = !self.marks.is_empty() || !self.also.is_empty();
+            return is_marked.then(|| "a program without a mistake has no marks and no `also`".to_owned());
+        }
         let marked = self.marks.iter().map(|mark| &mark.code);
         if let Some(code) =
             [&self.code].into_iter().chain(&self.also).chain(marked).find(|code| group_of(code).is_none())
@@ -157,9 +178,6 @@ impl Case {
         }
         if self.verified.trim().is_empty() || self.title.trim().is_empty() {
             return Some("write `title`, and how the mistake was `verified` without whylate".to_owned());
-        }
-        if self.stripped && matches!(self.language, Language::Python | Language::Rust) {
-            return Some("`stripped` is for programs in C and C++".to_owned());
         }
         None
     }
@@ -199,6 +217,25 @@ mod tests {
         }
         let python = GOOD.replace("//", "#");
         assert_eq!(Case::parse("a.py", &python).expect("a case").lines().collect::<Vec<_>>(), [8]);
+    }
+
+    #[test]
+    fn a_program_without_a_mistake_has_one_run() {
+        let clean = "// title = \"x\"\n// clean = true\nint main() {}\n";
+        let runs = |source: &str| {
+            let case = Case::parse("a.c", source).expect("a case");
+            case.runs().map(|(_, clean)| clean).collect::<Vec<_>>()
+        };
+        assert_eq!(runs(clean), [true]);
+        assert_eq!(runs(GOOD), [false, true]);
+        for (source, expected) in [
+            (clean.replace("{}", "{} // MISTAKE: file-write"), "no marks"),
+            (clean.replace("// clean", "// code = \"fifo-99\"\n// clean"), "either"),
+            (clean.replace("// clean = true\n", ""), "either"),
+        ] {
+            let error = Case::parse("a.c", &source).expect_err(expected);
+            assert!(error.contains(expected), "{error}");
+        }
     }
 
     #[test]

@@ -42,6 +42,7 @@ pub const GROUPS: [(&str, &[&str]); 5] = [
             "condvar-herd",
             "sched-yield",
             "spin-lock",
+            "busy-wait",
             "lock-by-semaphore",
             "rwlock-without-inheritance",
             "file-lock",

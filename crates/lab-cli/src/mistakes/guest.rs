@@ -45,7 +45,7 @@ pub fn run_in_guests(
     mut report: impl FnMut(MistakeResult),
 ) -> Result<String, LabError> {
     let mut release = kernel.release.clone();
-    let runs: Vec<(&Case, bool)> = cases.iter().flat_map(|case| [(case, false), (case, true)]).collect();
+    let runs: Vec<(&Case, bool)> = cases.iter().flat_map(Case::runs).collect();
     for part in runs.chunks(MOST_RUNS) {
         let mut built = Vec::new();
         for &(case, clean) in part {

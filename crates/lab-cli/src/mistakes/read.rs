@@ -13,17 +13,27 @@ macro_rules! files {
 /// Name and text of each case, in the order of their names.
 #[rustfmt::skip]
 const FILES: &[(&str, &str)] = files![
+    "audio-callback.c"
     "barrier.c"
     "broadcast.c"
+    "can-loop.c"
     "coarse-clock.c"
+    "control-loop.py"
     "cpu-clock.c"
     "cpu-limit.c"
+    "deadline-wait.c"
     "deep-stack.c"
     "default-stack.c"
+    "epoll-period.c"
+    "executor.cpp"
+    "field-bus.c"
+    "find-host.py"
     "flush-stream.cpp"
+    "frame-per-cycle.cpp"
     "full-pipe.c"
     "heap-brk-static.c"
     "heap-trim.c"
+    "history.cpp"
     "inherited-priority.c"
     "inversion.c"
     "large-malloc.c"
@@ -33,6 +43,7 @@ const FILES: &[(&str, &str)] = files![
     "log-to-file.c"
     "log.py"
     "map-file.c"
+    "mapped-state.c"
     "memory-unlocked.c"
     "open-file.py"
     "pin-first.c"
@@ -60,17 +71,22 @@ const FILES: &[(&str, &str)] = files![
     "slow-producer.c"
     "small-writes.c"
     "snapshot-by-fork.c"
+    "snapshot-child.c"
     "spin-lock.c"
     "std-mutex.cpp"
     "std-mutex.rs"
     "sync-state.c"
+    "system-clock.cpp"
     "thread-for-each-job.c"
     "thread-sleep.rs"
+    "timed-mutex.cpp"
     "touch-new-page.c"
     "unlock-shared-page.c"
     "untimed-messages.c"
     "vector-growth.cpp"
+    "wait-by-clock.c"
     "write-file.rs"
+    "yield-for-flag.cpp"
     "yield.c"
 ];
 
@@ -156,11 +172,12 @@ mod tests {
 
     #[test]
     fn each_program_has_a_clean_twin_in_its_source() {
-        for case in built_in().expect("every case is valid") {
+        let cases = built_in().expect("every case is valid").into_iter();
+        for case in cases.filter(|case| !case.code.is_empty()) {
             let twin = match case.language {
                 Language::C | Language::Cpp => "#ifdef CLEAN",
                 Language::Rust => "cfg!(clean)",
-                Language::Python => "if CLEAN:",
+                Language::Python => "CLEAN:",
             };
             let is_there = case.source.contains(twin) || case.source.contains("#ifndef CLEAN");
             assert!(is_there, "{} has no {twin}", case.name);

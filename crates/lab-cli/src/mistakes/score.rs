@@ -19,9 +19,9 @@ pub struct MistakeResult {
     pub language: String,
     /// How it was built.
     pub flags: String,
-    /// The code of the mistake.
+    /// The code of the mistake; empty where the program has none.
     pub code: String,
-    /// True for the clean twin.
+    /// True for the clean twin, and for a program without a mistake.
     pub clean: bool,
     /// The judgement.
     pub judgement: MistakeJudgement,
@@ -46,7 +46,7 @@ pub struct MistakeRow {
     pub line_right: u64,
     /// Programs with a mistake in which another one is accused, that they do not have.
     pub faulty_accused: u64,
-    /// Clean twins that were judged.
+    /// Clean twins, and programs without a mistake, that were judged.
     pub clean: u64,
     /// Of these: a mistake is accused.
     pub clean_accused: u64,
@@ -85,7 +85,7 @@ impl MistakesDocument {
             schema: MISTAKES_SCHEMA.to_owned(),
             release,
             kernel,
-            by_group: rows(&runs, |run| group_of(&run.code).unwrap_or("other")),
+            by_group: rows(&runs, |run| group_of(&run.code).unwrap_or("none")),
             by_language: rows(&runs, |run| &run.language),
             total,
             runs,

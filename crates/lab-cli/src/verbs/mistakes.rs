@@ -12,7 +12,7 @@ use anyhow::{Context, Result};
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 use whylate_lab::Arch;
-use whylate_lab_cli::mistakes::{self, Execution, MistakeEnd, MistakeResult, MistakesDocument, Paths};
+use whylate_lab_cli::mistakes::{self, Case, Execution, MistakeEnd, MistakeResult, MistakesDocument, Paths};
 
 pub(crate) fn run(args: &MistakesArgs) -> Result<ExitStatus> {
     let cases = match args.common.cases.as_slice() {
@@ -36,7 +36,7 @@ pub(crate) fn run(args: &MistakesArgs) -> Result<ExitStatus> {
     let whylate = if whylate.is_relative() { whylate.canonicalize().unwrap_or(whylate) } else { whylate };
     let paths = Paths { whylate, directory };
     let stop = signals::stop_flag()?;
-    let count = cases.len() * 2;
+    let count = cases.iter().flat_map(Case::runs).count();
     let mut runs = Vec::with_capacity(count);
     let mut ended = |result: MistakeResult| {
         message!("{}", words::line(&result, runs.len() + 1, count));
@@ -49,7 +49,7 @@ pub(crate) fn run(args: &MistakesArgs) -> Result<ExitStatus> {
             mistakes::run_in_guests(&cases, execution, kernel, &paths, &stop, ended)?
         }
         None => {
-            for (case, clean) in cases.iter().flat_map(|case| [(case, false), (case, true)]) {
+            for (case, clean) in cases.iter().flat_map(Case::runs) {
                 if stop.load(Ordering::Relaxed) {
                     break;
                 }

@@ -19,11 +19,11 @@ pub(super) fn line(result: &MistakeResult, ended: usize, count: usize) -> String
         MistakeEnd::WrongLine => format!("at {}", judgement.places.join(", ")),
         _ => result.note.clone(),
     };
+    let code = if result.code.is_empty() { "no mistake" } else { result.code.as_str() };
     format!(
-        "{ended}/{count} {:<13} {}{twin}: {}: {details} ({:.1} s)",
+        "{ended}/{count} {:<13} {}{twin}: {code}: {details} ({:.1} s)",
         word(judgement.end),
         result.case,
-        result.code,
         result.seconds
     )
 }
