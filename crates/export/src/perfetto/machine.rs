@@ -4,6 +4,7 @@
 use super::packets::Packets;
 use super::slices::{event, number, rows, text, track, track_event};
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::io;
 use whylate_base::{Comm, Cpu, Ns, Tid};
 use whylate_events::{EventKind, EventSource};
@@ -63,15 +64,18 @@ pub(super) fn write(machine: OtherMachine<'_>, mut uuid: u64, packets: &mut Pack
             EventKind::IrqExit { .. } | EventKind::VectorExit { .. } | EventKind::SoftirqExit { .. } => None,
             _ => continue,
         };
-        if !cpus.contains_key(&cpu) {
-            let about = format!("Of the other machine; its clock is joined within {error}");
-            for (of, what) in [(uuid, "threads"), (uuid + 1, "interrupts")] {
-                track(packets, of, of, &format!("peer: CPU {cpu}, {what}"), &about)?;
+        let rows_of_cpu = match cpus.entry(cpu) {
+            Entry::Occupied(rows) => rows.into_mut(),
+            Entry::Vacant(none) => {
+                let about = format!("Of the other machine; its clock is joined within {error}");
+                for (of, what) in [(uuid, "threads"), (uuid + 1, "interrupts")] {
+                    track(packets, of, of, &format!("peer: CPU {cpu}, {what}"), &about)?;
+                }
+                let rows = CpuRows { threads: uuid, interrupts: uuid + 1, ..CpuRows::default() };
+                uuid += 2;
+                none.insert(rows)
             }
-            cpus.insert(cpu, CpuRows { threads: uuid, interrupts: uuid + 1, ..CpuRows::default() });
-            uuid += 2;
-        }
-        let Some(rows_of_cpu) = cpus.get_mut(&cpu) else { continue };
+        };
         shown += 1;
         match (one.kind, entry) {
             (EventKind::Switch(switch), _) => {
