@@ -3,7 +3,7 @@
 //! Each late job of the label is compared with the victim's activation that it is part of. A
 //! verdict that names a wrong cause, or a right cause and a wrong culprit, is a *wrong accusation*;
 //! one that names no culprit (`unexplained`, `trace-loss`, `timer-late` ...) is *unexplained*. Of two machines the round trip of
-//! the job is compared, see [`pair`].
+//! the job is compared, see `judge/pair.rs`.
 
 mod accused;
 mod circumstances;
