@@ -132,7 +132,8 @@ pub(crate) fn of(
         fix: if on_time { Vec::new() } else { fix(cause, &advised, notes) },
         evidence,
     };
-    let circumstances = Circumstances { underlying, on_time, usual_work, notes, raised_by };
+    let circumstances =
+        Circumstances { underlying, on_time, usual_work, notes, raised_by: advised.raised_by };
     verdict.why = sentence::why(timeline, stats, activation, &verdict, &circumstances);
     let delays_timer_threads = cause.info().details.delays_timer_threads;
     if let Some(expirer) =

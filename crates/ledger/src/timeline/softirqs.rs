@@ -60,10 +60,9 @@ impl Softirqs {
     /// What raised nearly all of the time that a softirq has taken on a CPU so far; `None` where that was not seen, or where several
     /// share it.
     pub(crate) fn raised_by(&self, cpu: Cpu, vec: u32) -> Option<Raiser> {
-        let of = |(on, number, _): &(Cpu, u32, Option<Raiser>)| *on == cpu && *number == vec;
-        let all: Ns = self.raised.iter().filter(|(key, _)| of(key)).map(|(_, time)| *time).sum();
-        let most = self.raised.iter().filter(|(key, _)| of(key)).max_by_key(|(_, time)| **time);
-        let ((_, _, by), time) = most?;
+        let of_it = || self.raised.iter().filter(|((on, number, _), _)| *on == cpu && *number == vec);
+        let all: Ns = of_it().map(|(_, time)| *time).sum();
+        let ((_, _, by), time) = of_it().max_by_key(|(_, time)| **time)?;
         by.filter(|_| i128::from(time.0) * 100 >= i128::from(all.0) * i128::from(MOST_OF_IT))
     }
 }

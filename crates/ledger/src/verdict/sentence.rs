@@ -72,7 +72,7 @@ pub(crate) struct Circumstances<'a> {
     pub(crate) usual_work: Ns,
     pub(crate) notes: &'a [VerdictNote],
     /// What raised the softirq that is the culprit.
-    pub(crate) raised_by: Option<Culprit>,
+    pub(crate) raised_by: Option<&'a Culprit>,
 }
 
 /// Why the activation was late, in one sentence.
@@ -83,7 +83,7 @@ pub(crate) fn why(
     verdict: &Verdict,
     circumstances: &Circumstances<'_>,
 ) -> String {
-    let Circumstances { underlying, on_time, usual_work, notes, ref raised_by } = *circumstances;
+    let Circumstances { underlying, on_time, usual_work, notes, raised_by } = *circumstances;
     let late_thread = format!("{} ({})", activation.comm, activation.priority);
     let (charged, response) = (verdict.charged, activation.response());
     if on_time {
@@ -103,7 +103,7 @@ pub(crate) fn why(
         charged,
         response,
         culprit: verdict.by.as_ref(),
-        raised_by: raised_by.as_ref(),
+        raised_by,
         lock_owner: activation.ledger.iter().filter(of_verdict).find_map(|segment| segment.owner.as_ref()),
         inherited_priority: verdict.by.as_ref().is_some_and(|by| is_boosted(notes, by)),
         waits_to_end: ends_waiting(activation),
