@@ -5,7 +5,7 @@ use super::interpreter;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 use whylate_base::{Comm, CpuSet, Ns, Policy, SourceLocation, Tid};
-use whylate_events::{AddressId, Frame, StackId, Stacks};
+use whylate_events::{AddressId, Frame, SampleKind, StackId, StackSample, Stacks};
 
 /// What was observed of a program and of the processes that it started.
 #[derive(Clone, Debug, Default)]
@@ -437,10 +437,19 @@ impl Observation {
 
     /// The system calls in the real-time path: those that a real-time thread starts in its periodic part.
     pub(crate) fn path_calls(&self) -> impl Iterator<Item = (&ThreadFacts, &Call)> {
-        self.calls.iter().filter_map(|call| {
-            let thread = self.threads.get(&call.tid).filter(|thread| thread.wants_realtime())?;
-            thread.path.filter(|path| path.contains(call.start)).map(|_| (thread, call))
-        })
+        self.calls.iter().filter_map(|call| Some((self.in_path(call.tid, call.start)?, call)))
+    }
+
+    /// The samples of CPU time in the real-time path, of the same threads and parts.
+    pub(crate) fn path_samples(&self) -> impl Iterator<Item = (&ThreadFacts, &StackSample)> {
+        let samples = self.stacks.samples.iter().filter(|sample| sample.kind == SampleKind::CpuClock);
+        samples.filter_map(|sample| Some((self.in_path(sample.tid, sample.time)?, sample)))
+    }
+
+    /// The thread, where it is real-time and `at` is in its periodic part.
+    fn in_path(&self, tid: Tid, at: Ns) -> Option<&ThreadFacts> {
+        let thread = self.threads.get(&tid).filter(|thread| thread.wants_realtime())?;
+        thread.path.filter(|path| path.contains(at)).map(|_| thread)
     }
 
     /// What a descriptor of a process referred to at an instant: by the look nearest to it, where no call changed it

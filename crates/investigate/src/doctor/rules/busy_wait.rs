@@ -3,12 +3,11 @@
 use super::lines::by_line;
 use super::purpose::is_clock_read;
 use super::rule::{DoctorRule, Needs, page};
-use crate::doctor::facts::{Observation, ThreadFacts};
+use crate::doctor::facts::Observation;
 use crate::doctor::finding::DoctorFinding;
 use crate::doctor::options::CLOCK_PERIOD;
 use std::collections::HashMap;
 use whylate_base::{Ns, Severity, Tid};
-use whylate_events::{SampleKind, StackSample};
 
 pub(super) const RULE: DoctorRule =
     DoctorRule { code: "busy-wait", page: page!("busy-wait"), needs: Needs::Faults, find };
@@ -19,10 +18,9 @@ const ENOUGH: usize = 5;
 const ONE_IN: usize = 3;
 
 fn find(observation: &Observation) -> Vec<DoctorFinding> {
-    let samples = || clock_samples(observation);
     let mut all: HashMap<Tid, usize> = HashMap::new();
-    samples().for_each(|(thread, _)| *all.entry(thread.tid).or_default() += 1);
-    let reads = samples().filter(|(_, sample)| is_clock_read(observation, sample.stack));
+    observation.path_samples().for_each(|(thread, _)| *all.entry(thread.tid).or_default() += 1);
+    let reads = observation.path_samples().filter(|(_, sample)| is_clock_read(observation, sample.stack));
     let lines = by_line(observation, reads).into_iter().filter(|line| {
         let all = all.get(&line.thread.tid).copied().unwrap_or(0);
         line.items.len() >= ENOUGH && line.items.len() * ONE_IN >= all
@@ -35,16 +33,6 @@ fn find(observation: &Observation) -> Vec<DoctorFinding> {
             line.finding(RULE.code, Severity::Info, title).because(WHY).fix(FIX)
         })
         .collect()
-}
-
-/// The samples of CPU time in the periodic parts of real-time threads.
-fn clock_samples(observation: &Observation) -> impl Iterator<Item = (&ThreadFacts, &StackSample)> {
-    observation.stacks.samples.iter().filter(|sample| sample.kind == SampleKind::CpuClock).filter_map(
-        |sample| {
-            let thread = observation.threads.get(&sample.tid).filter(|thread| thread.wants_realtime())?;
-            thread.path.is_some_and(|path| path.contains(sample.time)).then_some((thread, sample))
-        },
-    )
 }
 
 const WHY: &str = "a real-time thread that waits in a loop has its CPU: no thread of lower priority runs there, not even one \
@@ -61,7 +49,7 @@ mod tests {
     use crate::doctor::made_up::{PID, program};
     use std::sync::Arc;
     use whylate_base::{Cpu, Policy};
-    use whylate_events::StackId;
+    use whylate_events::{SampleKind, StackId, StackSample};
 
     #[test]
     fn a_thread_that_mostly_reads_the_clock_waits() {

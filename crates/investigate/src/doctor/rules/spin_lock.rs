@@ -7,7 +7,6 @@ use crate::doctor::facts::Observation;
 use crate::doctor::finding::DoctorFinding;
 use crate::doctor::options::CLOCK_PERIOD;
 use whylate_base::{Ns, Severity};
-use whylate_events::SampleKind;
 
 pub(super) const RULE: DoctorRule =
     DoctorRule { code: "spin-lock", page: page!("spin-lock"), needs: Needs::Faults, find };
@@ -16,12 +15,7 @@ pub(super) const RULE: DoctorRule =
 const ENOUGH: usize = 3;
 
 fn find(observation: &Observation) -> Vec<DoctorFinding> {
-    let samples = observation.stacks.samples.iter().filter(|sample| sample.kind == SampleKind::CpuClock);
-    let spins = samples.filter_map(|sample| {
-        let thread = observation.threads.get(&sample.tid).filter(|thread| thread.wants_realtime())?;
-        let in_path = thread.path.is_some_and(|path| path.contains(sample.time));
-        (in_path && is_spin_lock(observation, sample.stack)).then_some((thread, sample))
-    });
+    let spins = observation.path_samples().filter(|(_, sample)| is_spin_lock(observation, sample.stack));
     let lines = by_line(observation, spins).into_iter().filter(|line| line.items.len() >= ENOUGH);
     lines
         .map(|line| {
@@ -48,7 +42,7 @@ mod tests {
     use crate::doctor::made_up::{PID, program};
     use std::sync::Arc;
     use whylate_base::{Cpu, Policy, Tid};
-    use whylate_events::{StackId, StackSample};
+    use whylate_events::{SampleKind, StackId, StackSample};
 
     #[test]
     fn samples_in_the_lock_are_spins() {
