@@ -1,9 +1,10 @@
 //! The activations of some threads of a recording, as far as round trips need them.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::path::Path;
 use whylate_base::{Comm, Ns, Tid};
-use whylate_events::EventSource;
-use whylate_ledger::{Activation, Cause, Culprit, Options, Segment, Select, Trigger, explain_each};
+use whylate_intake::OpenError;
+use whylate_ledger::{Activation, Cause, Culprit, Options, Segment, Select, Trigger, WANTED, explain_each};
 
 /// What a time is charged to, the most first.
 pub(super) type Charges = Vec<(Cause, Option<Culprit>, Ns)>;
@@ -28,11 +29,19 @@ pub(super) struct Seen {
 
 impl History {
     /// Reads a recording: the activations of `threads`, with their ledgers in `windows`.
-    pub(super) fn of(source: impl EventSource, threads: &BTreeSet<Tid>, windows: &[(Ns, Ns)]) -> History {
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub(super) fn read(
+        recording: &Path,
+        threads: &BTreeSet<Tid>,
+        windows: &[(Ns, Ns)],
+    ) -> Result<History, OpenError> {
         let mut history = History::default();
         if threads.is_empty() {
-            return history;
+            return Ok(history);
         }
+        let source = whylate_intake::open(recording, WANTED)?;
         let tasks = threads.iter().map(|&tid| Select::Tid(tid)).collect();
         let options = Options { tasks, worst: 1, every_segment: true, ..Options::default() };
         explain_each(source, &options, &mut |activation: &Activation| {
@@ -50,7 +59,12 @@ impl History {
             });
         });
         history.threads.values_mut().for_each(|all| all.sort_by_key(|seen| seen.due));
-        history
+        Ok(history)
+    }
+
+    /// A thread with the name that it had in the activation in which it did something at `at`.
+    pub(super) fn thread(&self, tid: Tid, at: Ns) -> (Tid, Comm) {
+        (tid, self.at(tid, at).map(|seen| seen.comm).unwrap_or_default())
     }
 
     /// The activation of a thread in which it does something at `at`.

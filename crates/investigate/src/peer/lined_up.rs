@@ -6,7 +6,6 @@ use super::ways::{Both, Way};
 use super::{Joined, PeerJoinError};
 use std::path::Path;
 use whylate_base::{Comm, Ns, Tid};
-use whylate_ledger::WANTED;
 
 /// Another machine's recording in this one's time, with the packets that went there and back.
 #[derive(Debug)]
@@ -46,23 +45,18 @@ impl LinedUp {
 pub fn line_up(own: &Path, peer: &Path) -> Result<LinedUp, PeerJoinError> {
     let Joined { join, trips, .. } = Joined::of(own, peer)?;
     let (own_threads, peer_threads) = super::trips::threads(&trips);
-    let read = |file: &Path, threads| {
-        Ok::<_, PeerJoinError>(History::of(whylate_intake::open(file, WANTED)?, threads, &[]))
-    };
-    let (own_history, peer_history) = (read(own, &own_threads)?, read(peer, &peer_threads)?);
+    let own_history = History::read(own, &own_threads, &[])?;
+    let peer_history = History::read(peer, &peer_threads, &[])?;
     let both = Both { own: &own_history, peer: &peer_history, join: &join };
-    let comm = |history: &History, tid: Tid, at: Ns| {
-        (tid, history.at(tid, at).map(|seen| seen.comm).unwrap_or_default())
-    };
     let parts = trips.iter().map(|trip| {
         let [begin, sent, at_peer, answered, arrived, end] = Way::of(trip, both).at;
-        let own = |at: Ns| comm(both.own, trip.sent.tid, at);
+        let own = |at: Ns| both.own.thread(trip.sent.tid, at);
         [
             TripPart { start: begin, end: sent, thread: own(trip.sent.at) },
             TripPart {
                 start: at_peer,
                 end: answered,
-                thread: comm(both.peer, trip.answered.tid, trip.answered.at),
+                thread: both.peer.thread(trip.answered.tid, trip.answered.at),
             },
             TripPart { start: arrived, end: end.max(arrived), thread: own(trip.received) },
         ]

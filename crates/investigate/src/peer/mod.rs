@@ -29,7 +29,7 @@ use trips::Trip;
 use ways::{Both, Way};
 use whylate_base::Ns;
 use whylate_events::{Kind, KindSet, TraceInfo};
-use whylate_ledger::{ChainOptions, Explanation, PeerRecording, WANTED, add_peer, add_peer_chains};
+use whylate_ledger::{ChainOptions, Explanation, PeerRecording, add_peer, add_peer_chains};
 
 /// What the recordings are read for first.
 const OF_PACKETS: KindSet = KindSet::of(&[Kind::Packet, Kind::Lost]);
@@ -63,11 +63,9 @@ pub fn join_peer(
 ) -> Result<(), PeerJoinError> {
     let Joined { join, trips, info } = Joined::of(own, peer)?;
     let (own_threads, peer_threads) = trips::threads(&trips);
-    let read = |file: &Path, threads, windows: &[(Ns, Ns)]| {
-        Ok::<_, PeerJoinError>(History::of(whylate_intake::open(file, WANTED)?, threads, windows))
-    };
     // Which round trips are the worst is known only from the activations of all; ledgers are kept of those alone.
-    let (own_history, peer_history) = (read(own, &own_threads, &[])?, read(peer, &peer_threads, &[])?);
+    let own_history = History::read(own, &own_threads, &[])?;
+    let peer_history = History::read(peer, &peer_threads, &[])?;
     let both = Both { own: &own_history, peer: &peer_history, join: &join };
     let ways: Vec<Way> = trips.iter().map(|trip| Way::of(trip, both)).collect();
     let worst = ways::worst(&ways, asked.most);
@@ -77,8 +75,8 @@ pub fn join_peer(
     let needed: Vec<&Way> = worst.iter().chain(ways.iter().filter(is_needed)).collect();
     let own_windows: Vec<(Ns, Ns)> = needed.iter().map(|way| (way.at[0], way.at[5])).collect();
     let peer_windows: Vec<(Ns, Ns)> = needed.iter().map(|way| way.peer_window()).collect();
-    let own_history = read(own, &own_threads, &own_windows)?;
-    let peer_history = read(peer, &peer_threads, &peer_windows)?;
+    let own_history = History::read(own, &own_threads, &own_windows)?;
+    let peer_history = History::read(peer, &peer_threads, &peer_windows)?;
     let both = Both { own: &own_history, peer: &peer_history, join: &join };
     let recording = PeerRecording {
         file: peer.display().to_string(),

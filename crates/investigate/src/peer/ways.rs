@@ -4,7 +4,7 @@ use super::history::{Charges, History, Seen};
 use super::join::Join;
 use super::trips::Trip;
 use std::cmp::Reverse;
-use whylate_base::{Ns, Tid};
+use whylate_base::Ns;
 use whylate_ledger::{Cause, PeerHop, PeerPlace, RoundTrip};
 
 /// Both machines' ledgers of the threads that sent and answered.
@@ -98,9 +98,6 @@ fn round_trip(way: &Way, usually: [Ns; 5], both: Both<'_>) -> RoundTrip {
     const PLACES: [PeerPlace; 5] =
         [PeerPlace::Own, PeerPlace::Network, PeerPlace::Peer, PeerPlace::Network, PeerPlace::Own];
     let trip = &way.trip;
-    let comm = |history: &History, tid: Tid, at: Ns| {
-        (tid, history.at(tid, at).map(|seen| seen.comm).unwrap_or_default())
-    };
     let unknown = |time: Ns| match time > Ns::ZERO {
         true => vec![(Cause::Unexplained, None, time)],
         false => Charges::new(),
@@ -111,19 +108,19 @@ fn round_trip(way: &Way, usually: [Ns; 5], both: Both<'_>) -> RoundTrip {
             (PeerPlace::Network, _) => (None, Charges::new()),
             (PeerPlace::Peer, _) => {
                 let charges = both.of_peer(trip).map(|seen| seen.charges(way.peer.0, way.peer.1));
-                let thread = comm(both.peer, trip.answered.tid, trip.answered.at);
+                let thread = both.peer.thread(trip.answered.tid, trip.answered.at);
                 (Some(thread), charges.unwrap_or_else(|| unknown(end - start)))
             }
             (PeerPlace::Own, hop) => {
                 let (tid, at) = (trip.sent.tid, if hop == 0 { trip.sent.at } else { trip.received });
                 let charges = both.own.at(tid, at).map(|seen| seen.charges(start, end));
-                (Some(comm(both.own, tid, at)), charges.unwrap_or_else(|| unknown(end - start)))
+                (Some(both.own.thread(tid, at)), charges.unwrap_or_else(|| unknown(end - start)))
             }
         };
         PeerHop { place, thread, start, end, usually: usually[hop], charges }
     });
     RoundTrip {
-        thread: comm(both.own, trip.sent.tid, trip.sent.at),
+        thread: both.own.thread(trip.sent.tid, trip.sent.at),
         sent: trip.sent.at,
         received: trip.received,
         hops: hops.collect(),
