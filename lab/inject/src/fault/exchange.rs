@@ -9,14 +9,13 @@
 //! the slave's machine, so the master's log has for each job whether a fault of either machine touched it: a job that none did and
 //! that is late all the same was delayed by the host, in whose time both guests run.
 
-use super::kernel::raise_limit;
+use super::kernel::start_dropping;
 use crate::options::{MasterFault, SlaveFault};
 use crate::periodic::{JobRecord, Log, Why, sleep};
 use crate::role::Role;
 use crate::setup::{Random, Setup};
 use crate::threads::{ThreadSpec, Threads};
 use anyhow::{Context, Result, bail};
-use rustix::process::Resource;
 use std::io::ErrorKind;
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
 use std::sync::Arc;
@@ -24,7 +23,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 use whylate_base::Ns;
-use whylate_sys::{Clock, QueuedSignal, SchedParams, now};
+use whylate_sys::{Clock, SchedParams, now};
 
 /// That of EtherCAT over UDP.
 const PORT: u16 = 34_980;
@@ -138,7 +137,11 @@ pub(super) fn master(setup: &Setup, slave: Ipv4Addr, late: MasterFault) -> Resul
         MasterFault::Receive => {
             burst(&mut threads, setup, &strikes, setup.priority.saturating_sub(20).max(1), Ns::from_ms(1))?;
         }
-        MasterFault::Masked => masked(&mut threads, setup, &strikes)?,
+        MasterFault::Masked => {
+            // As `irqs-off` does.
+            let strikes = strikes.clone();
+            start_dropping(&mut threads, setup, SIGNALS, move |dropping| strikes.during(dropping))?;
+        }
     }
     let (pace, spin, job) = (setup.pace(), setup.spin, setup.job);
     let socket = to_slave(slave, LOST)?;
@@ -168,27 +171,6 @@ fn burst(threads: &mut Threads, setup: &Setup, strikes: &Strikes, priority: u32,
     let spec = culprit(setup, "hog", SchedParams::fifo(priority.min(99)));
     let strikes = strikes.clone();
     threads.start(spec, move || pace.run(|_| strikes.during(|| spin.work(length))))
-}
-
-/// A thread that drops many signals with interrupts masked, from just before the master is due: as `irqs-off` does.
-fn masked(threads: &mut Threads, setup: &Setup, strikes: &Strikes) -> Result<()> {
-    raise_limit(Resource::Sigpending, SIGNALS + 256)?;
-    let ahead = Ns((setup.every.0 / 2).min(100_000_000));
-    let mut pace = setup.pace_before_victim(Ns::from_us(300));
-    pace.first = pace.first + setup.interval - ahead;
-    let strikes = strikes.clone();
-    threads.start(culprit(setup, "signaller", SchedParams::OTHER), move || {
-        let Ok(signal) = QueuedSignal::block() else { return Log::default() };
-        pace.run_by(sleep, |due| {
-            let queued = (0..SIGNALS).take_while(|_| signal.queue().is_ok()).count();
-            if queued > 0 && sleep(due + ahead) {
-                strikes.during(|| {
-                    // Neither disposition can be refused; a run without late jobs would show it.
-                    let _ = signal.drop_queued();
-                });
-            }
-        })
-    })
 }
 
 fn victim(setup: &Setup, name: &str) -> ThreadSpec {
