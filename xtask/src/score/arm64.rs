@@ -9,11 +9,14 @@ use crate::outcome::StepOutcome;
 use crate::tools;
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
-use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 /// With RT throttling, with a fair server, with PREEMPT_RT, and the newest.
 const KERNELS: [&str; 4] = ["6.1", "6.12", "6.12-rt", "7.2-rt"];
+
+const ABOUT: &str = "The same scenarios in guests of arm64 (QEMU's `virt`, a cortex-a72, one instruction each 2 ns), but for those that are\n\
+     about x86 (`architectures` in their files). The programs in the guest are static, and the recordings are explained on\n\
+     this machine. Page faults are recorded by a probe of whylate's own, as these kernels have no event for them.";
 
 /// What `cargo xtask test` boots: a thread that a timer wakes, and page faults, which these kernels have no event for.
 const SMOKE_KERNEL: &str = "6.12-rt";
@@ -97,27 +100,8 @@ fn in_guests(whylate: &Path, programs: &Path, kernels: &[&str], arguments: &[Str
 pub(super) fn page(old: &str, summary: &Summary, day: &str) -> String {
     let (scenarios, of_programs) = old.split_at(old.find(PROGRAMS).unwrap_or(old.len()));
     let scenarios = scenarios.split(HEADING).next().unwrap_or_default();
-    let releases: Vec<&str> = summary.releases.iter().map(String::as_str).collect();
-    let mut text = format!(
-        "{}\n{HEADING}\n`cargo xtask score --arch arm64 --seeds {}` writes this section; do not edit it. {day}, kernels {}: {}.\n\n\
-         The same scenarios in guests of arm64 (QEMU's `virt`, a cortex-a72, one instruction each 2 ns), but for those that are\n\
-         about x86 (`architectures` in their files). The programs in the guest are static, and the recordings are explained on\n\
-         this machine. Page faults are recorded by a probe of whylate's own, as these kernels have no event for them.\n",
-        scenarios.trim_end(),
-        summary.seeds.len(),
-        releases.join(", "),
-        summary.words(),
-    );
-    for (what, rows) in
-        [("cause", &summary.causes), ("kernel", &summary.kernels), ("scenario", &summary.scenarios)]
-    {
-        // Writing to a String cannot fail.
-        let _ = write!(text, "\n{}", page::table(what, rows, &summary.total));
-    }
-    text.push_str("\nRuns that are not right:\n\n");
-    text.push_str(&page::list(summary.misses()));
-    text.push_str(of_programs);
-    text
+    let section = page::section(HEADING, "--arch arm64", ABOUT, summary, day);
+    format!("{}\n{section}{of_programs}", scenarios.trim_end())
 }
 
 #[cfg(test)]

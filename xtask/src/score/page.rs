@@ -34,8 +34,33 @@ pub(super) fn markdown(summary: &Summary, command: &str, day: &str) -> String {
     text
 }
 
+/// A section on scenarios that are run apart, by `cargo xtask score` with these options.
+pub(super) fn section(heading: &str, options: &str, about: &str, summary: &Summary, day: &str) -> String {
+    let releases: Vec<&str> = summary.releases.iter().map(String::as_str).collect();
+    format!(
+        "{heading}\n`cargo xtask score {options} --seeds {}` writes this section; do not edit it. {day}, kernels {}: {}.\n\n\
+         {about}\n{}{}",
+        summary.seeds.len(),
+        releases.join(", "),
+        summary.words(),
+        tables(summary, "scenario"),
+        not_right(summary)
+    )
+}
+
+/// The tables by cause, by kernel, and by `what` of each run.
+pub(super) fn tables(summary: &Summary, what: &str) -> String {
+    let tables = [("cause", &summary.causes), ("kernel", &summary.kernels), (what, &summary.scenarios)];
+    tables.into_iter().map(|(what, rows)| format!("\n{}", table(what, rows, &summary.total))).collect()
+}
+
+/// The runs that are not right, under their title.
+pub(super) fn not_right(summary: &Summary) -> String {
+    format!("\nRuns that are not right:\n\n{}", list(summary.misses()))
+}
+
 /// The runs that are not right, as a list.
-pub(super) fn list(misses: &[String]) -> String {
+fn list(misses: &[String]) -> String {
     if misses.is_empty() {
         return "None.\n".to_owned();
     }
@@ -43,7 +68,7 @@ pub(super) fn list(misses: &[String]) -> String {
 }
 
 /// Rows, and the total, as a table.
-pub(super) fn table(what: &str, rows: &[Row], total: &Row) -> String {
+fn table(what: &str, rows: &[Row], total: &Row) -> String {
     let line = |cells: &[&str]| format!("| {} |\n", cells.join(" | "));
     let mut text = line(&[&[what][..], &HEADS].concat());
     text.push_str(&line(&[&["---"][..], &["--:"; HEADS.len()]].concat()));

@@ -4,11 +4,16 @@ use super::page;
 use super::sections::{ARM64, PEERS as HEADING, PROGRAMS};
 use super::summary::Summary;
 use anyhow::{Context, Result, bail};
-use std::fmt::Write;
 use std::path::Path;
 
 /// What the names of these scenarios begin with.
 const PREFIX: &str = "peer-";
+
+const ABOUT: &str = "A cyclic master and its slave in two guests on a network, each recorded; the fault is on one of both machines.\n\
+     `whylate explain OWN --peer PEER` must name machine, cause and culprit of each late round trip. Both guests run in the host's\n\
+     time, beside whatever else the host does: the frames carry whether a fault was at work, so that the label has for each late job\n\
+     whether one touched it. A job that none touched was delayed by the host: an accusation of a thread is a wrong one there, and\n\
+     any other answer is *set aside*, as is `stolen` of a job that a fault touched.";
 
 /// Their names.
 ///
@@ -32,29 +37,8 @@ pub(super) fn names(root: &Path) -> Result<Vec<String>> {
 /// The page with the section of this run.
 pub(super) fn page(old: &str, summary: &Summary, day: &str) -> String {
     let (before, after) = parts(old);
-    let releases: Vec<&str> = summary.releases.iter().map(String::as_str).collect();
-    let mut text = format!(
-        "{}\n{HEADING}\n`cargo xtask score --peers --seeds {}` writes this section; do not edit it. {day}, kernels {}: {}.\n\n\
-         A cyclic master and its slave in two guests on a network, each recorded; the fault is on one of both machines.\n\
-         `whylate explain OWN --peer PEER` must name machine, cause and culprit of each late round trip. Both guests run in the host's\n\
-         time, beside whatever else the host does: the frames carry whether a fault was at work, so that the label has for each late job\n\
-         whether one touched it. A job that none touched was delayed by the host: an accusation of a thread is a wrong one there, and\n\
-         any other answer is *set aside*, as is `stolen` of a job that a fault touched.\n",
-        before.trim_end(),
-        summary.seeds.len(),
-        releases.join(", "),
-        summary.words(),
-    );
-    for (what, rows) in
-        [("cause", &summary.causes), ("kernel", &summary.kernels), ("scenario", &summary.scenarios)]
-    {
-        // Writing to a String cannot fail.
-        let _ = write!(text, "\n{}", page::table(what, rows, &summary.total));
-    }
-    text.push_str("\nRuns that are not right:\n\n");
-    text.push_str(&page::list(summary.misses()));
-    text.push_str(after);
-    text
+    let section = page::section(HEADING, "--peers", ABOUT, summary, day);
+    format!("{}\n{section}{after}", before.trim_end())
 }
 
 /// What is before this section, and what is after it.

@@ -118,18 +118,13 @@ pub(super) fn kept(old: &str, new: &str) -> String {
 fn body(document: &Value, summary: &Summary, day: &str) -> Result<String> {
     let releases: Vec<&str> = summary.releases.iter().map(String::as_str).collect();
     let mut text = format!("\n{day}, kernels {}: {}.\n", releases.join(", "), summary.words());
-    for (what, rows) in
-        [("cause", &summary.causes), ("kernel", &summary.kernels), ("case", &summary.scenarios)]
-    {
-        // Writing to a String cannot fail.
-        let _ = write!(text, "\n{}", page::table(what, rows, &summary.total));
-    }
+    text.push_str(&page::tables(summary, "case"));
     text.push_str("\n| program | right | wrong accusation | unexplained | not judged |\n| --- | --: | --: | --: | --: |\n");
     for (program, Counts { right, wrong, unexplained, not_judged }) in by_program(document)? {
+        // Writing to a String cannot fail.
         let _ = writeln!(text, "| {program} | {right} | {wrong} | {unexplained} | {not_judged} |");
     }
-    text.push_str("\nRuns that are not right:\n\n");
-    text.push_str(&page::list(summary.misses()));
+    text.push_str(&page::not_right(summary));
     Ok(text)
 }
 
