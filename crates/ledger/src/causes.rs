@@ -230,8 +230,7 @@ mod tests {
             priority: Some(Priority::realtime(80)),
             late: Some((Tid(8), Comm::from("control"))),
             cpu: Some(Cpu(3)),
-            own_time: Ns::ZERO,
-            raised_by: None,
+            ..Advised::default()
         };
         let mut seen = std::collections::HashSet::new();
         for cause in Cause::ALL {
@@ -328,7 +327,7 @@ mod tests {
                 late,
                 cpu: Some(Cpu(0)),
                 own_time,
-                raised_by: None,
+                ..Advised::default()
             };
             Cause::FairQueue.advice(&of).iter().map(|fix| fix.action.kind()).collect::<Vec<_>>()
         };
@@ -353,6 +352,39 @@ mod tests {
         for (by, late) in [(hog(Priority::realtime(1)), 7), (hog(Priority(-1)), 8)] {
             assert_eq!(of(&by, late).map(|action| action.kind()), Some("code"));
         }
+    }
+
+    #[test]
+    fn a_thread_that_never_sleeps_is_not_moved_to_where_it_delays_others() {
+        let hog = Culprit::Task { tid: Tid(7), comm: Comm::from("hog"), priority: Priority::realtime(1) };
+        let action = |charged| {
+            let of = Advised { by: Some(&hog), cpu: Some(Cpu(1)), charged, ..Advised::default() };
+            Cause::PinnedBeforePriority.advice(&of).pop().map(|fix| fix.action)
+        };
+        let Some(whylate_base::Action::Thread { set }) = action(Ns::from_ms(2_000)) else {
+            panic!("a policy")
+        };
+        assert_eq!((set[0].policy.as_deref(), set[0].not_cpus.as_deref()), (Some("other"), None));
+        let Some(whylate_base::Action::Thread { set }) = action(Ns::from_ms(2)) else { panic!("CPUs") };
+        assert_eq!((set[0].policy.as_deref(), set[0].not_cpus.as_deref()), (None, Some("1")));
+    }
+
+    #[test]
+    fn what_is_moved_leaves_all_cpus_of_the_late_thread() {
+        let late_cpus = "0-1".parse().ok();
+        let hog = Culprit::Task { tid: Tid(7), comm: Comm::from("hog"), priority: Priority::realtime(60) };
+        let of = Advised {
+            by: Some(&hog),
+            priority: Some(Priority::realtime(50)),
+            late: Some((Tid(8), Comm::from("control"))),
+            cpu: Some(Cpu(1)),
+            late_cpus: late_cpus.as_ref(),
+            ..Advised::default()
+        };
+        let first = Cause::HigherPriorityTask.advice(&of).into_iter().next().expect("a fix");
+        let whylate_base::Action::Thread { set } = first.action else { panic!("CPUs of a thread") };
+        assert_eq!(set[0].not_cpus.as_deref(), Some("0-1"));
+        assert!(first.text.contains("on which the late thread does not run"), "{}", first.text);
     }
 
     #[test]

@@ -112,7 +112,7 @@ fn verdict(part: &Activation) -> Verdict {
             late: Some((part.tid, part.comm)),
             cpu: own.first().map(|segment| segment.cpu),
             own_time: own_time(&part.ledger),
-            raised_by: None,
+            ..Advised::default()
         }),
         evidence: own
             .iter()

@@ -114,11 +114,14 @@ pub(crate) fn of(
     let charged_on = judged.iter().filter(|segment| (segment.cause, segment.by) == (underlying, by));
     let cpu = charged_on.max_by_key(|segment| segment.length()).map_or(activation.cpu, |segment| segment.cpu);
     let raised_by = by.and_then(|by| timeline.raiser(&by, cpu, activation.due));
+    let late_cpus = timeline.threads.get(activation.tid).map(|thread| thread.affinity.used_cpus());
     let advised = Advised {
         by: by.as_ref(),
         priority: Some(activation.priority),
         late: Some((activation.tid, activation.comm)),
         cpu: Some(cpu),
+        late_cpus: late_cpus.as_ref(),
+        charged,
         own_time: own_time(&activation.ledger),
         raised_by: raised_by.as_ref(),
     };

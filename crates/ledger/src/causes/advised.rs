@@ -2,7 +2,7 @@
 
 use crate::model::culprit::{Culprit, is_stand_in};
 use whylate_base::{
-    Action, AdvisedFix, Comm, Cpu, IrqAction, Ns, Priority, SchedClass, ThreadAction, Tid, UnitAction,
+    Action, AdvisedFix, Comm, Cpu, CpuSet, IrqAction, Ns, Priority, SchedClass, ThreadAction, Tid, UnitAction,
 };
 
 /// Why no setting makes a change to the late thread's program.
@@ -43,6 +43,10 @@ pub(crate) struct Advised<'a> {
     pub(crate) late: Option<(Tid, Comm)>,
     /// The CPU on which it happened.
     pub(crate) cpu: Option<Cpu>,
+    /// All CPUs on which the late thread was seen to run: what goes to one of them is in its way again.
+    pub(crate) late_cpus: Option<&'a CpuSet>,
+    /// For how long the culprit delayed it.
+    pub(crate) charged: Ns,
     /// For how long the late thread itself ran meanwhile.
     pub(crate) own_time: Ns,
     /// What raised the culprit, a softirq, nearly always.
@@ -73,6 +77,38 @@ impl<'a> Advised<'a> {
     /// The CPU as a list; `None`: not known.
     pub(crate) fn cpu_list(&self) -> Option<String> {
         self.cpu.and_then(Cpu::known).map(|cpu| cpu.to_string())
+    }
+
+    /// That CPU, and those on which the late thread runs otherwise, as a list; `None`: not known.
+    fn cpus_to_leave(&self) -> Option<String> {
+        let cpu = self.cpu.filter(|cpu| cpu.known().is_some())?;
+        let late = self.late_cpus.into_iter().flat_map(CpuSet::iter).filter(|cpu| cpu.known().is_some());
+        Some(late.chain([cpu]).collect::<CpuSet>().to_string())
+    }
+
+    /// True where the late thread runs on several CPUs.
+    pub(crate) fn late_migrates(&self) -> bool {
+        self.late_cpus.is_some_and(|cpus| cpus.iter().nth(1).is_some())
+    }
+
+    /// True where the culprit kept the CPU from the late thread for so long that it seems never to sleep.
+    pub(crate) fn culprit_does_not_sleep(&self) -> bool {
+        self.charged >= LONG_RUN
+    }
+
+    /// True where the culprit is a thread that runs before the late thread by its priority.
+    pub(crate) fn culprit_outranks_late(&self) -> bool {
+        match (self.by, self.priority) {
+            (Some(Culprit::Task { priority, .. }), Some(late)) if late != Priority::UNKNOWN => {
+                priority.outranks(late)
+            }
+            _ => false,
+        }
+    }
+
+    /// True where the late thread has no real-time policy.
+    pub(crate) fn late_is_fair(&self) -> bool {
+        self.late_priority() == Some(0)
     }
 
     /// The user's priority of the late thread, 0 where it has none.
@@ -107,8 +143,8 @@ impl<'a> Advised<'a> {
         if self.is_itself() {
             return Action::by_hand("the late thread itself used the time");
         }
-        match (self.culprit_thread(), self.cpu_list()) {
-            (Some(thread), cpu @ Some(_)) => Action::thread(ThreadAction { not_cpus: cpu, ..thread }),
+        match (self.culprit_thread(), self.cpus_to_leave()) {
+            (Some(thread), cpus @ Some(_)) => Action::thread(ThreadAction { not_cpus: cpus, ..thread }),
             (None, _) => Action::by_hand(UNNAMED),
             (_, None) => Action::by_hand("the recording does not show on which CPU it happened"),
         }
@@ -148,7 +184,7 @@ impl<'a> Advised<'a> {
     /// The late thread gets a priority above that of the culprit, and a real-time policy if it has none: unless it would
     /// keep all other threads off its CPU then.
     pub(crate) fn raise_late(&self) -> Action {
-        if self.own_time >= LONG_RUN && self.late_priority() == Some(0) {
+        if self.own_time >= LONG_RUN && self.late_is_fair() {
             return Action::by_hand(format!(
                 "the late thread ran for {} without a sleep: with a real-time priority it would keep every other thread off \
                  its CPU for as long",
@@ -216,7 +252,7 @@ impl<'a> Advised<'a> {
             Some(by) => by.irq_thread().map(|(irq, action)| (Some(irq), action.to_owned())),
             None => None,
         };
-        match (irq.filter(|(irq, name)| irq.is_some() || !name.is_empty()), self.cpu_list()) {
+        match (irq.filter(|(irq, name)| irq.is_some() || !name.is_empty()), self.cpus_to_leave()) {
             (Some((irq, name)), not_cpus @ Some(_)) => {
                 Action::Irq { set: vec![IrqAction { irq, name, cpus: None, not_cpus }] }
             }

@@ -70,11 +70,13 @@ fn advice(of: &Advised<'_>) -> Vec<AdvisedFix> {
             of.lower_culprit(),
         ),
     };
+    let moved = if of.late_migrates() {
+        format!("move {by} to a CPU on which the late thread does not run: taskset -pc CPUS TID")
+    } else {
+        format!("move {by} to another CPU: taskset -pc CPUS TID; or isolate the CPU of the late thread")
+    };
     vec![
-        AdvisedFix::new(
-            format!("move {by} to another CPU: taskset -pc CPUS TID; or isolate the CPU of the late thread"),
-            of.move_culprit(),
-        ),
+        AdvisedFix::new(moved, of.move_culprit()),
         priority,
         AdvisedFix::new("if it is not needed, stop the service that starts it", of.stop_service()),
     ]

@@ -24,8 +24,20 @@ fn why(late: &LateActivation<'_>) -> String {
 }
 
 fn advice(of: &Advised<'_>) -> Vec<AdvisedFix> {
+    let by = of.the_culprit();
+    // On another CPU a thread that does not sleep would keep other threads waiting for as long.
+    let other = if of.culprit_does_not_sleep() {
+        AdvisedFix::new(
+            format!(
+                "do not let {by} use a whole CPU: let it sleep, or make it SCHED_OTHER: chrt -o -p 0 TID"
+            ),
+            of.demote_culprit(),
+        )
+    } else {
+        AdvisedFix::new(format!("move {by} to another CPU: taskset -pc CPUS TID"), of.move_culprit())
+    };
     vec![
         AdvisedFix::by_hand("call sched_setscheduler first and sched_setaffinity second", ITS_PROGRAM),
-        AdvisedFix::new(format!("do not let {} use a whole CPU", of.the_culprit()), of.move_culprit()),
+        other,
     ]
 }

@@ -32,13 +32,14 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
         let waited =
             |segment: &&Segment| (segment.cause, &segment.by) == (Cause::PinnedBeforePriority, &Some(*by));
         let cpu = worst.flat_map(|activation| &activation.ledger).find(waited).map(|segment| segment.cpu);
+        let of = Advised { charged: cost.most, ..Advised::about(Some(by), cpu) };
         Some(Finding {
             code: Cause::PinnedBeforePriority.code(),
             severity: Severity::Error,
             title: format!("{}:{} pinned itself before raising its priority", pinned.comm, thread.tid),
             why: format!("{} held that CPU for {}: {raised}", by, cost.total),
             evidence: vec![evidence],
-            fix: Cause::PinnedBeforePriority.advice(&Advised::about(Some(by), cpu)),
+            fix: Cause::PinnedBeforePriority.advice(&of),
         })
     });
     stuck.collect()

@@ -102,6 +102,12 @@ impl Affinity {
         true
     }
 
+    /// The CPUs on which it was seen to run since it first chose them; without a choice, all.
+    pub(crate) fn used_cpus(&self) -> CpuSet {
+        let chosen = self.earlier.iter().skip(1).map(|(_, allowed)| allowed);
+        chosen.chain([&self.latest]).flat_map(|allowed| &allowed.used).copied().collect()
+    }
+
     /// True when a fact of the recording has it.
     pub(crate) fn is_recorded(&self) -> bool {
         self.latest.recorded.is_some()
@@ -143,6 +149,20 @@ mod tests {
         assert_eq!(known(&affinity, 10, 19), [(3, false)]);
         affinity.recorded("2-3".parse().expect("a list"));
         assert_eq!(known(&affinity, 10, 19), [(2, true), (3, true)]);
+    }
+
+    #[test]
+    fn cpus_of_the_start_are_not_those_that_a_thread_chose() {
+        let used = |affinity: &Affinity| affinity.used_cpus().to_string();
+        let mut affinity = Affinity::default();
+        affinity.used(Cpu(3));
+        assert_eq!(used(&affinity), "3");
+        affinity.change(Ns(10));
+        affinity.used(Cpu(0));
+        assert_eq!(used(&affinity), "0");
+        affinity.change(Ns(20));
+        affinity.used(Cpu(1));
+        assert_eq!(used(&affinity), "0-1", "it goes to and fro");
     }
 
     #[test]

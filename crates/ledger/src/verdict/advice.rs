@@ -8,23 +8,36 @@ use whylate_base::{AdvisedFix, Priority};
 pub(crate) fn expirer(expirer: &Culprit, of: &Advised<'_>) -> Vec<AdvisedFix> {
     let by = of.the_culprit();
     let Culprit::Task { tid, comm, .. } = expirer else { return Vec::new() };
+    let moved = AdvisedFix::new(format!("move {by} to another CPU: taskset -pc CPUS TID"), of.move_culprit());
+    if of.late_is_fair() {
+        // With its timer in time, it would wait behind the culprit itself.
+        let raised = AdvisedFix::new(
+            format!(
+                "give the late thread a real-time priority above {by}: chrt -f -p PRIORITY TID; on PREEMPT_RT its sleeps \
+                 then expire in the interrupt itself, but timerfds and signals expire in a thread"
+            ),
+            of.raise_late(),
+        );
+        return vec![raised, moved];
+    }
+    let hard = AdvisedFix::by_hand(
+        "sleep at a real-time priority with clock_nanosleep(2): on PREEMPT_RT only such timers expire in the interrupt \
+         itself; those of other threads, timerfds and signals expire in a thread",
+        ITS_PROGRAM,
+    );
+    if of.culprit_outranks_late() {
+        return vec![hard, moved];
+    }
     // It is the thread of timers that is late behind the culprit.
     let behind = Advised { late: Some((*tid, *comm)), priority: None::<Priority>, ..*of };
-    vec![
-        AdvisedFix::by_hand(
-            "sleep at a real-time priority with clock_nanosleep(2): on PREEMPT_RT only such timers expire in the \
-             interrupt itself; those of other threads, timerfds and signals expire in a thread",
-            ITS_PROGRAM,
+    let raised = AdvisedFix::new(
+        format!(
+            "give {expirer} a priority above {by}: chrt -f -p PRIORITY TID; risk: the callbacks of all timers then have \
+             priority over it"
         ),
-        AdvisedFix::new(
-            format!(
-                "give {expirer} a priority above {by}: chrt -f -p PRIORITY TID; risk: the callbacks of all timers then \
-                 have priority over it"
-            ),
-            behind.raise_late(),
-        ),
-        AdvisedFix::new(format!("move {by} to another CPU: taskset -pc CPUS TID"), of.move_culprit()),
-    ]
+        behind.raise_late(),
+    );
+    vec![hard, raised, moved]
 }
 
 /// What to do about a thread that has priority over the late thread only because it holds a lock.
@@ -36,4 +49,30 @@ pub(super) fn boosted() -> Vec<AdvisedFix> {
             "do not share that lock with threads of higher priority than the late thread",
         ],
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use whylate_base::{Action, Comm, Tid};
+
+    #[test]
+    fn a_thread_that_would_wait_itself_is_raised_before_the_thread_of_timers() {
+        let task = |tid, comm, priority| Culprit::Task { tid: Tid(tid), comm: Comm::from(comm), priority };
+        let (timers, hog) =
+            (task(18, "ktimers/0", Priority::realtime(1)), task(7, "hog", Priority::realtime(59)));
+        let raised = |priority| {
+            let late = Some((Tid(8), Comm::from("control")));
+            let of = Advised { by: Some(&hog), priority: Some(priority), late, ..Advised::default() };
+            expirer(&timers, &of).into_iter().find_map(|fix| match fix.action {
+                Action::Thread { set } if set[0].priority.is_some() => {
+                    Some((set[0].thread.clone(), set[0].priority))
+                }
+                _ => None,
+            })
+        };
+        assert_eq!(raised(Priority::DEFAULT), Some(("control".to_owned(), Some(60))));
+        assert_eq!(raised(Priority::realtime(50)), None, "both would wait");
+        assert_eq!(raised(Priority::realtime(80)), Some(("ktimers/0".to_owned(), Some(60))));
+    }
 }
