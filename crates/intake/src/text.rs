@@ -27,6 +27,7 @@
 
 mod body;
 mod carriers;
+mod collected;
 mod event_head;
 mod fields;
 mod graph;
@@ -117,7 +118,7 @@ pub(crate) fn open<R: Read>(
 impl<R: Read> TextSource<R> {
     /// Reads on until the window is full; at the end, with the error if it is not the text's own end.
     fn fill(&mut self) -> Option<io::Error> {
-        while !self.has_ended && self.reader.window.len() < WINDOW {
+        while !self.has_ended && self.reader.collected.window.len() < WINDOW {
             match self.lines.next() {
                 Some(Ok(line)) => {
                     self.reader.is_utf8 &= line.is_utf8;
@@ -144,7 +145,7 @@ impl<R: Read> EventSource for TextSource<R> {
                 self.info = self.reader.info();
             }
         }
-        self.current = self.reader.window.pop();
+        self.current = self.reader.collected.window.pop();
         self.current.as_ref()
     }
 

@@ -1,7 +1,8 @@
 //! From lines to events: what each line is, and what it means for the lines around it.
 
 use super::body::{self, Body, Stack};
-use super::event_head::{EventHead, Frames, NOBODY_KNOWN};
+use super::collected::Collected;
+use super::event_head::{Frames, NOBODY_KNOWN};
 use super::fields;
 use super::graph::{self, Call, CallPart, GraphLine, What};
 use super::header::{self, Header};
@@ -14,18 +15,13 @@ use super::prose;
 use super::rtla::{Analyses, RtlaLine};
 use super::tables;
 use super::tally::Tally;
-use super::window::Window;
 use crate::pasted;
-use std::collections::BTreeMap;
 use whylate_base::{Cpu, Ns};
-use whylate_events::{
-    Context, ContextFlags, Damage, Event, EventKind, Fact, Kind, KindSet, Marker, Symbol, Tool, TraceInfo,
-};
+use whylate_events::{Context, ContextFlags, Damage, Event, EventKind, KindSet, Symbol, Tool, TraceInfo};
 
 /// Takes lines in and gives events.
 pub(crate) struct Reader {
-    wanted: KindSet,
-    pub(crate) window: Window,
+    pub(crate) collected: Collected,
     pub(crate) names: Names,
     /// Lines read so far.
     pub(crate) lines: u64,
@@ -38,21 +34,10 @@ pub(crate) struct Reader {
     analyses: Analyses,
     hwlatdetect: Hwlatdetect,
     clock: graph::Clock,
-    /// Records read so far, of every kind.
-    read: u64,
-    lost: u64,
-    /// Loss notes that wait for the next event of their CPU, which gives them an instant.
-    losses: BTreeMap<u32, Vec<Option<u64>>>,
-    /// Where and when the last event was, wanted or not.
-    last: Option<EventHead>,
-    span: Option<(Ns, Ns)>,
-    highest_cpu: u32,
     /// The last event's text may go on in the next line.
     free_text: bool,
     /// The lines that follow may be frames.
     frames: Option<Frames>,
-    backwards: Tally,
-    too_late: Tally,
     cut_lines: Tally,
     prose: Tally,
     strange_lines: Tally,
@@ -64,14 +49,10 @@ pub(crate) struct Reader {
     failed: Option<Damage>,
 }
 
-/// Losses of one CPU that wait; the kernel notes one before each event.
-const MOST_LOSSES: usize = 64;
-
 impl Reader {
     pub(crate) fn new(wanted: KindSet) -> Self {
         Reader {
-            wanted,
-            window: Window::default(),
+            collected: Collected::new(wanted),
             names: Names::default(),
             lines: 0,
             number: 0,
@@ -81,16 +62,8 @@ impl Reader {
             analyses: Analyses::default(),
             hwlatdetect: Hwlatdetect::default(),
             clock: graph::Clock::default(),
-            read: 0,
-            lost: 0,
-            losses: BTreeMap::new(),
-            last: None,
-            span: None,
-            highest_cpu: 0,
             free_text: false,
             frames: None,
-            backwards: Tally::default(),
-            too_late: Tally::default(),
             cut_lines: Tally::default(),
             prose: Tally::default(),
             strange_lines: Tally::default(),
@@ -192,12 +165,12 @@ impl Reader {
             let (traces, facts) = (self.header.latency_traces, self.header.facts.len());
             self.header.comment(text.trim_start_matches('#'));
             // A header may be quoted before the trace that it is of.
-            if self.header.latency_traces > traces.max(1) && self.last.is_some() {
+            if self.header.latency_traces > traces.max(1) && self.collected.last.is_some() {
                 self.second = self.second.or(Some(self.number));
             }
             // Facts between the events hold from there on.
-            if let Some(last) = self.last {
-                self.tell_facts(last, facts);
+            if let Some(last) = self.collected.last {
+                self.collected.facts_at(self.number, last, self.header.facts.split_off(facts));
             }
         }
     }
@@ -212,7 +185,7 @@ impl Reader {
             return false;
         }
         self.names.learn(head.context.tid, head.comm);
-        if self.last.is_none() && self.header.latency.is_some() {
+        if self.collected.last.is_none() && self.header.latency.is_some() {
             self.header.first_line(head.cpu, head.context, head.comm);
             if let Some(task) = self.header.latency.as_ref().and_then(|latency| latency.task) {
                 self.names.learn(task.tid, task.comm.as_str());
@@ -224,24 +197,20 @@ impl Reader {
         self.header.is_perf |= head.by_perf;
         let event = |kind| Event { ts: head.ts, cpu: head.cpu, context: head.context, kind };
         match parsed {
-            Body::Event(kind) => self.event(event(kind)),
+            Body::Event(kind) => self.collected.event(self.number, event(kind)),
             Body::Call(call) => self.call(event(EventKind::Other), call),
             Body::Stack(stack) => {
                 self.frames = Some(match stack {
                     Stack::Kernel => Frames::Kernel,
                     Stack::User => Frames::User,
                 });
-                self.met(&event(EventKind::Other));
+                self.collected.met(self.number, &event(EventKind::Other));
             }
-            Body::Lost(count) => {
-                let at = event(EventKind::Other);
-                self.losses_before(&at);
-                self.loss(count, &at);
-            }
-            Body::Unknown => self.event(event(EventKind::Other)),
+            Body::Lost(count) => self.collected.loss_at(self.number, count, &event(EventKind::Other)),
+            Body::Unknown => self.collected.event(self.number, event(EventKind::Other)),
             Body::Damaged => {
                 self.strange_fields.add(self.number, body);
-                self.event(event(EventKind::Other));
+                self.collected.event(self.number, event(EventKind::Other));
             }
         }
         true
@@ -249,16 +218,13 @@ impl Reader {
 
     /// A header's line without `#`. Below the events there is none.
     fn bare_header(&mut self, text: &str) -> bool {
-        self.last.is_none() && self.header.bare_line(text)
+        self.collected.last.is_none() && self.header.bare_line(text)
     }
 
     fn other_line(&mut self, text: &str, may_hold: bool) -> bool {
         if self.bare_header(text) {
         } else if let Some((cpu, count)) = header::loss(text) {
-            let waiting = self.losses.entry(cpu.0).or_default();
-            if waiting.len() < MOST_LOSSES {
-                waiting.push(count);
-            }
+            self.collected.loss_waits(cpu, count);
         } else if let Some(line) = graph::parse(text) {
             self.graph_line(&line);
         } else if self.frames == Some(Frames::Perf)
@@ -334,78 +300,27 @@ impl Reader {
             CallPart::Entry | CallPart::Leaf(_) => EventKind::FunctionEntry { name, depth },
             CallPart::Exit(duration) => EventKind::FunctionExit { name, depth, duration },
         };
-        self.event(Event { kind, ..at });
+        self.collected.event(self.number, Event { kind, ..at });
         if let CallPart::Leaf(duration) = part {
-            self.read += 1;
             let ts = Ns(at.ts.0.saturating_add(duration.0));
-            self.keep(Event { ts, kind: EventKind::FunctionExit { name, depth, duration }, ..at });
+            let kind = EventKind::FunctionExit { name, depth, duration };
+            self.collected.also(self.number, Event { ts, kind, ..at });
         }
     }
 
     fn frame(&mut self, function: &str) {
-        let (Some(Frames::Kernel | Frames::Perf), Some(last)) = (self.frames, self.last) else { return };
+        let (Some(Frames::Kernel | Frames::Perf), Some(last)) = (self.frames, self.collected.last) else {
+            return;
+        };
         let name: Symbol = fields::symbol(function);
         if !name.is_empty() {
-            self.keep(last.event(EventKind::StackFrame { name }));
+            self.collected.keep(self.number, last.event(EventKind::StackFrame { name }));
         }
     }
 
-    fn event(&mut self, event: Event) {
-        self.losses_before(&event);
-        self.met(&event);
-        self.keep(event);
-    }
-
-    /// Counts an event line and remembers it.
-    fn met(&mut self, event: &Event) {
-        self.read += 1;
-        self.highest_cpu = self.highest_cpu.max(event.cpu.0);
-        if self.last.is_some_and(|last| event.ts < last.ts) {
-            self.backwards.add(self.number, "");
-        }
-        self.span = match self.span {
-            Some((first, last)) => Some((first.min(event.ts), last.max(event.ts))),
-            None => Some((event.ts, event.ts)),
-        };
-        self.last = Some(EventHead { ts: event.ts, cpu: event.cpu, context: event.context });
-    }
-
-    fn losses_before(&mut self, event: &Event) {
-        if self.losses.is_empty() {
-            return;
-        }
-        for count in self.losses.remove(&event.cpu.0).unwrap_or_default() {
-            self.loss(count, event);
-        }
-    }
-
-    fn loss(&mut self, count: Option<u64>, at: &Event) {
-        self.lost = self.lost.saturating_add(count.unwrap_or(0));
-        self.keep(Event { kind: EventKind::Lost { count, since: None, kinds: KindSet::NONE }, ..*at });
-    }
-
-    fn keep(&mut self, event: Event) {
-        if self.wanted.contains(event.kind.kind()) && !self.window.push(event) {
-            self.too_late.add(self.number, "");
-        }
-    }
-
-    /// The header's facts as markers before the first event, in its thread's context so that
-    /// no other thread seems to have run then.
+    /// The header's facts are known before the first event.
     pub(crate) fn tell_first_facts(&mut self) {
-        let last = self.last.map(|last| last.event(EventKind::Other));
-        let Some(first) = self.window.first().copied().or(last) else { return };
-        let wanted = self.wanted.contains(Kind::Marker);
-        for fact in std::mem::take(&mut self.header.facts).into_iter().rev().filter(|_| wanted) {
-            self.window.push_first(Event { kind: marker(&fact), ..first });
-        }
-    }
-
-    /// Those `from` on: what the header above the first event tells holds from there.
-    fn tell_facts(&mut self, at: EventHead, from: usize) {
-        for fact in self.header.facts.split_off(from) {
-            self.keep(at.event(marker(&fact)));
-        }
+        self.collected.facts_first(std::mem::take(&mut self.header.facts));
     }
 
     /// Reading failed; what was read so far is all there is.
@@ -418,20 +333,14 @@ impl Reader {
     pub(crate) fn end(&mut self) {
         self.release();
         self.analyses.end();
-        if let Some(last) = self.last {
-            for (cpu, counts) in std::mem::take(&mut self.losses) {
-                let at =
-                    EventHead { cpu: Cpu(cpu), context: Context::default(), ..last }.event(EventKind::Other);
-                counts.into_iter().for_each(|count| self.loss(count, &at));
-            }
-        }
+        self.collected.end(self.number);
     }
 
     /// True when something was found that can be explained.
     pub(crate) fn has_content(&self) -> bool {
         // The hwlat tracer prints only what it found: an empty trace of it is an answer.
         let is_empty_hwlat = self.header.tracer.as_deref() == Some("hwlat");
-        self.last.is_some()
+        self.collected.last.is_some()
             || !self.analyses.breakdowns.is_empty()
             || self.analyses.is_within()
             || is_empty_hwlat
@@ -439,20 +348,20 @@ impl Reader {
 
     /// What is known of the text so far.
     pub(crate) fn info(&self) -> TraceInfo {
-        let is_rtla = self.last.is_none() && !self.analyses.breakdowns.is_empty();
+        let is_rtla = self.collected.last.is_none() && !self.analyses.breakdowns.is_empty();
         TraceInfo {
             format: match self.analyses.breakdowns.first().filter(|_| is_rtla).map(|first| first.tool) {
                 Some(Tool::Hwlatdetect) => "hwlatdetect report".to_owned(),
                 Some(_) => "rtla report".to_owned(),
                 None => self.header.format(),
             },
-            events: self.read,
-            lost_events: self.lost,
+            events: self.collected.read,
+            lost_events: self.collected.lost,
             cpus: self.header.cpus.unwrap_or(0).max(self.cpus_seen()),
             clock: self.header.clock.clone(),
             kernel_release: self.header.kernel_release.clone(),
             machine: self.header.machine.clone(),
-            span: self.span,
+            span: self.collected.span,
             damage: self.damage(),
             tracer: self.header.tracer.clone(),
             latency: self.header.latency.clone(),
@@ -464,17 +373,12 @@ impl Reader {
     fn cpus_seen(&self) -> u32 {
         let cpus = self.analyses.breakdowns.iter().map(|breakdown| breakdown.cpu);
         let analysed = cpus.filter(|&cpu| cpu != Cpu::UNKNOWN).map(|cpu| cpu.0 + 1).max().unwrap_or(0);
-        analysed.max(self.last.map_or(0, |_| self.highest_cpu + 1))
+        analysed.max(self.collected.last.map_or(0, |_| self.collected.highest_cpu + 1))
     }
 
     fn damage(&self) -> Vec<Damage> {
-        let backwards = self.backwards.count();
         let more = self.header.latency_traces.saturating_sub(1);
         let damages = [
-            (backwards > 0).then(|| {
-                Damage::whole(format!("time runs backwards at {backwards} places: the events were sorted"))
-            }),
-            self.too_late.damage("events left out, as later ones than they were far before them in the text"),
             self.strange_lines.damage("skipped lines that seem to be of a trace, in no known form"),
             self.prose.damage("skipped lines that are no trace lines").map(Damage::detail),
             self.strange_fields
@@ -491,10 +395,6 @@ impl Reader {
             }),
             self.failed.clone(),
         ];
-        damages.into_iter().flatten().collect()
+        self.collected.damage().into_iter().chain(damages).flatten().collect()
     }
-}
-
-fn marker(fact: &Fact) -> EventKind {
-    EventKind::Marker(Marker::from(fact.to_string().as_str()))
 }

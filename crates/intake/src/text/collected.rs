@@ -1,0 +1,152 @@
+//! The events of a text that were read so far: put in order, counted, with the losses between them.
+
+use super::event_head::EventHead;
+use super::tally::Tally;
+use super::window::Window;
+use std::collections::BTreeMap;
+use whylate_base::{Cpu, Ns};
+use whylate_events::{Context, Damage, Event, EventKind, Fact, Kind, KindSet, Marker};
+
+/// Losses of one CPU that wait; the kernel notes one before each event.
+const MOST_LOSSES: usize = 64;
+
+/// Takes events in, line by line.
+pub(crate) struct Collected {
+    wanted: KindSet,
+    pub(crate) window: Window,
+    /// Records read so far, of every kind.
+    pub(crate) read: u64,
+    pub(crate) lost: u64,
+    /// Loss notes that wait for the next event of their CPU, which gives them an instant.
+    losses: BTreeMap<u32, Vec<Option<u64>>>,
+    /// Where and when the last event was, wanted or not.
+    pub(crate) last: Option<EventHead>,
+    pub(crate) span: Option<(Ns, Ns)>,
+    pub(crate) highest_cpu: u32,
+    backwards: Tally,
+    too_late: Tally,
+}
+
+impl Collected {
+    pub(crate) fn new(wanted: KindSet) -> Collected {
+        Collected {
+            wanted,
+            window: Window::default(),
+            read: 0,
+            lost: 0,
+            losses: BTreeMap::new(),
+            last: None,
+            span: None,
+            highest_cpu: 0,
+            backwards: Tally::default(),
+            too_late: Tally::default(),
+        }
+    }
+
+    /// The event of the line `number`.
+    pub(crate) fn event(&mut self, number: u64, event: Event) {
+        self.losses_before(number, &event);
+        self.met(number, &event);
+        self.keep(number, event);
+    }
+
+    /// An event that has no line of its own.
+    pub(crate) fn also(&mut self, number: u64, event: Event) {
+        self.read += 1;
+        self.keep(number, event);
+    }
+
+    /// Counts an event line and remembers it.
+    pub(crate) fn met(&mut self, number: u64, event: &Event) {
+        self.read += 1;
+        self.highest_cpu = self.highest_cpu.max(event.cpu.0);
+        if self.last.is_some_and(|last| event.ts < last.ts) {
+            self.backwards.add(number, "");
+        }
+        self.span = match self.span {
+            Some((first, last)) => Some((first.min(event.ts), last.max(event.ts))),
+            None => Some((event.ts, event.ts)),
+        };
+        self.last = Some(EventHead { ts: event.ts, cpu: event.cpu, context: event.context });
+    }
+
+    /// Keeps an event for those who asked for its kind.
+    pub(crate) fn keep(&mut self, number: u64, event: Event) {
+        if self.wanted.contains(event.kind.kind()) && !self.window.push(event) {
+            self.too_late.add(number, "");
+        }
+    }
+
+    /// Events of a CPU were lost before its next one.
+    pub(crate) fn loss_waits(&mut self, cpu: Cpu, count: Option<u64>) {
+        let waiting = self.losses.entry(cpu.0).or_default();
+        if waiting.len() < MOST_LOSSES {
+            waiting.push(count);
+        }
+    }
+
+    /// Events were lost, and an event line notes it.
+    pub(crate) fn loss_at(&mut self, number: u64, count: Option<u64>, at: &Event) {
+        self.losses_before(number, at);
+        self.loss(number, count, at);
+    }
+
+    fn losses_before(&mut self, number: u64, event: &Event) {
+        if self.losses.is_empty() {
+            return;
+        }
+        for count in self.losses.remove(&event.cpu.0).unwrap_or_default() {
+            self.loss(number, count, event);
+        }
+    }
+
+    fn loss(&mut self, number: u64, count: Option<u64>, at: &Event) {
+        self.lost = self.lost.saturating_add(count.unwrap_or(0));
+        self.keep(
+            number,
+            Event { kind: EventKind::Lost { count, since: None, kinds: KindSet::NONE }, ..*at },
+        );
+    }
+
+    /// The header's facts as markers before the first event, in its thread's context so that
+    /// no other thread seems to have run then.
+    pub(crate) fn facts_first(&mut self, facts: Vec<Fact>) {
+        let last = self.last.map(|last| last.event(EventKind::Other));
+        let Some(first) = self.window.first().copied().or(last) else { return };
+        let wanted = self.wanted.contains(Kind::Marker);
+        for fact in facts.into_iter().rev().filter(|_| wanted) {
+            self.window.push_first(Event { kind: marker(&fact), ..first });
+        }
+    }
+
+    /// Facts between the events, which hold from there on.
+    pub(crate) fn facts_at(&mut self, number: u64, at: EventHead, facts: Vec<Fact>) {
+        for fact in facts {
+            self.keep(number, at.event(marker(&fact)));
+        }
+    }
+
+    /// The text has ended: losses that no event of their CPU follows are placed at the last one.
+    pub(crate) fn end(&mut self, number: u64) {
+        let Some(last) = self.last else { return };
+        for (cpu, counts) in std::mem::take(&mut self.losses) {
+            let at = EventHead { cpu: Cpu(cpu), context: Context::default(), ..last }.event(EventKind::Other);
+            counts.into_iter().for_each(|count| self.loss(number, count, &at));
+        }
+    }
+
+    /// What of the events' order is damaged.
+    pub(crate) fn damage(&self) -> [Option<Damage>; 2] {
+        let backwards = self.backwards.count();
+        [
+            (backwards > 0).then(|| {
+                Damage::whole(format!("time runs backwards at {backwards} places: the events were sorted"))
+            }),
+            self.too_late.damage("events left out, as later ones than they were far before them in the text"),
+        ]
+    }
+}
+
+fn marker(fact: &Fact) -> EventKind {
+    EventKind::Marker(Marker::from(fact.to_string().as_str()))
+}
