@@ -2,8 +2,9 @@
 //!
 //! ```text
 //! "{" ──> json: cyclictest --json, oslat --json, jitterdebugger, OSADL's RT Dataset
-//! text ─> cyclictest: the summary, -h, --histfile, -v;  rtla: timerlat hist, osnoise hist;  oslat;  sysjitter;
-//!         latency of Xenomai, and latmus;  stress-ng --cyclic;  histograms of bcc and bpftrace, whose classes double
+//! text ─> cyclictest: the summary, -h, --histfile, -v;  its siblings of pairs of threads;  rtla: timerlat hist, osnoise hist;
+//!         oslat;  sysjitter, with --raw;  jittersamples;  latency of Xenomai, and latmus, with -g;  stress-ng --cyclic;
+//!         histograms of bcc and bpftrace, whose classes double
 //! ```
 //!
 //! Several measurements of one kind in a file are taken together (`sections`). Most of them count in whole microseconds,
@@ -14,10 +15,13 @@ mod cyclictest;
 mod error;
 mod file;
 mod json;
+mod latmus;
 mod log2;
 mod node;
 mod oslat;
+mod pairs;
 mod ranked;
+mod raw_samples;
 mod rtla;
 mod sections;
 mod stress_ng;
@@ -50,6 +54,10 @@ pub fn read(path: &Path, bytes: &[u8]) -> Result<Run, LatenciesError> {
         true => json::read(&text),
         false => {
             let text = lines(&text);
+            let documents = json::within(&text);
+            if !documents.is_empty() {
+                return finished(path, documents);
+            }
             let text = pasted::rejoined(&text, cyclictest::ends_early, cyclictest::is_own).unwrap_or(text);
             let mut read = of_lines(&text);
             for bare in [pasted::uncommented, pasted::unnumbered] {
@@ -62,6 +70,11 @@ pub fn read(path: &Path, bytes: &[u8]) -> Result<Run, LatenciesError> {
             read
         }
     };
+    finished(path, read)
+}
+
+/// What was read of a file, as one measurement.
+fn finished(path: &Path, read: Vec<Result<Run, Broken>>) -> Result<Run, LatenciesError> {
     let read = read.into_iter().collect::<Result<Vec<Run>, Broken>>();
     match read.and_then(|runs| if runs.is_empty() { Ok(None) } else { sections::pooled(runs).map(Some) }) {
         Ok(None) => Err(LatenciesError::Unknown { path: path.to_owned() }),
@@ -78,7 +91,11 @@ fn of_lines(text: &str) -> Vec<Result<Run, Broken>> {
         cyclictest::read,
         log2::read,
         sysjitter::read,
+        raw_samples::sysjitter,
+        raw_samples::jitterdebugger,
+        pairs::read,
         xenomai::read,
+        latmus::read,
         stress_ng::read,
     ];
     readers.into_iter().flat_map(|reader| reader(text)).collect()
@@ -87,7 +104,10 @@ fn of_lines(text: &str) -> Vec<Result<Run, Broken>> {
 /// True when the first line that is no comment begins a JSON document.
 fn is_json(text: &str) -> bool {
     let mut lines = text.split(['\n', '\r']).filter(|line| !line.starts_with('#') && !line.trim().is_empty());
-    lines.next().is_some_and(|line| line.trim_start().starts_with('{'))
+    // A page's own marks (`{% highlight %}`) begin as a document does.
+    let begins =
+        |line: &str| line.trim_start().strip_prefix('{').map(|rest| rest.trim_start().chars().next());
+    matches!(lines.next().and_then(begins), Some(None | Some('"' | '}')))
 }
 
 /// A terminal's lines: one that was written over is a line of its own (cyclictest moves the cursor up). Documents indent

@@ -62,7 +62,9 @@ impl Seen {
 
 /// The measurement in a part of a text; two where its histogram and its status lines are of two runs.
 fn one(text: &str) -> Vec<Result<Run, Broken>> {
-    let has_histogram = text.lines().any(|line| line.trim_end() == "# Histogram");
+    // Below a command that was pasted with it, the title may be missing.
+    let has_histogram =
+        text.lines().any(|line| line.trim_end() == "# Histogram" || line.starts_with("# Max Latencies:"));
     let summary = match statuses(text).next() {
         Some(_) => summary(text),
         None => Ok(Vec::new()),

@@ -41,8 +41,9 @@ pub enum LatenciesError {
     /// It is not a measurement of a supported tool.
     #[error(
         "{}: not a measurement of a supported tool. Supported are: whylate measure --json; cyclictest's output (also -h, --histfile, \
-         -v, --json); oslat and its --json; rtla timerlat hist and osnoise hist; sysjitter; Xenomai's latency and latmus; stress-ng --cyclic; \
-         jitterdebugger's JSON; OSADL's RT Dataset; histograms of bcc and bpftrace (runqlat, cpudist, hardirqs -d); all of them also in gzip or zstd",
+         -v, --json); pmqtest, ptsematest, sigwaittest and svsematest; oslat and its --json; rtla timerlat hist and osnoise hist; \
+         sysjitter (also --raw); Xenomai's latency; latmus (also -g); stress-ng --cyclic; jitterdebugger's JSON, and what jittersamples \
+         prints; OSADL's RT Dataset; histograms of bcc and bpftrace (runqlat, cpudist, hardirqs -d); all of them also in gzip or zstd",
         path.display()
     )]
     Unknown {

@@ -7,6 +7,22 @@ use std::collections::HashSet;
 use whylate_base::{Cpu, Ns};
 use whylate_stats::Run;
 
+/// How many lines may begin a document.
+const MOST_BEGINNINGS: usize = 16;
+
+/// The documents of known programs within a text, as a terminal shows them below a command (`jitterdebugger -v`).
+pub(super) fn within(text: &str) -> Vec<Result<Run, Broken>> {
+    let starts = text.match_indices("\n{").map(|(at, _)| at + 1).take(MOST_BEGINNINGS);
+    for start in starts {
+        let documents = serde_json::Deserializer::from_str(&text[start..]).into_iter::<Node>();
+        let runs: Vec<_> = documents.map_while(Result::ok).filter_map(|document| one(&document)).collect();
+        if !runs.is_empty() {
+            return runs;
+        }
+    }
+    Vec::new()
+}
+
 /// Each document in a text; comments may stand before the first.
 pub(super) fn read(text: &str) -> Vec<Result<Run, Broken>> {
     let start = text.find('{').unwrap_or(0);

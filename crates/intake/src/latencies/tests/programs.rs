@@ -395,3 +395,26 @@ fn a_run_without_a_sample_is_refused_with_the_reason() {
     let most = format!("core_i:{}\nint_n: 1\n", " 1".repeat(70_000));
     assert!(error(&most).contains("cores"), "too many");
 }
+
+#[test]
+fn documents_below_a_terminals_lines_count_and_not_those_lines() {
+    let document = r#"{
+  "cpu": {
+    "0": { "histogram": { "3": 4070, "10": 1 }, "count": 4071, "min": 3, "max": 10, "avg": 3.08 }
+  }
+}"#;
+    let status = "T: 0 (  614) A: 0 C:     13476 Min:         3 Avg:    3.08 Max:        10\n";
+    let text = format!("# jitterdebugger -v\n{status}^C\n{document}\n");
+    let run = read(Path::new("x"), text.as_bytes()).expect("a measurement");
+    assert_eq!(run.all().max(), Some(Ns::from_us(10)));
+    // What begins as a page's mark, and not as a document, is no JSON.
+    assert!(error("{% highlight bash %}\nhello\n").contains("not a measurement of a supported tool"));
+}
+
+#[test]
+fn a_histogram_whose_title_was_lost_in_the_command_above_it_is_one() {
+    let text = "cyclictest -h400 -q# /dev/cpu_dma_latency set to 0us\n000002 000010\n000007 000001\n# Total: 000000011\n\
+                # Min Latencies: 00002\n# Avg Latencies: 00002\n# Max Latencies: 00007\n# Histogram Overflows: 00000\n";
+    let run = read(Path::new("x"), text.as_bytes()).expect("a measurement");
+    assert_eq!((run.all().count(), run.all().max()), (11, Some(Ns::from_us(7))));
+}
