@@ -9,7 +9,7 @@ pub(crate) use sentence::segment;
 use crate::causes::advised::Advised;
 use crate::causes::info::Usual;
 use crate::causes::{Cause, CauseGroup};
-use crate::charge::notes::{VerdictNote, is_boosted};
+use crate::charge::notes::{VerdictNote, is_boosted, waits_for_the_kernel};
 use crate::model::{Activation, Culprit, IrqKind, Segment, Trigger, Verdict};
 use crate::options::Judge;
 use crate::stats::{Charged, Stats, charged as charged_by};
@@ -111,8 +111,9 @@ pub(crate) fn of(
     if cause.info().details.starves.is_some() && starved(activation) {
         cause = Cause::Starved;
     }
-    let charged_on = judged.iter().filter(|segment| (segment.cause, segment.by) == (underlying, by));
-    let cpu = charged_on.max_by_key(|segment| segment.length()).map_or(activation.cpu, |segment| segment.cpu);
+    let of_verdict = || judged.iter().filter(|segment| (segment.cause, segment.by) == (underlying, by));
+    let cpu =
+        of_verdict().max_by_key(|segment| segment.length()).map_or(activation.cpu, |segment| segment.cpu);
     let raised_by = by.and_then(|by| timeline.raiser(&by, cpu, activation.due));
     let late_cpus = timeline.threads.get(activation.tid).map(|thread| thread.affinity.used_cpus());
     let advised = Advised {
@@ -124,6 +125,8 @@ pub(crate) fn of(
         charged,
         own_time: own_time(&activation.ledger),
         raised_by: raised_by.as_ref(),
+        kernel_lock: waits_for_the_kernel(notes, of_verdict()),
+        lock_owner: of_verdict().find_map(|segment| segment.owner.as_ref()),
     };
     let mut verdict = Verdict {
         cause,

@@ -1,6 +1,6 @@
 //! Waited for a lock whose owner was itself kept off the CPU.
 
-use super::advised::{Advised, ITS_PROGRAM};
+use super::advised::{Advised, ITS_PROGRAM, KERNEL, kernel_lock};
 use super::info::{Blames, CauseGroup, CauseInfo, Details, LateActivation, ShownBy, page};
 use crate::model::culprit::Culprit;
 use whylate_base::AdvisedFix;
@@ -26,14 +26,24 @@ fn why(late: &LateActivation<'_>) -> String {
 }
 
 fn advice(of: &Advised<'_>) -> Vec<AdvisedFix> {
+    let move_culprit = AdvisedFix::new(
+        format!("keep {} off the CPU of the lock's owner", of.the_culprit()),
+        of.move_culprit(),
+    );
+    if of.kernel_lock {
+        let mut fixes = kernel_lock(of);
+        fixes.push(move_culprit);
+        fixes.push(AdvisedFix::by_hand(
+            "use a PREEMPT_RT kernel, whose own locks inherit priority, but for readers of read-write locks",
+            KERNEL,
+        ));
+        return fixes;
+    }
     vec![
         AdvisedFix::by_hand(
             "use a lock with priority inheritance: pthread_mutexattr_setprotocol(PTHREAD_PRIO_INHERIT)",
             ITS_PROGRAM,
         ),
-        AdvisedFix::new(
-            format!("keep {} off the CPU of the lock's owner", of.the_culprit()),
-            of.move_culprit(),
-        ),
+        move_culprit,
     ]
 }

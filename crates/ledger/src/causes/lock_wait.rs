@@ -1,6 +1,6 @@
 //! Waited for a lock whose owner was running.
 
-use super::advised::{Advised, ITS_PROGRAM, THEIR_PROGRAM};
+use super::advised::{Advised, ITS_PROGRAM, THEIR_PROGRAM, kernel_lock};
 use super::info::{Blames, CauseGroup, CauseInfo, ChargedTime, Details, LateActivation, ShownBy, page};
 use whylate_base::AdvisedFix;
 
@@ -33,6 +33,9 @@ fn evidence(time: &ChargedTime) -> String {
 }
 
 fn advice(of: &Advised<'_>) -> Vec<AdvisedFix> {
+    if of.kernel_lock {
+        return kernel_lock(of);
+    }
     vec![
         AdvisedFix::by_hand(
             format!(

@@ -22,6 +22,10 @@ impl Charger<'_> {
     pub(super) fn blocked(&mut self, wait: Wait, waker: Option<Tid>, to: Ns) {
         match wait {
             Wait::Lock { owner } => self.follow(waker.or(owner), to, 0),
+            Wait::KernelLock { owner } => {
+                self.note_kernel_lock(self.at, to);
+                self.follow(waker.or(owner), to, 0);
+            }
             Wait::Semaphore { owner: Some((owner, confidence)) } => {
                 let before = self.fence();
                 self.follow(Some(owner), to, 0);
@@ -89,7 +93,10 @@ impl Charger<'_> {
                     }
                     self.fence();
                 }
-                State::Blocked { wait: Wait::Lock { owner: next }, waker } => {
+                State::Blocked {
+                    wait: Wait::Lock { owner: next } | Wait::KernelLock { owner: next },
+                    waker,
+                } => {
                     self.follow(waker.or(next), end, depth + 1);
                 }
                 State::Blocked { wait: Wait::Semaphore { owner: Some((next, _)) }, .. } => {

@@ -99,6 +99,17 @@ impl Charger<'_> {
         }
     }
 
+    /// Notes of a wait that it is for a lock of the kernel; many of them are one.
+    pub(super) fn note_kernel_lock(&mut self, from: Ns, to: Ns) {
+        const MOST: usize = 64;
+        match self.notes.iter_mut().rev().find(|note| matches!(note, VerdictNote::KernelLock { .. })) {
+            Some(VerdictNote::KernelLock { to: last, .. }) if *last >= from || self.segments.len() > MOST => {
+                *last = to.max(*last);
+            }
+            _ => self.notes.push(VerdictNote::KernelLock { from, to }),
+        }
+    }
+
     /// What is charged from here on becomes segments of its own; returns the index of the first.
     pub(super) fn fence(&mut self) -> usize {
         self.fence = self.segments.len();

@@ -1,6 +1,6 @@
 //! What a verdict needs and the segments of a ledger do not hold.
 
-use crate::model::Culprit;
+use crate::model::{Culprit, Segment};
 use whylate_base::{Comm, Cpu, Evidence, Ns, Tid};
 use whylate_events::Symbol;
 
@@ -17,6 +17,8 @@ pub(crate) enum VerdictNote {
     Boosted(Culprit),
     /// A thread ran before it that it had woken itself in this activation.
     Called(Tid),
+    /// It waited for a lock of the kernel in that time.
+    KernelLock { from: Ns, to: Ns },
     /// Something else was seen.
     Note(Evidence),
     /// The tool that measured it kept it because it was too late.
@@ -40,4 +42,17 @@ pub(crate) struct TimerCallbacks {
 /// True of a culprit that ran at a priority above its own.
 pub(crate) fn is_boosted(notes: &[VerdictNote], by: &Culprit) -> bool {
     notes.iter().any(|note| matches!(note, VerdictNote::Boosted(boosted) if boosted == by))
+}
+
+/// True of segments that are waits for a lock of the kernel.
+pub(crate) fn waits_for_the_kernel<'a>(
+    notes: &[VerdictNote],
+    mut segments: impl Iterator<Item = &'a Segment>,
+) -> bool {
+    let is_within = |segment: &Segment| {
+        notes.iter().any(|note| {
+            matches!(note, VerdictNote::KernelLock { from, to } if *from < segment.end && segment.start < *to)
+        })
+    };
+    segments.any(is_within)
 }

@@ -49,6 +49,9 @@ impl Charger<'_> {
             if end <= self.at {
                 continue;
             }
+            if charge.cause == Cause::LockWait {
+                self.note_kernel_lock(from, end);
+            }
             self.charge(from.min(to), own);
             self.charge(end.min(to), charge);
         }

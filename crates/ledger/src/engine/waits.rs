@@ -38,7 +38,7 @@ impl Engine<'_> {
             (Wait::Io, WakeCause::Thread(tid)) => {
                 let by_program = self.timeline.threads.get(tid).is_some_and(|waker| !waker.is_housekeeping());
                 match self.timeline.threads.get(tid).map(|waker| waker.comm()) {
-                    _ if by_program => Wait::Lock { owner: Some(tid) },
+                    _ if by_program => Wait::KernelLock { owner: Some(tid) },
                     _ if self.timeline.origins.ends_flush(tid) => Wait::Work,
                     Some(comm) if comm.as_str().starts_with("rcu") => Wait::GracePeriod,
                     Some(comm) if comm.as_str().starts_with("ktimer") => Wait::KernelTimer,
@@ -75,7 +75,15 @@ pub(super) fn why_asleep(
 ) -> Wait {
     let deep = state == TaskState::Uninterruptible;
     if thread.contending.is_some() {
-        return Wait::Lock { owner: None };
+        let by_futex = thread
+            .syscall
+            .as_ref()
+            .zip(table)
+            .is_some_and(|(call, table)| table.is_futex(call) || table.waits_on(call).is_some());
+        return match by_futex {
+            true => Wait::Lock { owner: None },
+            false => Wait::KernelLock { owner: None },
+        };
     }
     if let Some(owner) = lent_priority_to {
         return Wait::Lock { owner: Some(owner) };

@@ -3,6 +3,7 @@
 use super::subject::Subject;
 use crate::causes::Cause;
 use crate::causes::advised::Advised;
+use crate::charge::notes::waits_for_the_kernel;
 use crate::model::{Culprit, Segment};
 use std::collections::BTreeMap;
 use whylate_base::{Confidence, Cpu, Evidence, Finding, Ns, Severity, Tid};
@@ -25,10 +26,12 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
                 cpu: segment.cpu,
                 middle: by,
                 owner,
+                kernel_lock: false,
                 total: Ns::ZERO,
                 evidence: Vec::new(),
             });
             case.total += segment.length();
+            case.kernel_lock |= waits_for_the_kernel(subject.notes(activation), std::iter::once(segment));
             if case.evidence.len() < 5 {
                 let what = format!("{} held the lock and waited {} for {}", owner, segment.length(), by);
                 case.evidence.push(Evidence::at(segment.start, segment.cpu, what));
@@ -52,7 +55,11 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
                 case.total
             ),
             evidence: case.evidence,
-            fix: Cause::LockInversion.advice(&Advised::about(Some(case.middle), Some(case.cpu))),
+            fix: Cause::LockInversion.advice(&Advised {
+                kernel_lock: case.kernel_lock,
+                lock_owner: Some(case.owner),
+                ..Advised::about(Some(case.middle), Some(case.cpu))
+            }),
         })
         .collect()
 }
@@ -63,6 +70,7 @@ struct Case<'a> {
     cpu: Cpu,
     middle: &'a Culprit,
     owner: &'a Culprit,
+    kernel_lock: bool,
     total: Ns,
     evidence: Vec<Evidence>,
 }

@@ -11,6 +11,8 @@ pub(crate) enum Wait {
     Input,
     /// A lock another thread holds; its owner where the kernel named it.
     Lock { owner: Option<Tid> },
+    /// The same of a lock of the kernel's own, which no program chose.
+    KernelLock { owner: Option<Tid> },
     /// A futex by which another thread lets it go on: a semaphore, a condition, a message. Its waker, where the wait is
     /// taken for a lock's, and how sure that is.
     Semaphore { owner: Option<(Tid, Confidence)> },
@@ -40,6 +42,7 @@ impl Wait {
         matches!(
             self,
             Wait::Lock { .. }
+                | Wait::KernelLock { .. }
                 | Wait::Semaphore { owner: Some(_) }
                 | Wait::Output
                 | Wait::Work

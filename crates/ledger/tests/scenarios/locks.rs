@@ -316,6 +316,52 @@ fn a_thread_in_the_middle_that_keeps_the_owner_off_the_cpu_is_the_inversion() {
     assert!(explained.finding("lock-inversion").is_some(), "{:?}", explained.codes());
 }
 
+/// A wait for a lock of the kernel whose owner is `low`, which `middle` kept off the CPU; the texts of what to do about it.
+fn behind_a_lock_of_the_kernel(low: Thread) -> Vec<String> {
+    let middle = rt("middle", 30, 30);
+    let explained = Scene::new()
+        .cpu(1)
+        .at(0)
+        .run(low)
+        .at(100)
+        .timer_wakes(VICTIM)
+        .at(103)
+        .run(VICTIM)
+        .at(150)
+        .contend(0xffff_8880)
+        .at(152)
+        .sleep(low)
+        .at(200)
+        .timer_wakes(middle)
+        .at(202)
+        .run(middle)
+        .at(1_202)
+        .sleep(low)
+        .at(1_302)
+        .wake(VICTIM, 1)
+        .at(1_304)
+        .run(VICTIM)
+        .acquire(0xffff_8880)
+        .at(1_404)
+        .sleep(low)
+        .explain("victim");
+    let activation = explained.only();
+    assert_blames(activation, Cause::LockInversion, Some(middle));
+    let of_finding = &explained.finding("lock-inversion").expect("a finding").fix;
+    assert_eq!(*of_finding, activation.verdict.fix);
+    of_finding.iter().map(|fix| fix.text.clone()).collect()
+}
+
+#[test]
+fn the_locks_of_the_kernel_do_not_inherit_what_a_program_asks_for() {
+    let advice = behind_a_lock_of_the_kernel(fair("khugepaged", 40));
+    assert!(!advice.iter().any(|fix| fix.contains("pthread_mutexattr")), "{advice:?}");
+    assert!(advice[0].contains("does not apply"), "{advice:?}");
+    assert!(advice[1].contains("khugepaged") && advice[2].contains("middle:30"), "{advice:?}");
+    let advice = behind_a_lock_of_the_kernel(fair("worker", 40));
+    assert!(advice.len() == 3 && !advice.join(" ").contains("khugepaged"), "{advice:?}");
+}
+
 /// With inheritance the owner would wait as long.
 #[test]
 fn among_threads_of_one_priority_there_is_no_inversion() {
