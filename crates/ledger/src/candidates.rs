@@ -6,7 +6,7 @@
 //! A trace does not show whether a thread is the kernel's own: its name does, or kthreadd forked it, and neither is
 //! believed of a thread that made a system call.
 
-use crate::model::{Candidate, CandidateKind, Candidates};
+use crate::model::{Candidate, CandidateKind, Candidates, is_stand_in};
 use crate::options::Options;
 use crate::timeline::Timeline;
 use crate::timeline::housekeeping::is_of_kernel;
@@ -38,7 +38,9 @@ pub(crate) fn of(timeline: &Timeline, options: &Options) -> Option<Candidates> {
     if !timeline.seen.contains(Kind::Switch) {
         return None;
     }
-    let threads = || timeline.threads.iter().filter(|thread| !thread.tid.is_idle());
+    // What stands for a thread that the text does not name is none.
+    let is_none = |thread: &Thread| is_stand_in(thread.tid) && thread.comm().is_empty();
+    let threads = || timeline.threads.iter().filter(|thread| !thread.tid.is_idle() && !is_none(thread));
     let is_realtime = |thread: &&Thread| thread.ever_realtime;
     let active = threads().filter(|thread| thread.tally.activations > 0);
     let mut all: Vec<Candidate> = active.map(|thread| candidate(timeline, thread)).collect();

@@ -90,6 +90,7 @@ impl Engine<'_> {
                     cpu.exit_timer(at);
                 }
             }
+            EventKind::Function { name } => self.idle_function(at, event, name.as_str()),
             EventKind::Exec { tid, .. } => {
                 let thread = self.timeline.threads.get_mut(*tid);
                 thread.has_executed = true;
@@ -106,7 +107,6 @@ impl Engine<'_> {
             | EventKind::TimerExpireExit { .. }
             | EventKind::CpuIdle { .. }
             | EventKind::Nmi { .. }
-            | EventKind::Function { .. }
             | EventKind::FunctionEntry { .. }
             | EventKind::FunctionExit { .. }
             | EventKind::StackFrame { .. }

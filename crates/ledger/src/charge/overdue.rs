@@ -46,6 +46,9 @@ impl Charger<'_> {
     pub(super) fn late_from_idle(&self, cpu: Cpu, from: Ns, to: Ns) -> Charge {
         if self.others_were_late(cpu, from, to) {
             Charge::to(Cause::Stolen, None, Confidence::High)
+        } else if self.timeline.cpus.get(cpu).is_some_and(|timeline| slept(timeline, from, to)) {
+            // It was still on its way into an idle state: the state, or what the hardware does for it.
+            Charge::to(Cause::IdleExit, None, Confidence::Low)
         } else if to - from > LONGEST_IDLE_EXIT {
             match self.timeline.shows_idle_cpus() {
                 true => Charge::to(Cause::Stolen, None, Confidence::Medium),
@@ -107,6 +110,13 @@ impl Charger<'_> {
                 .flat_map(|(_, timeline)| late_timers(timeline, from, to))
                 .any(|late| covers_half(late, from, to) && lasts_as_long(late, from, to))
     }
+}
+
+/// True where the functions of a CPU show that it slept for half of `from..to` or more.
+pub(super) fn slept(timeline: &CpuTimeline, from: Ns, to: Ns) -> bool {
+    let within = timeline.sleeps.iter().rev().take_while(|sleep| sleep.1 > from);
+    let slept: Ns = within.map(|sleep| sleep.1.min(to).since(sleep.0.max(from))).sum();
+    slept.0.saturating_mul(2) >= (to - from).0
 }
 
 /// The late timers of a CPU that were pending in some of `from..to`. They are kept in the order in

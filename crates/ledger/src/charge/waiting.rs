@@ -3,11 +3,11 @@
 use super::attribution::Charge;
 use super::bandwidth::mechanism;
 use super::charger::Charger;
-use super::overdue::{LONGEST_IDLE_EXIT, in_doubt_from, notably_late, shows_irqs_off};
+use super::overdue::{LONGEST_IDLE_EXIT, in_doubt_from, notably_late, shows_irqs_off, slept};
 use super::precedence::{Contender, Relation};
 use super::queue::{ORDINARY_DISPATCH, PASSED_OVER, Queue, Queued};
 use crate::causes::Cause;
-use crate::model::Culprit;
+use crate::model::culprit::{Culprit, is_stand_in};
 use crate::timeline::cpus::{CpuTimeline, IrqsOffSample};
 use crate::timeline::housekeeping::is_housekeeping;
 use crate::timeline::recent::partition_from_end;
@@ -126,6 +126,10 @@ impl Charger<'_> {
 
     /// A thread had the CPU.
     fn behind(&self, queue: &Queue<'_>, start: Ns, end: Ns, tid: Tid, theirs: Priority) -> Charge {
+        // Some thread ran, of which nothing is known.
+        if is_stand_in(tid) {
+            return Charge::unexplained();
+        }
         let by = self.task(tid, theirs, start);
         let waiter = Contender::at(queue.waiter, start);
         let Some(runner) = Contender::of(&by) else { return Charge::unexplained() };
@@ -248,6 +252,7 @@ impl Charger<'_> {
         let awake =
             before.any(|(_, _, slice)| matches!(slice.running, Running::Irq(_) | Running::Softirq(_)));
         // An interrupt ends the idle state: what is left is the kernel's way through its idle loop.
+        let awake = awake && !slept(queue.timeline, start, end);
         match charge.cause == Cause::IdleExit && awake && end - start > LONGEST_IDLE_LOOP {
             true => Charge::to(Cause::Dispatch, None, Confidence::Low),
             false => charge,

@@ -2,6 +2,7 @@
 
 use super::Engine;
 use super::interrupts::LONGEST_SILENCE;
+use crate::model::idle_functions::leads_to_sleep;
 use crate::timeline::activations::{Begin, Open};
 use crate::timeline::cpus::{IrqsOffSample, Leaving};
 use crate::timeline::losses::Loss;
@@ -60,6 +61,18 @@ fn is_on(thread: &Thread, cpu: Cpu) -> bool {
 }
 
 impl Engine<'_> {
+    /// The idle task is on its way to sleep.
+    pub(super) fn idle_function(&mut self, at: Ns, event: &Event, name: &str) {
+        let Context { tid, flags, .. } = event.context;
+        if tid.is_idle()
+            && !flags.in_interrupt()
+            && leads_to_sleep(name)
+            && let Some(cpu) = self.timeline.cpus.get_mut(event.cpu)
+        {
+            cpu.idle_function = Some(at);
+        }
+    }
+
     /// Takes in the current thread. Where another one was expected, a switch was not seen: the thread is taken to
     /// have the CPU from here.
     #[inline(always)] // At each event, from one place.

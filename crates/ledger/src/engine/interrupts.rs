@@ -39,6 +39,9 @@ impl Engine<'_> {
     pub(super) fn note_silence(&mut self, last: Ns, at: Ns, cpu: Cpu) {
         let Some(timeline) = self.timeline.cpus.get_mut(cpu) else { return };
         timeline.without_events = Some((last, at));
+        if timeline.idle_function == Some(last) {
+            timeline.sleeps.push_back((last, at));
+        }
         let guest = self.timeline.hypervisor == Some(true);
         let exceptional = |usual: Lengths| {
             at - last >= LONG_SILENCE && usual.are_shorter_than(Ns((at - last).0 / MANY_TIMES_THE_USUAL))

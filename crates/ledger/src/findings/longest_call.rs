@@ -31,6 +31,11 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
             };
             (title, format!("of all functions within, {name} took most by itself: {own} in {in_calls}"))
         }
+        None if call.only_returns => (
+            format!("{function} took {duration} on CPU {cpu}"),
+            "a threshold was set (tracing_thresh), so it has returns alone, and not what was called within"
+                .to_owned(),
+        ),
         None => (
             format!("{function} took {duration} on CPU {cpu}"),
             "lines within it are missing, so it is not known which function took most of it".to_owned(),
@@ -40,7 +45,12 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
         code: INFO.code,
         severity: Severity::Info,
         title,
-        why: format!("{function} is the longest call that the trace has from entry to return; {within}"),
+        why: match call.only_returns {
+            true => format!("{function} is the longest call of those whose return the trace has; {within}"),
+            false => {
+                format!("{function} is the longest call that the trace has from entry to return; {within}")
+            }
+        },
         evidence: vec![Evidence::at(
             call.at,
             cpu,

@@ -72,6 +72,10 @@ pub(crate) struct CpuTimeline {
     pub(crate) faulting: Option<Tid>,
     /// Times in which nothing happened inside of an interrupt that has nothing long to do.
     pub(crate) silences: VecDeque<(Ns, Ns)>,
+    /// When the idle task was last seen in a function behind which it sleeps.
+    pub(crate) idle_function: Option<Ns>,
+    /// Times in which no event happened behind such a function.
+    pub(crate) sleeps: VecDeque<(Ns, Ns)>,
     /// The last time in which no event happened here, where it was long.
     pub(crate) without_events: Option<(Ns, Ns)>,
     /// When the last time ended in which it passed over runnable real-time threads.
@@ -266,6 +270,7 @@ impl CpuTimeline {
             + self.idle_signs.len()
             + self.slow_switches.len()
             + self.silences.len()
+            + self.sleeps.len()
     }
 
     /// Forgets what ended before `horizon`.
@@ -278,6 +283,9 @@ impl CpuTimeline {
         }
         while self.silences.front().is_some_and(|silence| silence.1 < horizon) {
             self.silences.pop_front();
+        }
+        while self.sleeps.front().is_some_and(|sleep| sleep.1 < horizon) {
+            self.sleeps.pop_front();
         }
         while self.callbacks.front().is_some_and(|callback| callback.start < horizon) {
             self.callbacks.pop_front();

@@ -24,6 +24,8 @@ pub(crate) struct LongestCall {
     /// The function that took most of it by itself, with its own time and the number of its calls; `None` where lines
     /// within it are missing.
     pub(crate) most: Option<(Symbol, Ns, u64)>,
+    /// The trace has returns alone: the kernel records no more where `tracing_thresh` is set (`trace_graph_thresh_return`).
+    pub(crate) only_returns: bool,
 }
 
 /// The longest call so far, and the calls that are open.
@@ -31,12 +33,18 @@ pub(crate) struct LongestCall {
 pub(crate) struct Calls {
     cpus: BTreeMap<Cpu, OpenCalls>,
     longest: Option<LongestCall>,
+    /// A call's entry was seen.
+    has_entries: bool,
+    /// The longest call by its return, as long as no entry was seen.
+    longest_return: Option<LongestCall>,
 }
 
 #[derive(Debug, Default)]
 struct OpenCalls {
     tid: Option<Tid>,
     stack: Vec<OpenCall>,
+    /// The depth of the last return of a function that gave the CPU away, or of its callers.
+    gave_way: Option<u32>,
 }
 
 #[derive(Debug)]
@@ -68,10 +76,20 @@ impl Calls {
             open.stack.clear();
         }
         match event.kind {
-            EventKind::FunctionEntry { name, depth } => open.enter(event.ts, name, depth),
+            EventKind::FunctionEntry { name, depth } => {
+                self.has_entries = true;
+                open.enter(event.ts, name, depth);
+            }
             EventKind::FunctionExit { name, depth, duration } => {
-                let Some(call) = open.leave(name, depth, duration, event.cpu) else { return };
                 let length = |call: &LongestCall| (call.duration, Reverse(call.at));
+                if !self.has_entries {
+                    let Some(call) = open.returned(event, name, depth, duration) else { return };
+                    if self.longest_return.as_ref().is_none_or(|longest| length(&call) > length(longest)) {
+                        self.longest_return = Some(call);
+                    }
+                    return;
+                }
+                let Some(call) = open.leave(name, depth, duration, event.cpu) else { return };
                 if self.longest.as_ref().is_none_or(|longest| length(&call) > length(longest)) {
                     self.longest = Some(call);
                 }
@@ -81,13 +99,34 @@ impl Calls {
         }
     }
 
-    /// The longest call that was seen from its entry to its return.
+    /// The longest call that was seen from its entry to its return; of a trace with returns alone, the longest of them.
     pub(crate) fn longest(&self) -> Option<&LongestCall> {
-        self.longest.as_ref()
+        if self.has_entries { self.longest.as_ref() } else { self.longest_return.as_ref() }
     }
 }
 
+/// True of a function in which the CPU goes to another thread.
+fn gives_way(name: &Symbol) -> bool {
+    GIVE_WAY.iter().any(|begin| name.as_str().starts_with(begin))
+}
+
 impl OpenCalls {
+    /// A call returns in a trace without entries; `None` where it, or one within it, gave the CPU away.
+    fn returned(&mut self, event: &Event, name: Symbol, depth: u32, duration: Ns) -> Option<LongestCall> {
+        if gives_way(&name) || self.gave_way.is_some_and(|deeper| depth < deeper) {
+            self.gave_way = Some(depth);
+            return None;
+        }
+        (!name.is_empty()).then(|| LongestCall {
+            function: name,
+            cpu: event.cpu,
+            at: (event.ts - duration).max(Ns::ZERO),
+            duration,
+            most: None,
+            only_returns: true,
+        })
+    }
+
     fn enter(&mut self, at: Ns, function: Symbol, depth: u32) {
         // Calls that never returned: lines are missing.
         let is_next = self.stack.last().is_none_or(|last| last.depth.checked_add(1) == Some(depth));
@@ -125,13 +164,13 @@ impl OpenCalls {
         own.1 += 1;
         let most = call.own.iter().max_by_key(|(name, (time, _))| (*time, Reverse(name.as_str())));
         let most = most.map(|(&name, &(time, calls))| (name, time, calls)).filter(|_| !call.has_gaps);
-        let gives_way = |name: &Symbol| GIVE_WAY.iter().any(|begin| name.as_str().starts_with(begin));
         let longest = (!call.own.keys().any(gives_way)).then_some(LongestCall {
             function: call.function,
             cpu,
             at: call.entered,
             duration,
             most,
+            only_returns: false,
         });
         if let Some(caller) = self.stack.last_mut() {
             caller.has_gaps |= call.has_gaps;

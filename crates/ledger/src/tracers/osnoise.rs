@@ -15,6 +15,10 @@ const MAX_NAMES: usize = 4_096;
 pub(crate) struct Noises {
     pub(crate) cpus: BTreeMap<Cpu, NoiseOfCpu>,
     pub(crate) hwlat: BTreeMap<Cpu, Gaps>,
+    /// The idle task had a CPU.
+    idled: bool,
+    /// A thread that spins summed a period up, or saw a single noise.
+    spun: bool,
 }
 
 /// What osnoise measured on one CPU.
@@ -64,6 +68,7 @@ impl Interference {
 
 impl Noises {
     pub(super) fn sample(&mut self, event: &Event, sample: &OsnoiseSample) {
+        self.spun = true;
         let on = self.cpus.entry(event.cpu).or_default();
         on.samples += 1;
         on.runtime += sample.runtime.max(Ns::ZERO);
@@ -76,11 +81,16 @@ impl Noises {
     pub(super) fn threshold(&mut self, event: &Event, start: Ns, duration: Ns) {
         let on = self.cpus.entry(event.cpu).or_default();
         on.longest = on.longest.max((duration, start));
+        self.spun = true;
     }
 
     /// The trace ended: where it has no summary of a period, the single noises are all there is. Without those, the
     /// longest interference is the least that was lost at once.
     pub(super) fn finish(&mut self) {
+        // Without the workload (NO_OSNOISE_WORKLOAD) the events are of all threads, and none of them is noise.
+        if self.idled && !self.spun {
+            self.cpus.clear();
+        }
         for on in self.cpus.values_mut().filter(|on| on.samples == 0 && on.is_measured()) {
             on.samples = 1;
             if on.longest.0 == Ns::ZERO {
@@ -99,7 +109,9 @@ impl Noises {
 
     pub(super) fn noise(&mut self, event: &Event, noise: &Noise) {
         // Between two periods the CPU may idle; of a coarse clock the length is not known.
-        if noise.source == NoiseSource::Thread && noise.id == 0 || is_coarse(noise) {
+        let idles = noise.source == NoiseSource::Thread && noise.id == 0;
+        self.idled |= idles;
+        if idles || is_coarse(noise) {
             return;
         }
         let on = self.cpus.entry(event.cpu).or_default();

@@ -9,12 +9,13 @@ mod harmless;
 mod step;
 
 use self::entries::{is_interrupt, is_softirq};
-use self::harmless::{Harmless, harmless, is_idle};
+use self::harmless::{Harmless, harmless};
 use self::step::{FINER_CLOCK, of_step, within_a_step};
 use super::interrupted::{is_primitive, responsible};
 use super::lines::{Line, Lines, What, excerpt};
 use crate::causes::Cause;
 use crate::model::Culprit;
+use crate::model::idle_functions::is_idle;
 use crate::model::section::{CpuContext, CriticalSection, FunctionTime, FunctionTimes};
 use crate::timeline::Timeline;
 use std::collections::HashMap;
@@ -112,7 +113,7 @@ pub(super) fn section(
         fix: Vec::new(),
     };
     let shown = lines.most_named(within, NAMED);
-    let harmless = harmless(lines, &section, within);
+    let harmless = harmless(lines, &section, within, excerpt.is_some());
     section.delays = harmless.is_none();
     section.why = why(&section, excerpt, &shown);
     section.fix = fix(preempt_rt, &section, shows_functions(within, start, end));

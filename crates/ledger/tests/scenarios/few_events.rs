@@ -155,3 +155,22 @@ fn a_thread_woken_on_its_way_to_sleep_was_not_passed_over() {
     assert!(!passed(&leaves(292)), "{:?}", leaves(292).ledger);
     assert!(passed(&leaves(110)), "{:?}", leaves(110).ledger);
 }
+
+/// LTTng's text without the thread's context: only a switch shows which thread ran.
+#[test]
+fn a_thread_of_which_nothing_is_known_is_no_culprit() {
+    const UNKNOWN: Thread = fair("", -1);
+    let explained = Scene::new()
+        .cpu(1)
+        .at(0)
+        .run(UNKNOWN)
+        .at(100)
+        .wake(fair("nginx", 45), 1)
+        .at(600)
+        .run(fair("nginx", 45))
+        .at(700)
+        .sleep(IDLE)
+        .explain("nginx");
+    let waited = |cause| explained.only().ledger.iter().any(|segment| segment.cause == cause);
+    assert!(!waited(Cause::FairQueue) && waited(Cause::Unexplained), "{:#?}", explained.only().ledger);
+}

@@ -8,6 +8,7 @@
 
 use super::super::lines::{Line, Lines};
 use super::entries::is_interrupt;
+use crate::model::idle_functions::IDLE;
 use crate::model::section::{CpuContext, CriticalSection};
 use whylate_base::Ns;
 use whylate_events::{ContextFlags, LatencyTracer};
@@ -20,33 +21,6 @@ pub(super) enum Harmless {
     /// A thread spun for a lock.
     Spin,
 }
-
-/// Functions in which an idle CPU sleeps, or that are on the way there and back (kernel/sched/idle.c, drivers/cpuidle,
-/// arch/*/kernel/process.c).
-const IDLE: [&str; 22] = [
-    "acpi_idle_",
-    "acpi_processor_ffh_cstate_enter",
-    "acpi_safe_halt",
-    "arch_cpu_idle",
-    "arm_cpuidle",
-    "cpu_do_idle",
-    "cpu_idle",
-    "cpu_startup_entry",
-    "cpuidle_",
-    "ct_cpuidle_",
-    "ct_idle_",
-    "default_idle",
-    "do_idle",
-    "intel_idle",
-    "mwait_idle",
-    "native_safe_halt",
-    "poll_idle",
-    "psci_cpu_suspend",
-    "pv_native_safe_halt",
-    "rcu_eqs_",
-    "rcu_idle_",
-    "tick_nohz_idle_",
-];
 
 /// The innermost functions of the stack at its end that are looked at.
 const FRAMES: usize = 4;
@@ -63,13 +37,17 @@ const SPINS: [&str; 8] = [
     "rwsem_spin_on_owner",
 ];
 
-/// True of a function of the idle task.
-pub(super) fn is_idle(name: &str) -> bool {
-    IDLE.iter().any(|begin| name.starts_with(begin))
-}
+/// Functions that take a sleeping lock, and spin for it first.
+const TAKES: [&str; 5] =
+    ["__mutex_lock", "__rt_mutex_slowlock", "__ww_mutex_lock", "rt_mutex_slowlock", "rwsem_down_"];
 
-/// Why it delays no thread, if most of its time shows that. `within` are its lines.
-pub(super) fn harmless(lines: &Lines, section: &CriticalSection, within: &[Line]) -> Option<Harmless> {
+/// Why it delays no thread, if most of its time shows that. `within` are its lines, some of them where it is an excerpt.
+pub(super) fn harmless(
+    lines: &Lines,
+    section: &CriticalSection,
+    within: &[Line],
+    is_excerpt: bool,
+) -> Option<Harmless> {
     let asked = |line: &Line| line.flags.contains(ContextFlags::NEED_RESCHED) && !line.flags.in_interrupt();
     if section.context != CpuContext::Thread {
         return None;
@@ -83,7 +61,27 @@ pub(super) fn harmless(lines: &Lines, section: &CriticalSection, within: &[Line]
         && !within.iter().any(|line| line.flags.irqs_off() && asked(line));
     // One that goes on after it was asked to stop is late all the same.
     let goes_on = Lines::longest_run(within, asked).is_some_and(|run| run.len() > 1);
-    (preemption && !goes_on && passed_in(lines, section, within, &SPINS)).then_some(Harmless::Spin)
+    let spins = passed_in(lines, section, within, &SPINS)
+        || is_excerpt && between_takes(section) && spins_in(lines, within);
+    (preemption && !goes_on && spins).then_some(Harmless::Spin)
+}
+
+/// True of a section that begins and ends as a sleeping lock is taken: preemption is disabled there for the spin
+/// (`mutex_optimistic_spin`, `rwsem_optimistic_spin`).
+fn between_takes(section: &CriticalSection) -> bool {
+    let takes = |name: &Option<String>| {
+        name.as_ref().is_some_and(|name| TAKES.iter().any(|take| name.starts_with(take)))
+    };
+    takes(&section.opened_by) && takes(&section.closed_by)
+}
+
+/// True where the thread itself enters a function that spins.
+fn spins_in(lines: &Lines, within: &[Line]) -> bool {
+    let spins = |name: &str| SPINS.iter().any(|begin| name.starts_with(begin));
+    within
+        .iter()
+        .filter(|line| !line.flags.in_interrupt())
+        .any(|line| line.named().is_some_and(|name| spins(lines.name(name))))
 }
 
 /// True where most of the section passed in one of these functions: between lines that name them, or, where no line is

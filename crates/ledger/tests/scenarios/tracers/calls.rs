@@ -9,7 +9,9 @@ fn calls(lines: &[(&'static str, u32, i64)]) -> Vec<Event> {
     let mut now = 1_000;
     let mut events = Vec::new();
     for &(name, depth, us) in lines {
-        let exit = EventKind::FunctionExit { name: name.into(), depth, duration: Ns::from_us(us) };
+        // The return of a call has no name, unless its line has one.
+        let name_at_exit = if name == "}" { "" } else { name };
+        let exit = EventKind::FunctionExit { name: name_at_exit.into(), depth, duration: Ns::from_us(us) };
         let kinds = match (name, us) {
             ("}", _) => vec![exit],
             // The return of a call that has its name: `} /* name */`.
@@ -78,4 +80,15 @@ fn with_lines_missing_within_only_the_length_of_a_call_is_known() {
     assert_eq!(title.as_deref(), Some("longest-call: add took 20.00 us of its 20.00 us itself, on CPU 1"));
     let title = longest(&[("drain", 1, 0), ("add", 3, 20), ("} other", 1, 614)]);
     assert_eq!(title.as_deref(), Some("longest-call: add took 20.00 us of its 20.00 us itself, on CPU 1"));
+}
+
+#[test]
+fn with_a_threshold_the_trace_has_returns_alone() {
+    let title = longest(&[("} purge", 1, 50_000), ("} drain", 0, 50_012), ("} purge", 1, 70)]);
+    assert_eq!(title.as_deref(), Some("longest-call: drain took 50.01 ms on CPU 1"));
+    // What waits for something else has the time of other threads.
+    let sleeps = [("} schedule", 2, 50_000), ("} wait_for", 1, 50_001), ("} nanosleep", 0, 50_002)];
+    assert_eq!(longest(&sleeps), None);
+    let title = longest(&[&sleeps[..], &[("} work", 0, 900)]].concat());
+    assert_eq!(title.as_deref(), Some("longest-call: work took 900.0 us on CPU 1"));
 }

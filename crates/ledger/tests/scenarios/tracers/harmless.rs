@@ -97,6 +97,28 @@ fn a_spin_for_a_lock_ends_when_another_thread_is_to_run() {
 }
 
 #[test]
+fn of_an_excerpt_a_spin_shows_by_the_functions_at_its_ends() {
+    let of = |ends: &str, flags: &str| {
+        let info = latency_trace(LatencyTracer::Preemptoff, 37_000_000, "kworker/1:1H", 117, 0);
+        let mut info = named(info, ends, ends);
+        info.latency.as_mut().expect("of a tracer").entries = Some(1_084);
+        let lines = vec![
+            event(0, 117, ".", function(ends)),
+            event(5_000, 117, flags, function("osq_lock")),
+            event(9_000, 117, flags, function("mutex_spin_on_owner")),
+            event(426_000, 117, "d", function("el1_irq")),
+            event(427_000, 117, "dh", function("handle_domain_irq")),
+            event(37_000_000, 117, ".", function(ends)),
+        ];
+        self::of(info, lines).1
+    };
+    assert!(!of("__mutex_lock.isra.10", ".").delays);
+    // It spins in an interrupt, or has preemption disabled for something else.
+    assert!(of("__mutex_lock.isra.10", "h").delays);
+    assert!(of("drain_all", ".").delays);
+}
+
+#[test]
 fn softirqs_disabled_by_a_thread_are_no_interrupt() {
     let section = |release: &str, comm: &str, opener: &str, flags: &str| {
         let mut info = named(latency_trace(LatencyTracer::Preemptoff, 900_000, comm, 9, 0), opener, "x");

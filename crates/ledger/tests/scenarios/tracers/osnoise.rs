@@ -62,3 +62,26 @@ fn hwlat_gaps_are_stolen_time_and_the_suspect_is_named_as_one() {
     assert!(finding.why.contains("does not show") && finding.severity == Severity::Warning, "{finding:#?}");
     assert!(explained.0.concludes() && explained.0.activations.is_empty());
 }
+
+#[test]
+fn without_a_thread_that_spins_the_times_of_threads_are_no_noise() {
+    let noise = |cpu: u32, name: &str, id: u32, duration: i64| {
+        let kind = EventKind::Noise(Noise {
+            source: NoiseSource::Thread,
+            name: name.into(),
+            id,
+            start: Ns(1_000),
+            duration: Ns(duration),
+        });
+        on(Cpu(cpu), 20_000_000, 0, "d", kind)
+    };
+    let threads = || vec![noise(2, "sh", 121, 8_943_000), noise(3, "swapper/3", 0, 13_191_000)];
+    assert_eq!(explained(TraceInfo::default(), threads()).codes(), Vec::<&str>::new());
+    // A sample is of one that spins; the CPU idles between two periods.
+    let sample =
+        OsnoiseSample { runtime: Ns::from_ms(1_000), max_sample: Ns(9_000_000), ..OsnoiseSample::default() };
+    let with_sample =
+        threads().into_iter().chain([on(Cpu(2), 30_000_000, 9, "", EventKind::OsnoiseSample(sample))]);
+    let with_sample = explained(TraceInfo::default(), with_sample.collect());
+    assert!(with_sample.finding("os-noise").expect("a finding").title.contains("sh:121"));
+}

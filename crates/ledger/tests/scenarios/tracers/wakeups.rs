@@ -230,3 +230,23 @@ fn a_tracer_that_measured_on_until_the_switch_was_over_counts_to_its_end() {
     let activation = only(info(9_000_000), events);
     assert_eq!(activation.latency(), Some(Ns(6_000)));
 }
+
+#[test]
+fn a_cpu_that_went_on_into_an_idle_state_was_not_stolen() {
+    let of = |last: &str| {
+        only(
+            info(2_700_000),
+            vec![
+                wake(0, 0, "dNh"),
+                event(3_000, 0, "dN", function(last)),
+                event(2_650_000, 0, "dNh", function("smp_apic_timer_interrupt")),
+                event(2_660_000, 0, "dN", function("irq_exit")),
+                switch(2_700_000, ("swapper/5", 0, 120)),
+            ],
+        )
+    };
+    let slept = of("acpi_hw_low_level_write");
+    assert_eq!((slept.verdict.cause, slept.verdict.confidence), (Cause::IdleExit, Confidence::Low));
+    assert!(slept.verdict.by.is_none() && slept.verdict.charged >= Ns(2_647_000), "{slept:#?}");
+    assert_ne!(of("do_something").verdict.cause, Cause::IdleExit);
+}
