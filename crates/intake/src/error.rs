@@ -174,6 +174,19 @@ pub enum OpenError {
         /// What to do.
         advice: &'static str,
     },
+    /// A log of the kernel with a message about what is late.
+    #[error(
+        "{name} is a log of the kernel, and no trace. Its line {line} means that {meaning}; to see which threads ran \
+         meanwhile, record a trace as it happens: `whylate record`"
+    )]
+    KernelLog {
+        /// The path, or `standard input`.
+        name: String,
+        /// The number of the line with the message.
+        line: u64,
+        /// What the message means.
+        meaning: &'static str,
+    },
     /// A trace.dat that cannot be opened.
     #[error(transparent)]
     TraceDat(#[from] whylate_ftrace::dat::DatError),

@@ -17,6 +17,7 @@ pub mod bundle;
 pub mod latencies;
 
 mod clock_jumps;
+mod ctf;
 mod error;
 mod kept;
 mod open;

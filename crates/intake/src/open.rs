@@ -7,7 +7,7 @@ use crate::perfetto::{self, PerfettoSource};
 use crate::seekable::{RandomFile, ReadAt};
 use crate::unpack::spool::spool;
 use crate::unpack::{MOST_LAYERS, Notes, Packing, packed, unpack};
-use crate::{raw, text};
+use crate::{ctf, raw, text};
 use std::fs::File;
 use std::io::{self, Cursor, Read};
 use std::path::Path;
@@ -26,6 +26,11 @@ const NOT_READ: &[(&[u8], &str, &str)] = &[
     (b"\xfd7zXZ\0", "xz-compressed", "decompress it first: unxz"),
     (b"BZh", "bzip2-compressed", "decompress it first: bunzip2"),
     (b"\x7fELF", "a program", "give a trace that was recorded of it"),
+    (b"\xc1\x1f\xfc\xc1", ctf::STREAM, ctf::ADVICE),
+    (b"\xc1\xfc\x1f\xc1", ctf::STREAM, ctf::ADVICE),
+    (b"\x57\x1d\xd1\x75", ctf::METADATA, ctf::ADVICE),
+    (b"\x75\xd1\x1d\x57", ctf::METADATA, ctf::ADVICE),
+    (b"/* CTF 1.", ctf::METADATA, ctf::ADVICE),
 ];
 
 /// Opens the trace at `path`, whatever its format, to yield events of the `wanted` kinds.
@@ -198,9 +203,11 @@ fn text_source(
         Err(text::TextError::NoEvents { is_utf8, .. }) if !is_utf8 || is_mostly_zeros => {
             Err(OpenError::Binary { name })
         }
-        Err(text::TextError::NoEvents { table: Some((tool, advice)), .. }) => {
-            Err(OpenError::Table { name, tool, advice })
-        }
+        Err(text::TextError::NoEvents { other: Some(other), .. }) => Err(match other {
+            text::Other::Table { tool, advice } => OpenError::Table { name, tool, advice },
+            text::Other::Known { what, advice } => OpenError::NotRead { name, what, advice },
+            text::Other::KernelLog { line, meaning } => OpenError::KernelLog { name, line, meaning },
+        }),
         Err(text::TextError::NoEvents { tracer: Some(tracer), .. }) if is_name(&tracer) => {
             Err(OpenError::HeaderOnly { name, tracer })
         }

@@ -9,6 +9,7 @@
 //! DIR/instances/NAME/...             the same of each trace instance
 //! ```
 
+use crate::ctf;
 use crate::error::OpenError;
 use crate::seekable::ReadAt;
 use crate::with_info::WithInfo;
@@ -43,6 +44,10 @@ pub(crate) fn open(path: &Path, wanted: KindSet) -> Result<Box<dyn EventSource>,
     if found.buffers.is_empty() {
         return Err(match found.damage.first() {
             Some(damage) => refused(&damage.what, "have it made readable, or run with sudo"),
+            None if ctf::is_within(path) => {
+                let (name, what, advice) = (path.display().to_string(), ctf::DIRECTORY, ctf::ADVICE);
+                OpenError::NotRead { name, what, advice }
+            }
             None => OpenError::Directory { path: path.to_owned() },
         });
     }

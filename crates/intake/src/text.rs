@@ -28,12 +28,14 @@
 mod body;
 mod carriers;
 mod collected;
+mod commented;
 mod event_head;
 mod fields;
 mod graph;
 mod header;
 mod held;
 mod hwlatdetect;
+mod kernel_log;
 mod line;
 mod lines;
 mod lttng;
@@ -51,6 +53,7 @@ mod window;
 use lines::Lines;
 use reader::Reader;
 use std::io::{self, Read};
+pub(crate) use tables::Other;
 use whylate_base::{Comm, Tid};
 use whylate_events::{Event, EventSource, KindSet, TraceInfo};
 use window::WINDOW;
@@ -64,8 +67,8 @@ pub(crate) enum TextError {
         lines: u64,
         /// False when some of it is no UTF-8, and so perhaps no text at all.
         is_utf8: bool,
-        /// It is a table of this tool; what to give instead.
-        table: Option<(&'static str, &'static str)>,
+        /// What it is instead.
+        other: Option<Other>,
         /// It has the header of this tracer.
         tracer: Option<String>,
     },
@@ -106,9 +109,9 @@ pub(crate) fn open<R: Read>(
     };
     let failed = source.fill();
     if !source.reader.has_content() {
-        let Reader { lines, is_utf8, table, .. } = source.reader;
+        let Reader { lines, is_utf8, other, .. } = source.reader;
         let tracer = source.reader.info().tracer;
-        return Err(failed.map_or(TextError::NoEvents { lines, is_utf8, table, tracer }, TextError::Io));
+        return Err(failed.map_or(TextError::NoEvents { lines, is_utf8, other, tracer }, TextError::Io));
     }
     source.reader.tell_first_facts();
     source.info = source.reader.info();

@@ -39,7 +39,7 @@ fn paths_that_hold_no_file() {
 #[test]
 fn contents_that_hold_no_trace() {
     type Check = fn(&OpenError) -> bool;
-    let cases: [(&[u8], Check, &str); 17] = [
+    let cases: [(&[u8], Check, &str); 26] = [
         (b"", |e| matches!(e, OpenError::Empty { .. }), "is empty"),
         (
             b"\x1f\x8b\x08\0\0\0",
@@ -110,6 +110,51 @@ fn contents_that_hold_no_trace() {
             |e| matches!(e, OpenError::Table { .. }),
             "is a table of schbench",
         ),
+        (
+            b"TIME     STAGE                SOFTIRQ  LAT(us)        CPU    COMM\n",
+            |e| matches!(e, OpenError::Table { .. }),
+            "is a table of bcc's softirqslower",
+        ),
+        (
+            b"# perf sched latency\n# Task                  |   Runtime ms  | Switches | Average delay ms |\n",
+            |e| matches!(e, OpenError::Table { .. }),
+            "is a table of perf sched latency",
+        ),
+        (
+            b"HARDIRQ                    TOTAL_usecs\neth0                             11441\n",
+            |e| matches!(e, OpenError::Table { .. }),
+            "is a table of bcc's hardirqs",
+        ),
+        (
+            b"hello\n[  161.709260] sched: RT throttling activated\n",
+            |e| matches!(e, OpenError::KernelLog { line: 2, .. }),
+            "Its line 2 means that real-time threads used up",
+        ),
+        (
+            b"Aug 14 18:31:12 host kernel: INFO: task worker:289 blocked\nfor more than 120 seconds.\n",
+            |e| matches!(e, OpenError::KernelLog { line: 1, .. }),
+            "a thread slept uninterruptibly",
+        ),
+        (
+            b" 72.267374: sched_switch: prev_comm=grep prev_pid=67 prev_prio=19 prev_state=S ==> next_comm=cat\n",
+            |e| matches!(e, OpenError::NotRead { .. }),
+            "is events without the thread, the CPU or the time in front of them; give whole lines",
+        ),
+        (
+            b"sched_switch: { cpu_id = 1 }, { prev_comm = \"swapper/1\", prev_tid = 0 }\n",
+            |e| matches!(e, OpenError::NotRead { .. }),
+            "is text of LTTng without the times",
+        ),
+        (
+            b"preemption latency trace v1.1.1 on 2.6.10\n latency: 2208 us, entries: 3738 (3738)   |   [VP:0]\n",
+            |e| matches!(e, OpenError::NotRead { .. }),
+            "in the format of 2004 (v1.1.1",
+        ),
+        (
+            b"\xc1\x1f\xfc\xc1\0\0\0\0",
+            |e| matches!(e, OpenError::NotRead { .. }),
+            "one stream of a trace in the Common Trace Format",
+        ),
     ];
     for (content, check, expected) in cases {
         let (error, text) = refused(content);
@@ -160,4 +205,20 @@ fn a_trace_whose_end_is_zeros_is_still_text() {
     fs::write(&path, b"a-1 [000] 1.5: x: y\nb-2 [000] 1.6: sched_sw\0\0\0\0").expect("written");
     let mut source = open(&path, KindSet::ALL).unwrap_or_else(|error| panic!("{error}"));
     assert!(source.next_event().is_some());
+}
+
+/// LTTng's directories are nested.
+#[test]
+fn a_directory_in_the_common_trace_format_is_named_as_one() {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let kernel = directory.path().join("ust/uid/0/64-bit");
+    fs::create_dir_all(&kernel).expect("made");
+    fs::write(kernel.join("metadata"), b"/* CTF 1.8 */\n").expect("written");
+    let (error, text) = error_of(directory.path());
+    assert!(matches!(error, OpenError::NotRead { .. }), "{error:?}");
+    assert!(text.contains("is a trace in the Common Trace Format") && text.contains("babeltrace2"), "{text}");
+    let (_, text) = error_of(&kernel.join("metadata"));
+    assert!(text.contains("the description of a trace in the Common Trace Format"), "{text}");
+    fs::write(kernel.join("metadata"), b"other").expect("written");
+    assert!(matches!(error_of(directory.path()).0, OpenError::Directory { .. }));
 }

@@ -83,7 +83,11 @@ impl Hwlatdetect {
         let Some(largest) = line.strip_prefix("Max Latency:").map(fields::trim) else {
             return (LINES.iter().any(|&begin| line.starts_with(begin)), None);
         };
-        let us = largest.strip_suffix("us").and_then(|us| fields::decimal(fields::trim(us)));
+        // Guides write remarks behind it.
+        let us = largest
+            .split_once("us")
+            .filter(|(_, rest)| rest.is_empty() || rest.starts_with(char::is_whitespace));
+        let us = us.and_then(|(us, _)| fields::decimal(fields::trim(us)));
         let total = match us.and_then(|us| i64::try_from(us).ok()?.checked_mul(1_000)) {
             Some(ns) => Ns(ns),
             None if largest == "Below threshold" => Ns::ZERO,

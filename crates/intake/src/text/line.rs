@@ -37,6 +37,16 @@ const LONGEST_HEAD: usize = 256;
 /// Marks behind a time or a duration: how long it was (`mark`, kernel/trace/trace_output.c).
 pub(crate) const MARKS: [char; 6] = ['+', '!', '#', '*', '@', '$'];
 
+/// The line without the index in front of it with which kernels of 2004 and 2005 printed lines that they buffered:
+/// `(T1/#39)`.
+pub(crate) fn without_index(line: &str) -> &str {
+    let index = line.strip_prefix("(T").and_then(|rest| rest.split_once(')'));
+    let is_index = |index: &str| {
+        index.split_once("/#").is_some_and(|(kind, n)| fields::digits(kind).and(fields::digits(n)).is_some())
+    };
+    index.filter(|(index, _)| is_index(index)).map_or(line, |(_, rest)| fields::trim_start(rest))
+}
+
 /// Splits a trace line into its head and its body; `None` when it is no trace line.
 pub(crate) fn split(line: &str) -> Option<(Head<'_>, &str)> {
     let bytes = line.as_bytes();
@@ -56,21 +66,26 @@ fn who_where_when(left: &str) -> Option<Head<'_>> {
     if left.ends_with("ms)") {
         return verbose(left);
     }
-    let (left, ts) = split_time(left)?;
-    who_and_where(left, ts)
+    let (left, ts, is_of_2004) = split_time(left)?;
+    match who_and_where(left, ts) {
+        None if is_of_2004 => without_state(left, ts),
+        head => head,
+    }
 }
 
 /// Takes the timestamp off the end. In latency format a mark after the time shows how
-/// long it was until the next line (`57us+`, `57us!`).
-fn split_time(text: &str) -> Option<(&str, Ns)> {
+/// long it was until the next line (`57us+`, `57us!`). Until the format v1.1.3 of 2004 the unit was printed by the one
+/// byte of Latin-1, `\xb5`, which mail archives keep or replace.
+fn split_time(text: &str) -> Option<(&str, Ns, bool)> {
     let (left, time) = fields::last_word(text)?;
     let time =
         if time.ends_with(|end: char| end.is_ascii_digit()) { time } else { time.trim_end_matches(MARKS) };
-    let ts = match time.strip_suffix("us") {
+    let of_2004 = ["\u{b5}s", "\u{3bc}s", "\u{fffd}s"].iter().find_map(|unit| time.strip_suffix(unit));
+    let ts = match of_2004.or_else(|| time.strip_suffix("us")) {
         Some(us) => Ns(i64::try_from(fields::decimal(us)?).ok()?.checked_mul(1_000)?),
         None => fields::clock_time(time)?,
     };
-    Some((left, ts))
+    Some((left, ts, of_2004.is_some()))
 }
 
 fn who_and_where(left: &str, ts: Ns) -> Option<Head<'_>> {
@@ -94,6 +109,15 @@ fn who_and_where(left: &str, ts: Ns) -> Option<Head<'_>> {
         None => return None,
     };
     Some(Head { comm, context: Context { tid, flags, preempt_depth }, cpu, ts, by_perf })
+}
+
+/// The format v1.1.3 prints a wake-up and a switch with the CPU alone.
+fn without_state(left: &str, ts: Ns) -> Option<Head<'_>> {
+    let (who, cpu) = fields::last_word(left)?;
+    let cpu = fields::cpu_from(fields::digits(cpu)?)?;
+    let (comm, tid) = thread(who)?;
+    let context = Context { tid, flags: ContextFlags::IRQS_UNKNOWN, preempt_depth: None };
+    Some(Head { comm, context, cpu, ts, by_perf: false })
 }
 
 fn bracketed_cpu(word: &str) -> Option<Cpu> {
@@ -162,9 +186,19 @@ fn verbose(left: &str) -> Option<Head<'_>> {
 /// d N   h 1          irqs-off, need-resched, hardirq/softirq, preempt-depth
 /// d N   h 1 .        + migrate-disable (5.12), or a lock depth in trace-cmd
 /// d N . h 1 . .      + need-resched-lazy and preempt-lazy-depth (PREEMPT_RT patches)
+/// - h s 1            irqs-off, hardirq, softirq, preempt-depth, without need-resched (v1.1.3, 2004)
 /// ```
 pub(crate) fn interrupt_state(column: &str) -> Option<(ContextFlags, Option<u8>)> {
     let column = column.as_bytes();
+    if let &[irqs @ (b'-' | b'd'), hard @ (b'h' | b'.'), soft @ (b's' | b'.'), preempt] = column
+        && (irqs == b'-' || hard == b'h')
+    {
+        let flag = |is_set, flag| if is_set { flag } else { ContextFlags::default() };
+        let flags = flag(irqs == b'd', ContextFlags::IRQS_OFF)
+            | flag(hard == b'h', ContextFlags::HARDIRQ)
+            | flag(soft == b's', ContextFlags::SOFTIRQ);
+        return Some((flags, Some(depth(preempt)?)));
+    }
     let is_handler = |at: usize| column.get(at).is_some_and(|c| b"hHsZz".contains(c));
     let lazy = is_handler(3) || (column.len() >= 7 && !is_handler(2));
     let (&irqs, rest) = column.split_first()?;

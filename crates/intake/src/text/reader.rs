@@ -2,6 +2,7 @@
 
 use super::body::{self, Body, Stack};
 use super::collected::Collected;
+use super::commented::Commented;
 use super::event_head::{Frames, NOBODY_KNOWN};
 use super::fields;
 use super::graph::{self, Call, CallPart, GraphLine, What};
@@ -13,7 +14,7 @@ use super::lttng;
 use super::names::Names;
 use super::prose;
 use super::rtla::{Analyses, RtlaLine};
-use super::tables;
+use super::tables::{self, Other};
 use super::tally::Tally;
 use crate::pasted;
 use whylate_base::{Cpu, Ns};
@@ -44,8 +45,9 @@ pub(crate) struct Reader {
     strange_fields: Tally,
     /// The line with which a second latency trace begins, whose times are its own.
     second: Option<u64>,
-    /// A table of another tool: its name, and what to give instead.
-    pub(crate) table: Option<(&'static str, &'static str)>,
+    /// What the text is, if it has no event.
+    pub(crate) other: Option<Other>,
+    commented: Commented,
     failed: Option<Damage>,
 }
 
@@ -69,7 +71,8 @@ impl Reader {
             strange_lines: Tally::default(),
             strange_fields: Tally::default(),
             second: None,
-            table: None,
+            other: None,
+            commented: Commented::default(),
             failed: None,
         }
     }
@@ -78,7 +81,7 @@ impl Reader {
     pub(crate) fn line(&mut self, raw: &str, is_cut: bool) {
         self.lines += 1;
         let printed = pasted::printed(raw);
-        let (text, columns) = (printed.text.as_ref(), printed.columns);
+        let (text, columns) = (line::without_index(printed.text.as_ref()), printed.columns);
         if !self.held.is_empty()
             && self.shape(text) == Shape::Foreign
             && let Some(whole) = self.held.with(text)
@@ -158,6 +161,9 @@ impl Reader {
     }
 
     fn comment(&mut self, text: &str) {
+        if self.collected.last.is_none() {
+            self.commented.keep(self.number, text);
+        }
         if self.hwlatdetect.takes(self.number, text, &mut self.analyses.breakdowns) {
             return;
         }
@@ -218,7 +224,11 @@ impl Reader {
 
     /// A header's line without `#`. Below the events there is none.
     fn bare_header(&mut self, text: &str) -> bool {
-        self.collected.last.is_none() && self.header.bare_line(text)
+        let is_header = self.collected.last.is_none() && self.header.bare_line(text);
+        if is_header {
+            self.other = self.other.or_else(|| tables::named(self.number, text));
+        }
+        is_header
     }
 
     fn other_line(&mut self, text: &str, may_hold: bool) -> bool {
@@ -241,7 +251,7 @@ impl Reader {
                 RtlaLine::Nothing | RtlaLine::Strange if self.is_rest(text) => {}
                 RtlaLine::Nothing | RtlaLine::Strange if may_hold => return false,
                 RtlaLine::Nothing | RtlaLine::Strange => {
-                    self.table = self.table.or_else(|| tables::named(text));
+                    self.other = self.other.or_else(|| tables::named(self.number, text));
                     match prose::has_a_trace_lines_parts(text) {
                         true => self.strange_lines.add(self.number, text),
                         false => self.prose.add(self.number, text),
@@ -332,8 +342,29 @@ impl Reader {
     /// The text has ended.
     pub(crate) fn end(&mut self) {
         self.release();
+        if !self.has_content() {
+            self.commented_lines();
+        }
         self.analyses.end();
         self.collected.end(self.number);
+    }
+
+    /// Every line that is of a trace stands in a comment.
+    fn commented_lines(&mut self) {
+        for (number, text) in self.commented.take() {
+            self.number = number;
+            let is_of_trace = line::split(&text).is_some()
+                || graph::parse(&text).is_some()
+                || text.starts_with("=>")
+                || lttng::begins(&text)
+                || header::loss(&text).is_some();
+            match is_of_trace {
+                true => {
+                    self.known(&text, false, false);
+                }
+                false => self.other = self.other.or_else(|| tables::named(number, &text)),
+            }
+        }
     }
 
     /// True when something was found that can be explained.

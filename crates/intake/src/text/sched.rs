@@ -120,15 +120,19 @@ pub(crate) fn latency_line(head: &Head<'_>, text: &str) -> Option<EventKind> {
 /// schedule <ldconfig-26779> (76 13)                   upon the next thread: the previous one, and the priorities of both
 /// ```
 pub(crate) fn old_line(head: &Head<'_>, text: &str) -> Option<EventKind> {
-    let (function, rest) = text.split_once(" <")?;
+    let (function, rest) = text.strip_suffix(':').unwrap_or(text).split_once(" <")?;
     let (who, numbers) = rest.rsplit_once("> (")?;
+    // By option each function has its address behind it: `schedule+0x356/0x710 <c02a7ea6> <ldconfig-26779> (76 13)`.
+    let function = function.split_once('+').map_or(function, |(name, _)| name);
+    let who = who.rsplit_once("> <").map_or(who, |(_, who)| who);
     let (first, second) = numbers.strip_suffix(')')?.split_once(' ')?;
     let prio = |hex| i32::try_from(fields::address(hex)?).ok().map(Priority);
     let (comm, tid) = fields::comm_pid(who)?;
     // `<...>`: a name that was not known.
     let known = |comm: &'_ str| if comm.starts_with('<') { Comm::default() } else { Comm::from(comm) };
     match function {
-        "__trace_start_sched_wakeup" => {
+        // The other name is that of v1.1.3.
+        "__trace_start_sched_wakeup" | "__wake_up_common" => {
             let wake = Wake { comm: known(comm), tid, prio: prio(first)?, target_cpu: head.cpu };
             Some(EventKind::Wakeup { wake, new: false })
         }

@@ -24,7 +24,10 @@ fn hwlatdetect_reports_its_largest_gap() {
              Samples recorded: 1\nSamples exceeding threshold: 1\nts: 1499801089.066141940, inner:84, outer:0\n"
         )
     };
-    for (largest, total) in [("84us", Ns::from_us(84)), ("Below threshold", Ns::ZERO)] {
+    let remark = "142us  \u{2190} SMI or hardware!";
+    for (largest, total) in
+        [("84us", Ns::from_us(84)), (remark, Ns::from_us(142)), ("Below threshold", Ns::ZERO)]
+    {
         let (events, info) = all(&report(largest));
         assert_eq!((events, info.damage, info.format.as_str()), (vec![], vec![], "hwlatdetect report"));
         let found: Vec<_> = info.breakdowns.iter().map(|one| (one.tool, one.cpu, one.total)).collect();

@@ -145,3 +145,50 @@ fn an_event_may_have_lost_the_colon_behind_its_name() {
     assert!(matches!(entry.kind, EventKind::IrqEntry { irq: 343, .. }), "{entry:?}");
     assert_eq!(one("a-1 [002] 304.583354: do_it a=1").kind, Other);
 }
+
+#[test]
+fn the_format_of_2004_has_its_unit_in_latin_1_and_no_state_of_the_scheduler() {
+    let text = "preemption latency trace v1.1.3 on 2.6.10\n\
+         latency: 5 us, #22/22 | (M:rt VP:0, KP:1, SP:1 HP:1 #P:1)\n\
+            | task: server-3215 (uid:0 nice:-1 policy:0 rt_prio:0)\n\
+           mail-3488  0-h.2    0\u{b5}s : __trace_start_sched_wakeup (try_to_wake_up)\n\
+           mail-3488  0        0\u{fffd}s : __wake_up_common <server-3215> (72 74):\n\
+           mail-3488  0d.s1    1\u{b5}s!: __schedule (preempt_schedule)\n\
+         server-3215  0-..2    3\u{b5}s : __switch_to (__schedule)\n\
+         server-3215  0        4\u{b5}s : schedule <mail-3488> (74 72):\n";
+    let (events, latency, info) = latency(text);
+    assert_eq!((latency.latency, info.events), (Ns::from_us(5), 5));
+    // The header's fact stands before them.
+    let lines = events.iter().filter(|event| !matches!(event.kind, EventKind::Marker(_)));
+    let states: Vec<_> = lines.map(|event| event.context.flags).collect();
+    assert!(states[0].in_interrupt() && !states[0].irqs_off(), "{states:?}");
+    assert!(states[2].irqs_off() && states[2].contains(ContextFlags::SOFTIRQ), "{states:?}");
+    assert!(states[1].contains(ContextFlags::IRQS_UNKNOWN), "{states:?}");
+    assert!(
+        events.iter().any(|event| matches!(event.kind, Wakeup { wake, .. } if wake.tid == Tid(3215))),
+        "{events:?}"
+    );
+    assert!(events.iter().any(|event| matches!(event.kind, EventKind::Switch(_))), "{events:?}");
+}
+
+#[test]
+fn the_index_in_front_of_a_buffered_line_is_no_part_of_a_name() {
+    let text = "preemption latency trace v1.1.4 on 2.6.12\n\
+         latency: 1820 us, #46/46, CPU#0 | (M:preempt VP:0, KP:1, SP:1 HP:1 #P:1)\n\
+            | task: ksoftirqd/0-2 (uid:0 nice:-10 policy:0 rt_prio:0)\n\
+         (T1/#2)          kswapd0    66 0 9 00000002 00000002 [0038065890208522] 0.000ms (+0.000ms): \
+         wake_up_process+0x1c/0x30 <c010fabc> (do_softirq+0x4b/0x60 <c01047bb>)\n\
+         (T2/#5)  kswapd0-66    0dnh2  978us : do_IRQ+0x2d/0x80 <c010467d> (c014e3d0 0 0)\n\
+         (T3/#42)    <...>-2     0d..2 1816us : __schedule+0x356/0x710 <c02a7ea6> <kswapd0-66> (73 69):\n";
+    let mut source = open(text.as_bytes().to_vec(), io::empty(), KindSet::ALL).expect("a trace");
+    let mut events = Vec::new();
+    while let Some(event) = source.next_event() {
+        events.push(*event);
+    }
+    let tids: Vec<i32> = events.iter().map(|event| event.context.tid.0).collect();
+    assert!(tids.ends_with(&[66, 66, 2]) && !tids.contains(&-1), "{events:?}");
+    let switched =
+        |event: &Event| matches!(event.kind, EventKind::Switch(switch) if switch.prev_tid == Tid(66));
+    assert!(events.last().is_some_and(switched), "{events:?}");
+    assert!(source.comms().contains(&(Tid(66), Comm::from("kswapd0"))), "{:?}", source.comms());
+}

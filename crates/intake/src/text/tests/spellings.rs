@@ -315,3 +315,16 @@ fn fields_that_make_no_sense_are_damage_but_show_who_ran() {
         assert!(info.damage[0].what.contains(body.get(..8).expect("long")), "{:?}", info.damage);
     }
 }
+
+#[test]
+fn a_trace_in_comments_is_read_where_no_other_line_is_one() {
+    let trace = "redis-1234 [001] 12345.152000: sched_switch: prev_comm=redis prev_pid=1234 prev_prio=120 \
+                 prev_state=S ==> next_comm=kworker/0:0 next_pid=7 next_prio=120\n";
+    let commented = format!("perf sched script\n\n# Output:\n# {trace}#\n# that is all\n");
+    let (events, info) = all(&commented);
+    assert_eq!((events.len(), info.events), (1, 1));
+    assert_eq!(events[0].context.tid, Tid(1234));
+    // Beside a trace it is a remark.
+    let (_, info) = all(&format!("# {trace}{trace}"));
+    assert_eq!(info.events, 1);
+}
