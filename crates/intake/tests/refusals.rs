@@ -112,8 +112,8 @@ fn contents_that_hold_no_trace() {
         ),
         (
             b"TIME     STAGE                SOFTIRQ  LAT(us)        CPU    COMM\n",
-            |e| matches!(e, OpenError::Table { .. }),
-            "is a table of bcc's softirqslower",
+            |e| matches!(e, OpenError::NotRead { .. }),
+            "is the output of bcc's softirqslower",
         ),
         (
             b"# perf sched latency\n# Task                  |   Runtime ms  | Switches | Average delay ms |\n",

@@ -17,6 +17,9 @@ pub(crate) enum Other {
 /// What the line `number` shows the text to be.
 pub(super) fn named(number: u64, line: &str) -> Option<Other> {
     let is_head = |words: &[&str]| words.iter().all(|word| line.contains(word));
+    if let Some(&(_, what, advice)) = SAMPLES.iter().find(|(words, ..)| is_head(words)) {
+        return Some(Other::Known { what, advice });
+    }
     let table = TABLES.iter().find(|(words, ..)| is_head(words));
     table
         .map(|&(_, tool, advice)| Other::Table { tool, advice })
@@ -30,7 +33,7 @@ const RECORD: &str = "record the scheduler while it runs: `whylate record`";
 const INTERRUPTS: &str = "record the interrupts: `whylate record`";
 
 /// Tables, by words of their heads; the first that fits.
-const TABLES: [(&[&str], &str, &str); 16] = [
+const TABLES: [(&[&str], &str, &str); 14] = [
     (&["task name", "wait time", "sch delay"], "perf sched timehist", PERF),
     (&["Task", "Runtime ms", "delay ms"], "perf sched latency", PERF),
     (&["Kwork Name", "Cpu"], "perf kwork", PERF),
@@ -38,20 +41,27 @@ const TABLES: [(&[&str], &str, &str); 16] = [
     (&["Tasks", "count", "total", "avg", "max"], "perf sched of 2009", PERF),
     (&[" secs ", " => ", "*"], "perf sched map", PERF),
     (&["{ ", " } hitcount:"], "a histogram trigger of the kernel", EVENTS),
-    (&["TIME", "SOFTIRQ", "LAT(us)"], "bcc's softirqslower", INTERRUPTS),
     (&["TIME", "COMM", "LAT(us)"], "bcc's runqslower", EVENTS),
     (&["HARDIRQ", "TOTAL_"], "bcc's hardirqs", INTERRUPTS),
     (&["SOFTIRQ", "TOTAL_"], "bcc's softirqs", INTERRUPTS),
-    (
-        &["Finding critical section with "],
-        "bcc's criticalstat",
-        "record such a section by the tracers irqsoff or preemptoff, with \
-        its functions",
-    ),
     (&["Caller", "Avg ", "Count"], "bcc's klockstat", RECORD),
     (&["Tracing off-CPU time"], "bcc's offcputime", RECORD),
     (&["atenc", "ercentiles (us"], "schbench", RECORD),
     (&["CPU0", "CPU1"], "/proc/interrupts or /proc/softirqs", INTERRUPTS),
+];
+
+/// What tools print of single cases, without what came before each.
+const SAMPLES: [(&[&str], &str, &str); 2] = [
+    (
+        &["TIME", "SOFTIRQ", "LAT(us)"],
+        "the output of bcc's softirqslower, which has no cause of a latency",
+        INTERRUPTS,
+    ),
+    (
+        &["Finding critical section with "],
+        "the output of bcc's criticalstat, which has the ends of a critical section and not what ran in it",
+        "record it by the tracers irqsoff or preemptoff, with its functions",
+    ),
 ];
 
 /// Events that lack what an explanation needs.

@@ -174,3 +174,16 @@ fn a_thread_of_which_nothing_is_known_is_no_culprit() {
     let waited = |cause| explained.only().ledger.iter().any(|segment| segment.cause == cause);
     assert!(!waited(Cause::FairQueue) && waited(Cause::Unexplained), "{:#?}", explained.only().ledger);
 }
+
+/// Until 2.6.23 threads of SCHED_OTHER had no turns: one of a better nice level was to preempt the others.
+#[test]
+fn before_the_fair_scheduler_a_better_nice_level_had_no_turn_to_wait_for() {
+    let confidence = |release: &str| {
+        let player = Thread { prio: 105, ..fair("player", 45) };
+        let scene = Scene::new().kernel(release).cpu(1).at(0).run(APP).at(100).wake(player, 1);
+        let explained = scene.at(2_000).run(player).at(2_100).sleep(IDLE).explain("player");
+        assert_blames(explained.only(), Cause::FairQueue, Some(APP));
+        explained.only().verdict.confidence
+    };
+    assert_eq!((confidence("2.6.12-RT"), confidence("6.12.0")), (Confidence::Low, Confidence::High));
+}
