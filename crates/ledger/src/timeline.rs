@@ -179,6 +179,12 @@ impl Timeline {
         shown.into_iter().any(|kind| self.seen.contains(kind))
     }
 
+    /// True of a kernel that may be older than the fair scheduler (2.6.23): of two threads of SCHED_OTHER, the one of the better
+    /// nice level was to preempt the other.
+    pub(crate) fn may_rank_by_nice(&self, at: Ns) -> bool {
+        self.bandwidth.at(at).kernel.is_some_and(|kernel| kernel <= (2, 6))
+    }
+
     /// True where a CPU's events were recorded, or where it is not known of which CPUs they were.
     pub(crate) fn is_recorded(&self, cpu: Cpu) -> bool {
         self.recorded_cpus.as_ref().is_none_or(|recorded| recorded.contains(cpu))

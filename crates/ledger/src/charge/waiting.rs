@@ -143,10 +143,8 @@ impl Charger<'_> {
             }
             Relation::HigherPriority => Cause::HigherPriorityTask,
             Relation::EqualPriority => Cause::EqualPriorityTask,
-            // Before the fair scheduler (2.6.23) the one of a better nice level was to preempt the other.
             Relation::Fair
-                if waiter.priority.0 < runner.priority.0
-                    && self.timeline.bandwidth.at(start).kernel.is_some_and(|kernel| kernel <= (2, 6)) =>
+                if waiter.priority.0 < runner.priority.0 && self.timeline.may_rank_by_nice(start) =>
             {
                 return Charge::to(Cause::FairQueue, Some(by), Confidence::Low);
             }

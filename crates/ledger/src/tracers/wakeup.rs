@@ -79,7 +79,11 @@ pub(super) fn by_header(assembler: &mut Assembler<'_>, trace: &LatencyTrace, lin
                 Culprit::Task { tid, comm, priority } => OnCpu::Task { tid, comm, priority },
                 _ => OnCpu::Unknown,
             };
-            (before_the_switch(culprit, window, priority), on_cpu)
+            let mut charge = before_the_switch(culprit, window, priority);
+            if charge.cause == Cause::FairQueue && assembler.timeline().may_rank_by_nice(line.at) {
+                charge.confidence = Confidence::Low;
+            }
+            (charge, on_cpu)
         };
         intervals.fill(line.at, next, next - line.at, charge);
         if line.at < next {
