@@ -31,6 +31,7 @@ mod collected;
 mod commented;
 mod event_head;
 mod fields;
+mod fragment;
 mod graph;
 mod header;
 mod held;

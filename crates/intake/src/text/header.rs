@@ -174,6 +174,16 @@ impl Header {
         self.latency = Some(latency_trace(named.unwrap_or(LatencyTracer::Preemptirqsoff), Cpu::UNKNOWN));
     }
 
+    /// The text has the end of a critical section, and no header.
+    pub(crate) fn fragment(&mut self, ended: LatencyTrace) {
+        let named = self.tracer.as_deref().map(LatencyTracer::from_name);
+        if self.latency.is_none() && named.is_none_or(|named| named.is_some_and(|named| !named.is_wakeup())) {
+            self.latency_traces = 1;
+            self.title = Some(format!("{} without its header", ended.tracer.name()));
+            self.latency = Some(ended);
+        }
+    }
+
     /// What the first line of the trace shows of a critical section whose header lacks it.
     pub(crate) fn first_line(&mut self, cpu: Cpu, context: Context, comm: &str) {
         let Some(latency) = self.latency.as_mut().filter(|_| self.is_untitled) else { return };

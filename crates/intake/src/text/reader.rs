@@ -5,6 +5,7 @@ use super::collected::Collected;
 use super::commented::Commented;
 use super::event_head::{Frames, NOBODY_KNOWN};
 use super::fields;
+use super::fragment;
 use super::graph::{self, Call, CallPart, GraphLine, What};
 use super::header::{self, Header};
 use super::held::{Held, HeldLine, Shape};
@@ -18,7 +19,12 @@ use super::tables::{self, Other};
 use super::tally::Tally;
 use crate::pasted;
 use whylate_base::{Cpu, Ns};
-use whylate_events::{Context, ContextFlags, Damage, Event, EventKind, KindSet, Symbol, Tool, TraceInfo};
+use whylate_events::{
+    Context, ContextFlags, Damage, Event, EventKind, KindSet, LatencyTrace, Symbol, Tool, TraceInfo,
+};
+
+/// So many lines without their header are an excerpt.
+const MOST_OF_A_FRAGMENT: u64 = 4096;
 
 /// Takes lines in and gives events.
 pub(crate) struct Reader {
@@ -49,6 +55,8 @@ pub(crate) struct Reader {
     pub(crate) other: Option<Other>,
     commented: Commented,
     failed: Option<Damage>,
+    /// What the last event shows of a critical section that ends with it.
+    ended: Option<LatencyTrace>,
 }
 
 impl Reader {
@@ -74,6 +82,7 @@ impl Reader {
             other: None,
             commented: Commented::default(),
             failed: None,
+            ended: None,
         }
     }
 
@@ -153,7 +162,14 @@ impl Reader {
                 None => self.strange_lines.add(self.number, text),
             },
             _ => match line::split(text) {
-                Some((head, body)) => return self.event_line(&head, body, may_hold),
+                Some((head, body)) => {
+                    let is_taken = self.event_line(&head, body, may_hold);
+                    if is_taken && self.header.latency.is_none() {
+                        self.ended = fragment::end_of_section(text, &head, body)
+                            .or(self.ended.take().filter(|_| body.starts_with("<stack trace>")));
+                    }
+                    return is_taken;
+                }
                 None => return self.other_line(text, may_hold),
             },
         }
@@ -346,6 +362,9 @@ impl Reader {
             self.commented_lines();
         }
         self.analyses.end();
+        if let Some(ended) = self.ended.take().filter(|_| self.collected.read <= MOST_OF_A_FRAGMENT) {
+            self.header.fragment(ended);
+        }
         self.collected.end(self.number);
     }
 

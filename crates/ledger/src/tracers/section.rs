@@ -66,7 +66,9 @@ pub(super) fn section(
     let rest: Ns = parts.iter().skip(PARTS).map(|part| part.time).sum();
     parts.truncate(PARTS);
     let first = within.iter().find_map(Line::function).map(|function| lines.name(function).to_owned());
-    let opened_by = trace.started_at.clone().or(first);
+    // An excerpt of its end does not show its beginning.
+    let is_end = within.first().is_some_and(|line| (line.at - start).0.saturating_mul(10) > latency.0);
+    let opened_by = trace.started_at.clone().or(first.filter(|_| !is_end));
     let context = context(info, trace, lines, within, opened_by.as_deref());
     let thread = trace.task.map(|task| {
         let known = timeline

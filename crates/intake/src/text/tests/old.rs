@@ -192,3 +192,28 @@ fn the_index_in_front_of_a_buffered_line_is_no_part_of_a_name() {
     assert!(events.last().is_some_and(switched), "{events:?}");
     assert!(source.comms().contains(&(Tid(66), Comm::from("kswapd0"))), "{:?}", source.comms());
 }
+
+#[test]
+fn the_end_of_a_critical_section_shows_its_length_without_a_header() {
+    let text = "      sh-65        1d..2. 1491us : rpm_suspend <-pm_suspend\n\
+                \x20     sh-65        1d..1. 1529us : _raw_spin_unlock_irqrestore <-uart_write\n\
+                \x20     sh-65        1d..1. 1533us+: tracer_hardirqs_on <-uart_write\n\
+                \x20     sh-65        1d..1. 1544us : <stack trace>\n => uart_write\n => n_tty_write\n";
+    let (events, latency, info) = latency(text);
+    assert_eq!(
+        (latency.tracer, latency.latency, latency.cpu),
+        (LatencyTracer::Irqsoff, Ns::from_us(1533), Cpu(1))
+    );
+    assert_eq!(latency.ended_at.as_deref(), Some("uart_write"));
+    assert_eq!(latency.task.map(|task| task.tid), Some(Tid(65)));
+    assert_eq!(info.format, "irqsoff without its header");
+    assert!(events.len() >= 4, "{events:?}");
+    // Of other tracers, and in the middle of a text, such a line is a function's.
+    for other in [
+        format!("{text}      sh-65        1d..1. 1550us : do_it <-uart_write\n"),
+        text.replace("1533us+", "12.345678"),
+        format!("# tracer: wakeup\n{text}"),
+    ] {
+        assert!(all(&other).1.latency.is_none(), "{other}");
+    }
+}

@@ -2,7 +2,7 @@
 
 use super::latency::{latency_trace, named, section_of};
 use super::{event, frame, function};
-use whylate_base::{Severity, Tid};
+use whylate_base::{Ns, Severity, Tid};
 use whylate_events::{Event, LatencyTracer, TraceInfo};
 use whylate_ledger::{CpuContext, CriticalSection};
 
@@ -175,4 +175,19 @@ fn without_its_header_a_section_is_as_long_as_its_lines() {
         frame(900_000, 812, "c"),
     ];
     assert_eq!(section_of(info, events).1.latency.0, 60_000);
+}
+
+#[test]
+fn of_the_end_of_a_section_alone_the_beginning_is_not_known() {
+    let mut info = latency_trace(LatencyTracer::Irqsoff, 1_533_000, "sh", 65, 0);
+    info.latency.as_mut().expect("of a tracer").ended_at = Some("uart_write".to_owned());
+    let lines = vec![
+        event(1_491_000, 65, "d", function("rpm_suspend")),
+        event(1_529_000, 65, "d", function("_raw_spin_unlock_irqrestore")),
+        event(1_533_000, 65, "d", function("tracer_hardirqs_on")),
+    ];
+    let section = of(info, lines).1;
+    assert_eq!((section.opened_by.as_deref(), section.closed_by.as_deref()), (None, Some("uart_write")));
+    assert!(section.unexplained >= Ns(1_491_000) && section.why.contains(", to uart_write"), "{section:#?}");
+    assert!(!section.fix.join(" ").contains("rpm_suspend"), "{:?}", section.fix);
 }
