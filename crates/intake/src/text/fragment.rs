@@ -15,7 +15,8 @@ use whylate_events::{LatencyTask, LatencyTrace, LatencyTracer};
 
 /// What a line with its head and its body shows of the section that it ends; `None` of any other line.
 pub(super) fn end_of_section(line: &str, head: &Head<'_>, body: &str) -> Option<LatencyTrace> {
-    let (function, caller) = body.split_once(" <-")?;
+    // Few lines begin so, and every line comes by here.
+    let (function, caller) = body.starts_with("trace").then(|| body.split_once(" <-"))??;
     let tracer = match function {
         "tracer_hardirqs_on" | "trace_hardirqs_on" => LatencyTracer::Irqsoff,
         "tracer_preempt_on" | "trace_preempt_on" => LatencyTracer::Preemptoff,
