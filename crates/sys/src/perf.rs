@@ -236,7 +236,6 @@ fn attributes(options: &PerfOptions) -> Attributes {
     }
     attr.sample_stack_user = options.user_stack;
     attr.clockid = libc::CLOCK_MONOTONIC;
-    attr.wakeup_watermark = WAKE_BYTES;
     let wanted = [
         (Flag::Disabled, true),
         (Flag::Inherit, options.inherit),
@@ -251,7 +250,6 @@ fn attributes(options: &PerfOptions) -> Attributes {
         (Flag::CommExec, options.mappings),
         (Flag::Task, options.mappings),
         (Flag::UseClockId, true),
-        (Flag::Watermark, true),
     ];
     wanted.into_iter().filter(|(_, is_set)| *is_set).for_each(|(flag, _)| attr.set(flag));
     attr
@@ -259,6 +257,3 @@ fn attributes(options: &PerfOptions) -> Attributes {
 
 /// `perf_event_open(2)`, `pid`.
 const ALL_THREADS: libc::pid_t = -1;
-
-/// A ring's reader is woken when so much is in it.
-const WAKE_BYTES: u32 = 128 << 10;

@@ -41,7 +41,6 @@ pub(super) enum Flag {
     Mmap = 8,
     Comm = 9,
     Task = 13,
-    Watermark = 14,
     SampleIdAll = 18,
     ExcludeKernelChain = 21,
     ExcludeUserChain = 22,

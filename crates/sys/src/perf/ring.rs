@@ -29,6 +29,7 @@ unsafe impl Send for PerfRing {}
 
 impl PerfRing {
     /// Maps a ring of `bytes`, rounded up to a power of two of pages, for an event and those that are told to write to it.
+    /// The kernel makes it readable to poll(2) when it is half full: earlier wake-ups would interrupt the sampled threads.
     ///
     /// # Errors
     /// `EPERM` when it is more than this user may lock: `kernel.perf_event_mlock_kb`, and RLIMIT_MEMLOCK beyond that;
