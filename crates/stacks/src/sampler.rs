@@ -178,7 +178,14 @@ impl StackSampler {
                     SampleSource::Wake(_) => Some(wakes.as_str()),
                     _ => continue,
                 };
-                let options = PerfOptions { inherit: false, mappings: false, ..self.options(index, source) };
+                // Of a CPU's kernel threads there is no other stack.
+                let kernel_stack = self.kernel;
+                let options = PerfOptions {
+                    inherit: false,
+                    mappings: false,
+                    kernel_stack,
+                    ..self.options(index, source)
+                };
                 let event = PerfEvent::open_on_cpu(&options, cpu)?;
                 self.prepare(&event, ring, index, filter)?;
                 opened.push(event);
@@ -215,7 +222,7 @@ impl StackSampler {
             period: source.period(),
             inherit: true,
             kernel: self.kernel,
-            kernel_stack: self.kernel,
+            kernel_stack: self.kernel && source.has_kernel_stack(),
             user_stack: self.stack_bytes,
             // Of one event alone: each would write a record of its own.
             mappings: index == 0,

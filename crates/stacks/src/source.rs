@@ -63,6 +63,12 @@ impl SampleSource {
         }
     }
 
+    /// Whether a sample has the kernel's functions as well. Those of a system call and of a wake-up in one show nothing that
+    /// the event does not, and take the longest part of a sample: a microsecond or more of the calling thread.
+    pub(crate) fn has_kernel_stack(&self) -> bool {
+        !matches!(self, SampleSource::Wake(_) | SampleSource::Syscall(_))
+    }
+
     pub(crate) fn filter(&self) -> Option<&str> {
         match self {
             SampleSource::Wake(tracepoint) | SampleSource::Syscall(tracepoint) => {
@@ -93,6 +99,20 @@ impl SampleSource {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_a_thread_asks_of_the_kernel_has_no_kernel_stack() {
+        let tracepoint = SampledTracepoint { id: 1, member: (8, 4), filter: None };
+        for (source, expected) in [
+            (SampleSource::CpuClock(Ns::from_ms(1)), true),
+            (SampleSource::SwitchOut, true),
+            (SampleSource::MajorFault, true),
+            (SampleSource::Wake(tracepoint.clone()), false),
+            (SampleSource::Syscall(tracepoint), false),
+        ] {
+            assert_eq!(source.has_kernel_stack(), expected, "{source:?}");
+        }
+    }
 
     #[test]
     fn a_tracepoints_member_is_read_at_its_place() {
