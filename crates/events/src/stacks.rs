@@ -302,6 +302,9 @@ pub enum SampleKind {
     },
     /// The thread's CPU clock: it has run for one more period.
     CpuClock,
+    /// A timer's interrupt found the thread running, such as the kernel's tick. Unlike the thread's own clock it may come at
+    /// the same place of each activation.
+    Timer,
     /// The thread woke another.
     Wake {
         /// The thread that was woken.

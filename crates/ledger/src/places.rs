@@ -242,8 +242,9 @@ fn of(
     samples.iter().copied().filter(move |sample| is_wanted(sample))
 }
 
+/// A sample of a thread that ran, by its own clock or another timer.
 fn is_clock(sample: &StackSample) -> bool {
-    sample.kind == SampleKind::CpuClock
+    matches!(sample.kind, SampleKind::CpuClock | SampleKind::Timer)
 }
 
 fn is_fault(sample: &StackSample) -> bool {
@@ -337,13 +338,13 @@ mod tests {
     }
 
     #[test]
-    fn own_work_is_where_most_samples_of_the_cpu_clock_are() {
-        use SampleKind::CpuClock;
+    fn own_work_is_where_most_samples_of_the_running_thread_are() {
+        use SampleKind::{CpuClock, Timer};
         let samples = [
             (50, LATE, CpuClock, 7),
             (200, LATE, CpuClock, 1),
             (300, LATE, CpuClock, 2),
-            (400, LATE, CpuClock, 2),
+            (400, LATE, Timer, 2),
             (450, OWNER, CpuClock, 3),
             (500, OWNER, CpuClock, 3),
             (550, OWNER, CpuClock, 3),

@@ -21,6 +21,7 @@
 
 mod called_functions;
 mod cfi;
+mod clock_period;
 mod collector;
 mod constant_calls;
 mod cost;
@@ -56,6 +57,7 @@ mod unwind;
 mod usdt;
 
 pub use called_functions::called_functions;
+pub use clock_period::{ClockPeriod, DEFAULT_PERIOD};
 pub use constant_calls::{ConstantCall, constant_calls};
 pub use files::ModuleFiles;
 pub use function_place::{FunctionPlace, FunctionPlaceError};
@@ -63,7 +65,7 @@ pub use maps::{Mapping, MapsLine, parse_maps};
 pub use mutex::{HeldMutex, MUTEX_BYTES, held_mutex};
 pub use probed_place::ProbedPlace;
 pub use sample::{UserRegisters, UserStack};
-pub use sampler::{DEFAULT_PERIOD, SamplerError, SamplerOptions, StackSampler};
+pub use sampler::{SamplerError, SamplerOptions, StackSampler};
 pub use source::SampledTracepoint;
 pub use symbols::{SymbolOptions, symbolize};
 pub use unwind::{CodePlace, MOST_FRAMES, Unwinder};

@@ -1,5 +1,6 @@
 //! Samples chosen threads while another thread of this process takes the records out and unwinds them.
 
+use crate::clock_period::{ClockPeriod, DEFAULT_PERIOD};
 use crate::collector::Collector;
 use crate::cost;
 use crate::shared::Shared;
@@ -17,11 +18,14 @@ use whylate_sys::{PerfCounter, PerfEvent, PerfOptions, PerfRing, SysError, raise
 #[derive(Clone, Debug)]
 pub struct SamplerOptions {
     /// The interval of the CPU clock of each thread.
-    pub period: Ns,
+    pub period: ClockPeriod,
     /// Bytes copied from the top of the stack with each sample.
     pub stack_bytes: u32,
     /// `sched:sched_waking`, with where its `pid` is: each wake-up by a followed thread is sampled. Needs privileges.
     pub wakes: Option<SampledTracepoint>,
+    /// The number of `timer:hrtimer_expire_entry`: where the clock is slower than asked for, a followed thread is sampled in
+    /// each timer's interrupt that finds it running, such as the tick's. Needs privileges.
+    pub timers: Option<u64>,
     /// `raw_syscalls:sys_enter`, with where its `id` is, and a filter of the calls: each is sampled. Needs privileges.
     pub syscalls: Option<SampledTracepoint>,
     /// Samples are looked at so long after they were taken, and then only those of the [chosen](StackSampler::choose)
@@ -37,6 +41,7 @@ impl Default for SamplerOptions {
             period: DEFAULT_PERIOD,
             stack_bytes: DEFAULT_STACK_BYTES,
             wakes: None,
+            timers: None,
             syscalls: None,
             chosen_after: None,
             symbols: SymbolOptions::default(),
@@ -44,8 +49,6 @@ impl Default for SamplerOptions {
     }
 }
 
-/// The default of [`SamplerOptions::period`]: 1 kHz.
-pub const DEFAULT_PERIOD: Ns = Ns::from_ms(1);
 /// The default of [`SamplerOptions::stack_bytes`]; perf's default as well.
 const DEFAULT_STACK_BYTES: u32 = 8192;
 
@@ -128,15 +131,17 @@ impl StackSampler {
             Ok((ring.cpu(), file))
         };
         let owners = rings.iter().map(duplicate).collect::<Result<Vec<_>, SysError>>()?;
-        let shared = Arc::new(Shared { sources: sources(&options, kernel), ..Shared::default() });
+        let of_interrupt = cost::of_one_interrupt();
+        let (period, is_sparse) = options.period.with_interrupts_of(of_interrupt);
+        let sources = sources(&options, period, kernel.then_some(is_sparse));
+        let shared = Arc::new(Shared { sources, ..Shared::default() });
         let mut collector = Collector::new(rings, shared.clone(), options.chosen_after);
-        let (period, stack_bytes, symbols) = (options.period, options.stack_bytes, options.symbols);
+        let (stack_bytes, symbols) = (options.stack_bytes, options.symbols);
         let of_one = kernel.then(|| cost::of_one_sample(stack_bytes)).flatten();
         let collect = move || {
             collector.run();
             let (mut stacks, files) = collector.finish();
-            let taken = i64::try_from(stacks.samples.len()).unwrap_or(i64::MAX);
-            stacks.cost = of_one.map(|one| Ns(one.0.saturating_mul(taken)));
+            stacks.cost = of_one.map(|one| cost::of(&stacks, one, of_interrupt));
             symbolize(&mut stacks, &files, &symbols);
             stacks
         };
@@ -283,12 +288,14 @@ impl Drop for StackSampler {
     }
 }
 
-/// What is sampled. What happens in the kernel, as all switches do, needs privileges.
-fn sources(options: &SamplerOptions, kernel: bool) -> Vec<SampleSource> {
+/// What is sampled. What happens in the kernel, as all switches do, needs privileges: `kernel` is whether the clock is sparse
+/// where there are any.
+fn sources(options: &SamplerOptions, period: Ns, kernel: Option<bool>) -> Vec<SampleSource> {
     let mut sources =
-        vec![SampleSource::CpuClock(options.period), SampleSource::MinorFault, SampleSource::MajorFault];
-    if kernel {
+        vec![SampleSource::CpuClock(period), SampleSource::MinorFault, SampleSource::MajorFault];
+    if let Some(is_sparse) = kernel {
         sources.push(SampleSource::SwitchOut);
+        sources.extend(options.timers.filter(|_| is_sparse).map(SampleSource::Timer));
         sources.extend(options.wakes.clone().map(SampleSource::Wake));
         sources.extend(options.syscalls.clone().map(SampleSource::Syscall));
     }
@@ -322,5 +329,20 @@ fn privileges() -> Result<(bool, Vec<String>), SamplerError> {
             Ok((false, vec![note.to_owned()]))
         }
         Err(error) => Err(error.into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_interrupts_of_other_timers_are_sampled_only_beside_a_sparse_clock() {
+        let options = SamplerOptions { timers: Some(7), ..SamplerOptions::default() };
+        let has_timers = |kernel| {
+            let sources = sources(&options, Ns::from_ms(25), kernel);
+            sources.iter().any(|source| matches!(source, SampleSource::Timer(7)))
+        };
+        assert_eq!([Some(true), Some(false), None].map(has_timers), [true, false, false]);
     }
 }

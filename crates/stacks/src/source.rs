@@ -36,6 +36,8 @@ pub(crate) enum SampleSource {
     SwitchOut,
     MinorFault,
     MajorFault,
+    /// The number of its tracepoint.
+    Timer(u64),
     Wake(SampledTracepoint),
     Syscall(SampledTracepoint),
 }
@@ -47,6 +49,7 @@ impl SampleSource {
             SampleSource::SwitchOut => PerfCounter::ContextSwitches,
             SampleSource::MinorFault => PerfCounter::MinorFaults,
             SampleSource::MajorFault => PerfCounter::MajorFaults,
+            &SampleSource::Timer(id) => PerfCounter::Tracepoint(id),
             SampleSource::Wake(tracepoint) | SampleSource::Syscall(tracepoint) => {
                 PerfCounter::Tracepoint(tracepoint.id)
             }
@@ -84,6 +87,7 @@ impl SampleSource {
         Some(match self {
             SampleSource::CpuClock(_) => SampleKind::CpuClock,
             SampleSource::SwitchOut => SampleKind::SwitchOut,
+            SampleSource::Timer(_) => SampleKind::Timer,
             SampleSource::MinorFault => SampleKind::MinorFault { address },
             SampleSource::MajorFault => SampleKind::MajorFault { address },
             SampleSource::Wake(tracepoint) => {
@@ -107,6 +111,7 @@ mod tests {
             (SampleSource::CpuClock(Ns::from_ms(1)), true),
             (SampleSource::SwitchOut, true),
             (SampleSource::MajorFault, true),
+            (SampleSource::Timer(1), true),
             (SampleSource::Wake(tracepoint.clone()), false),
             (SampleSource::Syscall(tracepoint), false),
         ] {

@@ -52,9 +52,10 @@ pub(crate) struct RecordArgs {
     /// their time
     #[arg(long)]
     pub(crate) stacks: bool,
-    /// With --stacks: the interval of the samples of running threads
-    #[arg(long, value_name = "DURATION", default_value = "1ms", requires = "stacks", value_parser = stack_period)]
-    pub(crate) stack_period: Ns,
+    /// With --stacks: the interval of the samples of running threads; unless given 1ms, or 25ms where a timer's interrupt takes
+    /// more than 5 us, as in most virtual machines
+    #[arg(long, value_name = "DURATION", requires = "stacks", value_parser = stack_period)]
+    pub(crate) stack_period: Option<Ns>,
     /// With --stacks: look for separate debug files (by build id) in this directory as well (repeatable)
     #[arg(long, value_name = "DIR", requires = "stacks")]
     pub(crate) symbols: Vec<PathBuf>,

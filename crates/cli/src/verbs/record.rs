@@ -12,6 +12,7 @@ use std::time::Duration;
 use whylate_base::Ns;
 use whylate_investigate::record::{RecordOptions, RecordReport, SessionOptions, StackOptions, record};
 use whylate_report::explain::Explained;
+use whylate_stacks::{ClockPeriod, DEFAULT_PERIOD};
 
 pub(crate) fn run(args: &RecordArgs) -> Result<ExitStatus> {
     let output = args.report();
@@ -31,7 +32,7 @@ pub(crate) fn run(args: &RecordArgs) -> Result<ExitStatus> {
         command: (!args.command.is_empty()).then(|| args.command.clone()),
         command_to_stderr: args.explain && destination.is_for_programs(),
         stacks: args.stacks.then(|| StackOptions {
-            period: args.stack_period,
+            period: args.stack_period.map_or(DEFAULT_PERIOD, ClockPeriod::Exactly),
             symbols: args.symbols.clone(),
             ..StackOptions::default()
         }),

@@ -110,6 +110,7 @@ enum Timebase {
     MajorFault,
     Wake,
     Syscall,
+    Timer,
 }
 
 impl Timebase {
@@ -121,6 +122,7 @@ impl Timebase {
             SampleKind::MajorFault { .. } => Timebase::MajorFault,
             SampleKind::Wake { .. } => Timebase::Wake,
             SampleKind::Syscall { .. } => Timebase::Syscall,
+            SampleKind::Timer => Timebase::Timer,
         }
     }
 
@@ -133,6 +135,7 @@ impl Timebase {
             Timebase::MajorFault => "major-faults",
             Timebase::Wake => "sched:sched_waking",
             Timebase::Syscall => "raw_syscalls:sys_enter",
+            Timebase::Timer => "timer:hrtimer_expire_entry",
         }
     }
 
@@ -143,7 +146,7 @@ impl Timebase {
             Timebase::SwitchOut => Some(4),
             Timebase::MinorFault => Some(6),
             Timebase::MajorFault => Some(7),
-            Timebase::Wake | Timebase::Syscall => None,
+            Timebase::Wake | Timebase::Syscall | Timebase::Timer => None,
         }
     }
 

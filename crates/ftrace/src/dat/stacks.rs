@@ -200,6 +200,7 @@ fn number_of(kind: SampleKind) -> (u8, u64) {
         SampleKind::CpuClock => (3, 0),
         SampleKind::Wake { woken } => (4, u64::from(woken.0.cast_unsigned())),
         SampleKind::Syscall { number } => (5, number.cast_unsigned()),
+        SampleKind::Timer => (6, 0),
     }
 }
 
@@ -211,6 +212,7 @@ fn kind_of(number: u8, value: u64) -> Option<SampleKind> {
         3 => SampleKind::CpuClock,
         4 => SampleKind::Wake { woken: Tid(u32::try_from(value).ok()?.cast_signed()) },
         5 => SampleKind::Syscall { number: value.cast_signed() },
+        6 => SampleKind::Timer,
         _ => return None,
     })
 }
@@ -255,6 +257,7 @@ pub(super) mod tests {
             SampleKind::CpuClock,
             SampleKind::Wake { woken: Tid(-5) },
             SampleKind::Syscall { number: -1 },
+            SampleKind::Timer,
         ];
         Stacks {
             modules: MODULE_KINDS

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 use whylate_base::{Ns, Tid};
+use whylate_stacks::ClockPeriod;
 
 /// What is not seen where call stacks cannot be sampled.
 pub(super) const NO_STACKS: &str = "page faults and the program's lines were not seen";
@@ -31,7 +32,7 @@ pub enum DoctorTarget {
 }
 
 /// What a thread spends its CPU time with is only looked at for spin locks, and for loops that read a clock.
-pub(super) const CLOCK_PERIOD: Ns = Ns::from_ms(10);
+pub(super) const CLOCK_PERIOD: ClockPeriod = ClockPeriod::AtLeast(Ns::from_ms(10));
 
 /// What it means that a call stack was lost.
 pub(super) const LOST_STACKS: &str = "page faults may be missing, and lines of system calls";

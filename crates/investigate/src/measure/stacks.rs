@@ -10,7 +10,7 @@ use whylate_base::{Cpu, Ns};
 use whylate_events::Stacks;
 use whylate_ftrace::tracefs::Tracefs;
 use whylate_probes::{ProbeThread, Spike};
-use whylate_stacks::{SamplerError, SamplerOptions, StackSampler, SymbolOptions};
+use whylate_stacks::{ClockPeriod, SamplerError, SamplerOptions, StackSampler, SymbolOptions};
 
 /// So long after samples were taken it is known whether they belong to a spike; of one that lasts longer the beginning is not
 /// known.
@@ -28,7 +28,8 @@ const LOST: &str = "a spike may have no line; choose a longer --stack-period";
 pub(super) fn start(options: &SpikeStacks, threads: &[ProbeThread]) -> Result<StackSampler, String> {
     let tracefs = Tracefs::open().map_err(|error| crate::in_full(&error))?;
     let sampler = StackSampler::start(SamplerOptions {
-        period: options.period,
+        // It interrupts what is in the way of the measuring threads, and not these.
+        period: ClockPeriod::Exactly(options.period),
         wakes: tracepoint(&tracefs, "sched", "sched_waking", "pid"),
         chosen_after: Some(KNOWN_AFTER),
         symbols: SymbolOptions {

@@ -38,6 +38,7 @@ pub fn record(options: &RecordOptions, stop: &Stop) -> Result<RecordReport, Reco
             report.notes.push("no call stack was sampled: no followed thread ran".to_owned());
         }
         report.notes.extend(stacks::notes(stacks, LOST));
+        report.notes.extend(options.stacks.as_ref().and_then(|asked| stacks::sparse(stacks, asked)));
     }
     Ok(report)
 }

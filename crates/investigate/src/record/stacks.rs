@@ -5,19 +5,19 @@ use super::session::Session;
 use super::threads::{real_time_threads, threads_of};
 use std::fs;
 use std::path::PathBuf;
-use whylate_base::{Ns, Tid};
+use whylate_base::Tid;
 use whylate_events::Stacks;
 use whylate_ftrace::format::EventFormat;
 use whylate_ftrace::tracefs::Tracefs;
 use whylate_stacks::{
-    DEFAULT_PERIOD, SampledTracepoint, SamplerError, SamplerOptions, StackSampler, SymbolOptions,
+    ClockPeriod, DEFAULT_PERIOD, SampledTracepoint, SamplerError, SamplerOptions, StackSampler, SymbolOptions,
 };
 
 /// How to sample call stacks.
 #[derive(Clone, Debug)]
 pub struct StackOptions {
     /// The interval of the CPU clock of each thread.
-    pub period: Ns,
+    pub period: ClockPeriod,
     /// Directories with separate debug files, besides `/usr/lib/debug`.
     pub symbols: Vec<PathBuf>,
     /// The system calls whose stacks are sampled, as a filter of `raw_syscalls:sys_enter`; `None` samples none.
@@ -46,6 +46,8 @@ pub(super) fn prepare(options: &StackOptions, clock: Option<&str>) -> Result<Sta
     Ok(StackSampler::start(SamplerOptions {
         period: options.period,
         wakes: tracepoint(&tracefs, "sched", "sched_waking", "pid"),
+        timers: tracepoint(&tracefs, "timer", "hrtimer_expire_entry", "hrtimer")
+            .map(|tracepoint| tracepoint.id),
         syscalls,
         symbols: SymbolOptions {
             debug_dirs: options.symbols.clone(),
@@ -99,8 +101,38 @@ pub(crate) fn tracepoint(
     Some(SampledTracepoint { id: format.id.into(), member: (field.offset, field.size), filter: None })
 }
 
+/// That running threads were sampled less often than they are elsewhere.
+pub(super) fn sparse(stacks: &Stacks, asked: &StackOptions) -> Option<String> {
+    let ClockPeriod::AtLeast(least) = asked.period else { return None };
+    let period = stacks.period;
+    (period > least).then(|| {
+        format!(
+            "a timer's interrupt takes more than 5 us on this machine: running threads were sampled each {period}, and in the \
+             interrupts of other timers; --stack-period 1ms shows more of what they did, and takes more of their time"
+        )
+    })
+}
+
 /// What the call stacks do not show, in sentences; `consequence` is what a lost one means.
 pub(crate) fn notes(stacks: &Stacks, consequence: &str) -> Vec<String> {
     let lost = (stacks.lost > 0).then(|| format!("{} call stacks were lost: {consequence}", stacks.lost));
     stacks.notes.iter().cloned().chain(lost).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use whylate_base::Ns;
+
+    #[test]
+    fn a_clock_that_is_slower_than_asked_for_is_noted() {
+        let noted = |period, sampled| {
+            let stacks = Stacks { period: sampled, ..Stacks::default() };
+            sparse(&stacks, &StackOptions { period, ..StackOptions::default() }).is_some()
+        };
+        let (one, long) = (Ns::from_ms(1), Ns::from_ms(25));
+        assert!(noted(ClockPeriod::AtLeast(one), long));
+        assert!(!noted(ClockPeriod::AtLeast(one), one));
+        assert!(!noted(ClockPeriod::Exactly(long), long));
+    }
 }

@@ -4,15 +4,18 @@ use crate::program::{compile, line};
 use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use whylate_base::Tid;
+use whylate_base::{Ns, Tid};
 use whylate_events::{Frame, SampleKind, Stacks};
-use whylate_stacks::{SamplerError, SamplerOptions, StackSampler};
+use whylate_stacks::{ClockPeriod, SamplerError, SamplerOptions, StackSampler};
 use whylate_testing::{Need, skip};
+
+/// The programs run too briefly for the interval that a virtual machine has of its own accord.
+const EACH_MS: ClockPeriod = ClockPeriod::Exactly(Ns::from_ms(1));
 
 /// Samples a program from its first byte of input to its end; `None` where that is refused.
 #[track_caller]
 pub(crate) fn sample(program: &Path, arguments: &[&str]) -> Option<(Stacks, u32)> {
-    let sampler = match StackSampler::start(SamplerOptions::default()) {
+    let sampler = match StackSampler::start(SamplerOptions { period: EACH_MS, ..SamplerOptions::default() }) {
         Ok(sampler) => sampler,
         Err(refused @ SamplerError::Refused(_)) => {
             skip(Need::Machine, refused);

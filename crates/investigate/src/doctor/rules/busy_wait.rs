@@ -5,7 +5,6 @@ use super::purpose::is_clock_read;
 use super::rule::{DoctorRule, Needs, page};
 use crate::doctor::facts::Observation;
 use crate::doctor::finding::DoctorFinding;
-use crate::doctor::options::CLOCK_PERIOD;
 use std::collections::HashMap;
 use whylate_base::{Ns, Severity, Tid};
 
@@ -27,7 +26,7 @@ fn find(observation: &Observation) -> Vec<DoctorFinding> {
     });
     lines
         .map(|line| {
-            let spent = Ns(CLOCK_PERIOD.0 * line.items.len() as i64);
+            let spent = Ns(observation.stacks.period.0 * line.items.len() as i64);
             let title = format!("{} reads a clock again and again: about {spent} of CPU time", line.name());
             // A wait that is short and meant, or a load that is made up, looks the same.
             line.finding(RULE.code, Severity::Info, title).because(WHY).fix(FIX)

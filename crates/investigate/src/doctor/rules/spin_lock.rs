@@ -5,7 +5,6 @@ use super::purpose::is_spin_lock;
 use super::rule::{DoctorRule, Needs, page};
 use crate::doctor::facts::Observation;
 use crate::doctor::finding::DoctorFinding;
-use crate::doctor::options::CLOCK_PERIOD;
 use whylate_base::{Ns, Severity};
 
 pub(super) const RULE: DoctorRule =
@@ -19,7 +18,7 @@ fn find(observation: &Observation) -> Vec<DoctorFinding> {
     let lines = by_line(observation, spins).into_iter().filter(|line| line.items.len() >= ENOUGH);
     lines
         .map(|line| {
-            let spent = Ns(CLOCK_PERIOD.0 * line.items.len() as i64);
+            let spent = Ns(observation.stacks.period.0 * line.items.len() as i64);
             let title = format!("{} spins for a lock: about {spent} of CPU time", line.name());
             line.finding(RULE.code, Severity::Warning, title).because(WHY).fix(FIX)
         })
@@ -67,6 +66,7 @@ mod tests {
             let stacks = Arc::get_mut(&mut observation.stacks).expect("one owner");
             stacks.samples = (0..count).map(|n| sample(tid, 5_000 + n, kind)).collect();
             stacks.addresses[7].locations[0].function = Some(function.into());
+            stacks.period = Ns::from_ms(10);
             let found = find(&observation);
             assert_eq!(found.len(), expected, "{what}");
             assert!(found.iter().all(|finding| finding.title.contains("30.00 ms")), "{found:?}");
