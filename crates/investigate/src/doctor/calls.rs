@@ -110,8 +110,11 @@ impl SystemCall {
     }
 }
 
-/// Calls that ordinary programs make so often that a stack of each would cost much, and whose line no rule needs.
-const WITHOUT_STACK: [SystemCall; 6] = [
+/// Calls that ordinary programs make so often that a stack of each would cost much, and whose line no rule needs; and the
+/// sleeps of a periodic thread, which have the stack with which it leaves the CPU in them.
+const WITHOUT_STACK: [SystemCall; 8] = [
+    SystemCall::Nanosleep,
+    SystemCall::ClockNanosleep,
     SystemCall::Read,
     SystemCall::Close,
     SystemCall::Dup2,
