@@ -7,6 +7,7 @@ use clap::{Args, ValueEnum};
 use rustix::thread::{Timespec, clock_nanosleep_absolute, gettid};
 use rustix::time::{ClockId, clock_gettime};
 use serde_json::json;
+use std::fs::{File, OpenOptions};
 use std::hint::black_box;
 use std::io::{PipeReader, PipeWriter, Read, Write, pipe};
 use std::path::PathBuf;
@@ -43,6 +44,7 @@ pub(super) enum Kind {
 
 impl Workload {
     pub(in crate::bench) fn run(&self) -> Result<()> {
+        let _awake = keep_cpus_awake();
         let (from, to) = pipe()?;
         let (answers, answer) = pipe()?;
         let other = match self.kind {
@@ -66,6 +68,16 @@ impl Workload {
         std::fs::write(&self.output, numbers.to_string())
             .with_context(|| format!("cannot write {}", self.output.display()))
     }
+}
+
+/// Has idle CPUs wait without a halt for as long as the file is open, as real-time programs do: how fast a CPU is after a halt
+/// depends on what else ran, and this differs by more than what is measured here (Documentation/power/pm_qos_interface.rst).
+fn keep_cpus_awake() -> Option<File> {
+    let device = "/dev/cpu_dma_latency";
+    let request = OpenOptions::new().write(true).open(device);
+    let held = request.and_then(|mut file| file.write_all(&0i32.to_ne_bytes()).map(|()| file));
+    held.inspect_err(|error| eprintln!("bench: {device}: {error}: the times include those of idle states"))
+        .ok()
 }
 
 /// Responses, due to done.
