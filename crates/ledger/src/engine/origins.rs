@@ -3,21 +3,47 @@
 use super::Engine;
 use super::syscall_table::SyscallTable;
 use crate::model::IrqKind;
+use crate::model::culprit::irq_of_thread;
 use crate::timeline::activations::{Begin, WakeCause};
 use crate::timeline::irqs::IrqId;
 use crate::timeline::links::{HandOff, Link};
 use crate::timeline::origins::{NET_RX, Origin, OriginKind, Raise, RaisedBy};
 use crate::timeline::running::Running;
 use crate::timeline::thread::Waking;
-use whylate_base::{Cpu, Ns, Tid};
-use whylate_events::{Event, Packet, PacketStep, Symbol, Work, WorkStep};
+use whylate_base::{Comm, Cpu, Ns, Tid};
+use whylate_events::{ContextFlags, Event, Packet, PacketStep, Symbol, Work, WorkStep};
 
 impl Engine<'_> {
+    /// The interrupt or softirq that is on top of a CPU, since when.
+    fn interrupt_on(&self, cpu: Cpu) -> Option<(Running, Ns)> {
+        self.timeline.cpus.get(cpu)?.interrupt().map(|frame| (frame.running, frame.start))
+    }
+
+    /// What of interrupts and softirqs makes the wake-up of a thread, since when.
+    ///
+    /// The kernel wakes the thread of an interrupt after the handler has returned, and after `irq_handler_exit`
+    /// (`__handle_irq_event_percpu()`, `kernel/irq/handle.c`).
+    pub(super) fn interrupt_that_wakes(&self, event: &Event, comm: Comm) -> Option<(Running, Ns)> {
+        let on_top = self.interrupt_on(event.cpu);
+        let handled = || {
+            let (irq, _) = irq_of_thread(comm.as_str())
+                .filter(|_| event.context.flags.contains(ContextFlags::HARDIRQ))?;
+            let (id, since) = self.timeline.origins.last_handled(event.cpu)?;
+            (self.timeline.irqs.get(id).0 == Some(irq)).then_some((Running::Irq(id), since))
+        };
+        match on_top {
+            // It came upon a softirq.
+            Some((Running::Softirq(_), _)) => handled().or(on_top),
+            Some(_) => on_top,
+            None => handled(),
+        }
+    }
+
     /// What the current context shows of where a wake-up that it makes began; `None` where it began here.
-    pub(super) fn origin(&self, at: Ns, event: &Event) -> Option<Origin> {
+    pub(super) fn origin(&self, at: Ns, event: &Event, interrupt: Option<(Running, Ns)>) -> Option<Origin> {
         let on = event.cpu;
         let tid = event.context.tid;
-        let origin = match self.timeline.cpus.get(on)?.interrupt().map(|frame| (frame.running, frame.start)) {
+        let origin = match interrupt {
             Some((Running::Irq(id), since)) => self.device(id).then_some(Origin {
                 kind: OriginKind::Irq(id),
                 since,
@@ -87,8 +113,7 @@ impl Engine<'_> {
 
     /// `softirq_raise`
     pub(super) fn softirq_raised(&mut self, at: Ns, event: &Event, vec: u32) {
-        let frame = self.timeline.cpus.get(event.cpu).and_then(|cpu| cpu.interrupt());
-        let by = match frame.map(|frame| (frame.running, frame.start)) {
+        let by = match self.interrupt_on(event.cpu) {
             Some((Running::Irq(id), since)) if self.device(id) => RaisedBy::Irq(id, since),
             Some(_) => RaisedBy::Other,
             None if event.context.tid.is_idle() || event.context.flags.in_interrupt() => RaisedBy::Other,
@@ -144,7 +169,8 @@ impl Engine<'_> {
             WorkStep::Queued => {
                 let by = self.in_thread(event);
                 let function = self.timeline.origins.name_id(work.function);
-                let origin = self.origin(at, event);
+                let interrupt = self.interrupt_on(event.cpu);
+                let origin = self.origin(at, event, interrupt);
                 let (since, sender) =
                     (origin.map_or(at, |origin| origin.since), origin.and_then(|one| one.by));
                 let kind = match origin.map(|origin| origin.kind) {

@@ -55,7 +55,8 @@ impl Engine<'_> {
             let cause = WakeCause::Timer { cpu: event.cpu, hard_due: firing.hard_due, expirer };
             return Waking { at, due: firing.due.min(at), cause, origin: None, comm, prio };
         }
-        let cause = match cpu.interrupt().map(|frame| frame.running) {
+        let interrupt = self.interrupt_that_wakes(event, comm);
+        let cause = match interrupt.map(|(running, _)| running) {
             Some(Running::Irq(id)) => WakeCause::Irq(id),
             Some(Running::Softirq(vec)) => WakeCause::Softirq(vec),
             _ if event.context.flags.in_interrupt() || event.context.tid.is_idle() => WakeCause::Unseen,
@@ -64,7 +65,7 @@ impl Engine<'_> {
             }
             _ => WakeCause::Thread(event.context.tid),
         };
-        let origin = self.origin(at, event);
+        let origin = self.origin(at, event, interrupt);
         Waking { at, due: origin.map_or(at, |origin| origin.since), cause, origin, comm, prio }
     }
 

@@ -75,9 +75,14 @@ impl Culprit {
     /// handler has a thread of its own, `irq/27-s-eth0` (`kernel/irq/manage.c`).
     pub(crate) fn irq_thread(&self) -> Option<(u32, &str)> {
         let Culprit::Task { comm, .. } = self else { return None };
-        let (irq, action) = comm.as_str().strip_prefix("irq/")?.split_once('-')?;
-        Some((irq.parse().ok()?, action.strip_prefix("s-").unwrap_or(action)))
+        irq_of_thread(comm.as_str())
     }
+}
+
+/// The number and the action of the interrupt whose thread has this name (`setup_irq_thread()`, `kernel/irq/manage.c`).
+pub(crate) fn irq_of_thread(comm: &str) -> Option<(u32, &str)> {
+    let (irq, action) = comm.strip_prefix("irq/")?.split_once('-')?;
+    Some((irq.parse().ok()?, action.strip_prefix("s-").unwrap_or(action)))
 }
 
 /// A softirq's name, as `/proc/softirqs` has it (`include/linux/interrupt.h`).

@@ -104,6 +104,8 @@ pub(crate) struct Sent {
 struct OnCpu {
     raises: [Option<Raise>; SOFTIRQS],
     runs: [Option<SoftirqRun>; SOFTIRQS],
+    /// The interrupt whose handler began there last, and when.
+    handled: Option<(IrqId, Ns)>,
     /// The packet that a thread sends there: its address, since when, and the thread.
     sending: Option<(u64, Ns, Option<Tid>)>,
     /// The packet that is received there, and by which thread.
@@ -164,6 +166,14 @@ impl Origins {
     /// A device's handler begins.
     pub(crate) fn handler(&mut self, id: IrqId, at: Ns, cpu: Cpu) {
         self.handlers.insert(id.index(), (at, cpu));
+        if let Some(on) = self.on(cpu) {
+            on.handled = Some((id, at));
+        }
+    }
+
+    /// The interrupt whose handler began last on a CPU, and when.
+    pub(crate) fn last_handled(&self, cpu: Cpu) -> Option<(IrqId, Ns)> {
+        self.cpus.get(cpu.index())?.handled
     }
 
     /// When the handler of an interrupt last began, and where.

@@ -310,6 +310,12 @@ impl Scene {
         self.event(EventKind::IrqExit { irq }).flag(ContextFlags::HARDIRQ, false)
     }
 
+    /// A device's handler has returned, and the kernel wakes the thread of the interrupt, still in the interrupt.
+    pub(crate) fn irq_exit_wakes(self, irq: u32, thread: Thread, cpu: u32) -> Scene {
+        let scene = self.event(EventKind::IrqExit { irq }).wake(thread, cpu);
+        scene.flag(ContextFlags::HARDIRQ, false)
+    }
+
     /// Entry of an architecture's vector, such as the local timer's.
     pub(crate) fn vector(self, name: &str) -> Scene {
         self.flag(ContextFlags::HARDIRQ, true).event(EventKind::VectorEntry { name: name.into() })
