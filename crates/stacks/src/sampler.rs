@@ -340,7 +340,7 @@ mod tests {
     fn the_interrupts_of_other_timers_are_sampled_only_beside_a_sparse_clock() {
         let options = SamplerOptions { timers: Some(7), ..SamplerOptions::default() };
         let has_timers = |kernel| {
-            let sources = sources(&options, Ns::from_ms(25), kernel);
+            let sources = sources(&options, Ns::from_ms(10), kernel);
             sources.iter().any(|source| matches!(source, SampleSource::Timer(7)))
         };
         assert_eq!([Some(true), Some(false), None].map(has_timers), [true, false, false]);

@@ -52,7 +52,7 @@ pub(crate) struct RecordArgs {
     /// their time
     #[arg(long)]
     pub(crate) stacks: bool,
-    /// With --stacks: the interval of the samples of running threads; unless given 1ms, or 25ms where a timer's interrupt takes
+    /// With --stacks: the interval of the samples of running threads; unless given 1ms, or 10ms where a timer's interrupt takes
     /// more than 5 us, as in most virtual machines
     #[arg(long, value_name = "DURATION", requires = "stacks", value_parser = stack_period)]
     pub(crate) stack_period: Option<Ns>,

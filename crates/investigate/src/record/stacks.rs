@@ -130,7 +130,7 @@ mod tests {
             let stacks = Stacks { period: sampled, ..Stacks::default() };
             sparse(&stacks, &StackOptions { period, ..StackOptions::default() }).is_some()
         };
-        let (one, long) = (Ns::from_ms(1), Ns::from_ms(25));
+        let (one, long) = (Ns::from_ms(1), Ns::from_ms(10));
         assert!(noted(ClockPeriod::AtLeast(one), long));
         assert!(!noted(ClockPeriod::AtLeast(one), one));
         assert!(!noted(ClockPeriod::Exactly(long), long));
