@@ -115,7 +115,9 @@ pub(crate) fn of(
     let cpu =
         of_verdict().max_by_key(|segment| segment.length()).map_or(activation.cpu, |segment| segment.cpu);
     let raised_by = by.and_then(|by| timeline.raiser(&by, cpu, activation.due));
-    let late_cpus = timeline.threads.get(activation.tid).map(|thread| thread.affinity.used_cpus());
+    // Nothing is advised about what was in time.
+    let late = timeline.threads.get(activation.tid).filter(|_| !on_time);
+    let late_cpus = late.map(|thread| thread.affinity.used_cpus());
     let advised = Advised {
         by: by.as_ref(),
         priority: Some(activation.priority),

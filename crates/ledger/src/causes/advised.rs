@@ -154,6 +154,12 @@ impl<'a> Advised<'a> {
         }
     }
 
+    /// That fix, in words.
+    pub(crate) fn culprit_moved(&self) -> AdvisedFix {
+        let text = format!("move {} to another CPU: taskset -pc CPUS TID", self.the_culprit());
+        AdvisedFix::new(text, self.move_culprit())
+    }
+
     /// The culprit gets a priority below that of the late thread.
     pub(crate) fn lower_culprit(&self) -> Action {
         let Some(Culprit::Task { priority, .. }) = self.by else { return Action::by_hand(UNNAMED) };

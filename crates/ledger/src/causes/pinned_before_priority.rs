@@ -34,7 +34,7 @@ fn advice(of: &Advised<'_>) -> Vec<AdvisedFix> {
             of.demote_culprit(),
         )
     } else {
-        AdvisedFix::new(format!("move {by} to another CPU: taskset -pc CPUS TID"), of.move_culprit())
+        of.culprit_moved()
     };
     vec![
         AdvisedFix::by_hand("call sched_setscheduler first and sched_setaffinity second", ITS_PROGRAM),

@@ -26,7 +26,7 @@ fn advice(of: &Advised<'_>) -> Vec<AdvisedFix> {
     let by = of.the_culprit();
     vec![
         AdvisedFix::by_hand(format!("find out why {by} does not leave the CPU"), THEIR_PROGRAM),
-        AdvisedFix::new(format!("move {by} to another CPU: taskset -pc CPUS TID"), of.move_culprit()),
+        of.culprit_moved(),
         AdvisedFix::new(
             "run whylate guard or stalld, or leave the fair server on: each gives starving threads some time",
             run_guard(),

@@ -8,7 +8,7 @@ use whylate_base::{AdvisedFix, Priority};
 pub(crate) fn expirer(expirer: &Culprit, of: &Advised<'_>) -> Vec<AdvisedFix> {
     let by = of.the_culprit();
     let Culprit::Task { tid, comm, .. } = expirer else { return Vec::new() };
-    let moved = AdvisedFix::new(format!("move {by} to another CPU: taskset -pc CPUS TID"), of.move_culprit());
+    let moved = of.culprit_moved();
     if of.late_is_fair() {
         // With its timer in time, it would wait behind the culprit itself.
         let raised = AdvisedFix::new(
