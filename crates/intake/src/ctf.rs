@@ -14,6 +14,11 @@ pub(crate) const METADATA: &str =
 pub(crate) const ADVICE: &str = "convert its directory: babeltrace2 DIRECTORY > trace.txt; record it with the threads in \
                                  front of the events: lttng add-context -k -t procname -t tid";
 
+/// How a stream of events begins, in either byte order.
+pub(crate) const STREAM_BEGINS: [&[u8]; 2] = [b"\xc1\x1f\xfc\xc1", b"\xc1\xfc\x1f\xc1"];
+/// How `metadata` begins: as text, or in packets of either byte order.
+pub(crate) const METADATA_BEGINS: [&[u8]; 3] = [b"/* CTF 1.", b"\x57\x1d\xd1\x75", b"\x75\xd1\x1d\x57"];
+
 /// LTTng's own directories are nested as `SESSION/ust/uid/1000/64-bit`.
 const DEEPEST: u32 = 5;
 /// So many entries of a directory are looked at.
@@ -36,13 +41,9 @@ fn is_below(path: &Path, depth: u32) -> bool {
             .any(|entry| is_below(&entry.path(), depth + 1))
 }
 
-/// As text, or in packets of either byte order.
 fn is_metadata(path: &Path) -> bool {
     let mut start = Vec::new();
     let is_read =
         path.is_file() && File::open(path).is_ok_and(|file| file.take(16).read_to_end(&mut start).is_ok());
-    is_read
-        && [&b"/* CTF 1."[..], b"\x57\x1d\xd1\x75", b"\x75\xd1\x1d\x57"]
-            .iter()
-            .any(|begin| start.starts_with(begin))
+    is_read && METADATA_BEGINS.iter().any(|begin| start.starts_with(begin))
 }

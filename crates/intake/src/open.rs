@@ -26,11 +26,11 @@ const NOT_READ: &[(&[u8], &str, &str)] = &[
     (b"\xfd7zXZ\0", "xz-compressed", "decompress it first: unxz"),
     (b"BZh", "bzip2-compressed", "decompress it first: bunzip2"),
     (b"\x7fELF", "a program", "give a trace that was recorded of it"),
-    (b"\xc1\x1f\xfc\xc1", ctf::STREAM, ctf::ADVICE),
-    (b"\xc1\xfc\x1f\xc1", ctf::STREAM, ctf::ADVICE),
-    (b"\x57\x1d\xd1\x75", ctf::METADATA, ctf::ADVICE),
-    (b"\x75\xd1\x1d\x57", ctf::METADATA, ctf::ADVICE),
-    (b"/* CTF 1.", ctf::METADATA, ctf::ADVICE),
+    (ctf::STREAM_BEGINS[0], ctf::STREAM, ctf::ADVICE),
+    (ctf::STREAM_BEGINS[1], ctf::STREAM, ctf::ADVICE),
+    (ctf::METADATA_BEGINS[0], ctf::METADATA, ctf::ADVICE),
+    (ctf::METADATA_BEGINS[1], ctf::METADATA, ctf::ADVICE),
+    (ctf::METADATA_BEGINS[2], ctf::METADATA, ctf::ADVICE),
 ];
 
 /// Opens the trace at `path`, whatever its format, to yield events of the `wanted` kinds.

@@ -16,6 +16,7 @@
 use super::counted::{Counted, Source, Unit};
 use super::error::Broken;
 use super::sections;
+use super::xenomai::clock;
 use whylate_base::{Cpu, Ns};
 use whylate_stats::Run;
 
@@ -46,11 +47,7 @@ fn one(text: &str) -> Option<Result<Run, Broken>> {
         digits.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok().map(Cpu)
     });
     let period = comment("sampling period").and_then(|period| period.split(' ').next()?.parse().ok());
-    let elapsed = comment("duration (hhmmss)").and_then(|time| {
-        let mut parts = time.trim().split(':').map(|part| part.parse::<i64>().ok());
-        let seconds = (parts.next()??, parts.next()??, parts.next()??);
-        Some(Ns::from_ms(1000 * (3600 * seconds.0.min(1 << 20) + 60 * seconds.1 + seconds.2)))
-    });
+    let elapsed = comment("duration (hhmmss)").and_then(clock).map(Ns::from_secs);
     let total = comment("sample count").and_then(|count| count.trim().parse().ok());
     let mut thread = Counted {
         cpu,

@@ -255,7 +255,7 @@ impl End {
 }
 
 /// Seconds of `00:01:00`.
-fn clock(text: &str) -> Option<i64> {
+pub(super) fn clock(text: &str) -> Option<i64> {
     let mut parts = text.trim().split(':').map(|part| part.parse::<u32>().ok().map(i64::from));
     let mut part = || parts.next()?;
     let (hours, minutes, seconds) = (part()?, part()?, part()?);

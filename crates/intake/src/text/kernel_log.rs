@@ -2,7 +2,7 @@
 
 /// What the message in a line of the kernel's log is about; `None` for other lines.
 pub(super) fn message(line: &str) -> Option<&'static str> {
-    const MESSAGES: [(&[&str], &str); 19] = [
+    const MESSAGES: [(&[&str], &str); 18] = [
         (&["RT throttling activated"], RT_THROTTLING),
         (&["DL replenish lagged"], DL_REPLENISH),
         (&["soft lockup"], "a thread kept a CPU in the kernel for 20 s or more (soft lockup)"),
@@ -12,7 +12,6 @@ pub(super) fn message(line: &str) -> Option<&'static str> {
         (&["hogged CPU for >"], "a work item of a workqueue ran for long without a sleep"),
         (&["BUG: workqueue lockup"], "the work items of a workqueue did not come to run"),
         (&["detected stall"], RCU),
-        (&["self-detected stall"], RCU),
         (&["kthread starved for", "jiffies"], RCU),
         (&["local_softirq_pending"], NOHZ),
         (&["local softirq work is pending"], NOHZ),
