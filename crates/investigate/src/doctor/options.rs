@@ -32,7 +32,7 @@ pub enum DoctorTarget {
 }
 
 /// What a thread spends its CPU time with is only looked at for spin locks, and for loops that read a clock.
-pub(super) const CLOCK_PERIOD: ClockPeriod = ClockPeriod::AtLeast(Ns::from_ms(10));
+pub(super) const CLOCK_PERIOD: ClockPeriod = ClockPeriod::Exactly(Ns::from_ms(10));
 
 /// What it means that a call stack was lost.
 pub(super) const LOST_STACKS: &str = "page faults may be missing, and lines of system calls";
