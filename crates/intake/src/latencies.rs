@@ -114,6 +114,8 @@ fn is_json(text: &str) -> bool {
 /// what a tool prints at the line's start; only the samples of `cyclictest -v` begin with blanks themselves.
 fn lines(text: &str) -> String {
     let text = text.replace("\r\n", "\n").replace('\r', "\n").replace("\x1b[1A", "");
+    // A page that broke a line as a shell would.
+    let text = text.replace(" \\\n", " ");
     let is_indented = |line: &str| line.starts_with([' ', '\t']);
     if !text.lines().any(is_indented) {
         return text;

@@ -131,6 +131,7 @@ pub(super) fn is_own(line: &str) -> bool {
 
 /// Adds what the rest of the text has.
 fn with_comments(text: &str, source: Source, mut run: Run) -> Run {
+    run.interval = intervals(text).first().copied();
     run.notes.extend(unit_in_doubt(&run, source.unit));
     run.notes.extend(dma_latency(text));
     let ours = |name: &str| {
@@ -142,7 +143,6 @@ fn with_comments(text: &str, source: Source, mut run: Run) -> Run {
             value.clone_into(own);
         }
     }
-    run.interval = intervals(text).first().copied();
     run
 }
 
@@ -186,24 +186,35 @@ fn source(text: &str) -> Source {
     Source { tool, probe, unit }
 }
 
-/// `-N` makes two columns wider: `Act:   25531` has room for eight digits, where `Act:   24` has room for five.
+/// `-N` makes two columns wider: `Act:   25531` has room for eight digits, where `Act:   24` has room for five. All columns
+/// were that wide before there was `-N` (2006 to 2009, and in Xenomai 2), the interval's too: `I:   10000`.
 fn in_nanoseconds(status: &str) -> bool {
     let padded = |from: &str, to: &str| {
         let column = status.split_once(from).and_then(|(_, rest)| rest.split_once(to));
         column.is_some_and(|(column, _)| column.len() == 8 && column.starts_with(' '))
     };
-    padded("Act:", " Avg:") || padded("Avg:", " Max:")
+    let is_newer = status.split_once(" I:").is_some_and(|(_, rest)| !rest.starts_with(' '));
+    is_newer && (padded("Act:", " Avg:") || padded("Avg:", " Max:"))
 }
 
-/// Histograms and samples look the same with `-N` as without.
+/// Histograms and samples look the same with `-N` as without, and so does a line that was typed off. A thread that is later
+/// than its interval on average would miss most of its wake-ups.
 fn unit_in_doubt(run: &Run, unit: Unit) -> Option<String> {
     let least = run.threads.iter().filter_map(|thread| thread.histogram.min()).min()?;
-    (unit == Unit::US && least >= Ns::from_ms(1)).then(|| {
-        format!(
-            "no sample is less than {least} late: was this cyclictest -N, which counts in ns and does not print the unit? \
-             Then all latencies are a thousandth of those shown here. cyclictest's --json has the unit"
-        )
-    })
+    let means = run.threads.iter().filter_map(|thread| thread.histogram.mean());
+    let mean = means.min()?;
+    let why = match run.interval {
+        _ if unit != Unit::US => return None,
+        _ if least >= Ns::from_ms(1) => format!("no sample is less than {least} late"),
+        Some(interval) if mean > interval => {
+            format!("the mean is {mean}, and the interval of the wake-ups {interval}")
+        }
+        _ => return None,
+    };
+    Some(format!(
+        "{why}: was this cyclictest -N, which counts in ns and does not print the unit? Then all latencies are a thousandth of \
+         those shown here. cyclictest's --json has the unit"
+    ))
 }
 
 /// `000057 000041 000019`, then `# Max Latencies: 00744 22027`. With `-H` a last column sums the others up.

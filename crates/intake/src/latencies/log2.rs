@@ -33,6 +33,7 @@ pub(super) fn read(text: &str) -> Vec<Result<Run, Broken>> {
     let broken = |why: &str| Broken { tool, why: why.to_owned() };
     let mut tables: Vec<Table> = Vec::new();
     let mut key = "";
+    let mut is_below_row = false;
     // Books leave the bars out; where some lines have one, a line without it was cut.
     let has_bars = text.contains('|');
     for (number, line) in text.lines().map(str::trim).enumerate() {
@@ -50,12 +51,20 @@ pub(super) fn read(text: &str) -> Vec<Result<Run, Broken>> {
                 // Rows without a head are any numbers.
                 None => return Vec::new(),
             }
+            is_below_row = true;
+            continue;
+        } else if is_below_row && leaves_out(line) {
+            return vec![Err(broken(&format!(
+                "at line {} rows are left out ({line}): later ones may be, too",
+                number + 1
+            )))];
         } else if !tables.is_empty() && begins_as_row(line) {
             // A class that is left out may be the latest.
             return vec![Err(broken(&format!("line {} is no class with its count", number + 1)))];
         } else if line.contains(" = ") && line.len() < 80 {
             key = line;
         }
+        is_below_row = false;
     }
     tables.retain(|table| table.rows.iter().any(|row| row.count > 0));
     if tables.is_empty() {
@@ -72,6 +81,11 @@ pub(super) fn read(text: &str) -> Vec<Result<Run, Broken>> {
         };
         if table.rows.iter().any(|row| row.until.is_none() && row.count > 0) {
             return vec![Err(broken("its last class has no end, so the largest is not known"))];
+        }
+        if table.lacks_its_largest() {
+            return vec![Err(broken(
+                "the row with the most samples, the bar of which is full, is missing: later rows may be, too",
+            ))];
         }
         let name = match (table.key.as_str(), several) {
             ("", false) => "all".to_owned(),
@@ -98,9 +112,20 @@ struct Row {
     from: u64,
     until: Option<u64>,
     count: u64,
+    /// How much of its bar is drawn, in percent; `None` where it has no bar.
+    drawn: Option<usize>,
 }
 
+/// The tools draw the bar of the largest row over its whole width, or short of one sign.
+const FULL_BAR: usize = 90;
+
 impl Table {
+    /// True where the bars show that a row had more samples than any that is here.
+    fn lacks_its_largest(&self) -> bool {
+        let largest = self.rows.iter().max_by_key(|row| row.count);
+        largest.and_then(|row| row.drawn).is_some_and(|drawn| drawn < FULL_BAR)
+    }
+
     fn measured(&self, name: String, unit: u64) -> Measured {
         let ns = |units: u64| Ns(units.saturating_mul(unit).min(LONGEST) as i64);
         let mut buckets: Vec<Bucket> = self
@@ -167,35 +192,50 @@ fn class(line: &str, has_bars: bool) -> Option<Row> {
     if let Some((range, rest)) = line.split_once(':')
         && let Some((from, upto)) = range.split_once("->")
     {
-        let count = match rest.split_once('|') {
-            Some((count, _)) => count,
+        let (count, bar) = match rest.split_once('|') {
+            Some((count, bar)) => (count, Some(bar)),
             None if has_bars => return None,
-            None => rest,
+            None => (rest, None),
         };
         let upto: u64 = upto.trim().parse().ok()?;
         let row = Row {
             from: from.trim().parse().ok()?,
             until: Some(upto.saturating_add(1)),
             count: count.trim().parse().ok()?,
+            drawn: bar.map(drawn),
         };
         return Some(row);
     }
     let rest = line.strip_prefix('[').or_else(|| line.strip_prefix('('))?;
     let (range, rest) = rest.split_once([')', ']'])?;
-    let (count, _) = rest.split_once('|')?;
-    let count = count.trim().parse().ok()?;
+    let (count, bar) = rest.split_once('|')?;
+    let (count, drawn) = (count.trim().parse().ok()?, Some(drawn(bar)));
     let (from, until) = match range.split_once(',') {
         Some((from, until)) => (from.trim(), until.trim()),
         // A class of one number: `[0]`.
         None => {
             let only = number(range.trim())?;
-            return Some(Row { from: only, until: Some(only.saturating_add(1)), count });
+            return Some(Row { from: only, until: Some(only.saturating_add(1)), count, drawn });
         }
     };
     let until = if until == "..." { None } else { Some(number(until)?) };
     // Below the range of `lhist`.
     let from = if from == "..." { 0 } else { number(from)? };
-    Some(Row { from, until, count })
+    Some(Row { from, until, count, drawn })
+}
+
+/// How much of a bar is drawn, in percent: `@@@@@     |` and what stands behind it.
+fn drawn(bar: &str) -> usize {
+    let width = bar.find('|').unwrap_or(bar.len());
+    let signs = bar.bytes().take(width).filter(|sign| !sign.is_ascii_whitespace()).count();
+    (100 * signs).checked_div(width).unwrap_or(0)
+}
+
+/// `...`, `[...]`, `<snip>`, `skip...`: a mark for what a text leaves out.
+fn leaves_out(line: &str) -> bool {
+    const LONGEST: usize = 20;
+    let is_mark = line.contains("...") || line.contains('…') || line.to_ascii_lowercase().contains("snip");
+    is_mark && line.len() <= LONGEST && !line.contains(|c: char| c.is_ascii_digit())
 }
 
 /// True of a line that is a class by its beginning, whatever follows.

@@ -2,6 +2,7 @@
 
 mod endings;
 mod programs;
+mod units;
 
 use super::*;
 use proptest::prelude::*;
@@ -90,30 +91,6 @@ fn a_summary_of_cyclictest_has_no_percentiles() {
         (3262, Some(Ns(14_000)), Some(Ns(22_027_000)), None)
     );
     assert!(run.notes[0].starts_with("only minimum"), "{:?}", run.notes);
-}
-
-/// As real ones end: with `-N`, and of its siblings.
-const IN_NS: &str = "T: 0 (26243) P:80 I:1000 C:   1000 Min:  16063 Act:   25531 Avg:   41307 Max:  937027\n";
-
-#[test]
-fn the_columns_of_a_summary_tell_its_unit() {
-    let all = run(IN_NS).all();
-    assert_eq!((all.min(), all.max()), (Some(Ns(16_063)), Some(Ns(937_027))));
-    // 10 ms and more fill the column of a summary in us, too.
-    let late = IN_NS.replace("Act:   25531", "Act:10025531").replace("Avg:   41307", "Avg:10041307");
-    assert_eq!(run(&late).all().max(), Some(Ns(937_027_000)));
-    // A histogram has the unit of the summary beside it.
-    let status = IN_NS.replace("937027", "  1025");
-    let both = HISTOGRAM.replace("# Histogram\n", &format!("{status}# Histogram\n"));
-    assert_eq!((run(&both).threads.len(), run(&both).all().max()), (2, Some(Ns(1_026))));
-}
-
-#[test]
-fn a_unit_that_nothing_tells_is_doubted() {
-    let doubted = |text: &str| run(text).notes.iter().any(|note| note.contains("cyclictest -N"));
-    assert!(!doubted(HISTOGRAM) && !doubted(IN_NS));
-    assert!(doubted("       0:       0:   21000\n       0:       1:   20000\n"));
-    assert!(!doubted("       0:       0:   21000\n       0:       1:     200\n"));
 }
 
 #[test]

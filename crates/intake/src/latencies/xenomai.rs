@@ -92,9 +92,14 @@ fn run(text: &str, setup: &Setup<'_>, source: Source) -> Result<Run, Broken> {
         };
         return Err(source.broken(why.to_owned()));
     }
-    let seconds = seconds(text, &end, source)?;
+    let (seconds, broken) = seconds(text, &end, source)?;
     let tables = Tables::of(text).map_err(|why| source.broken(why))?;
     let mut notes = Vec::new();
+    if broken > 0 {
+        notes.push(format!(
+            "{broken} of its {seconds} lines of a second are broken: all figures are those of the line RTS"
+        ));
+    }
     let mut thread = Counted {
         cpu: setup.cpu,
         name: setup.cpu.map_or("thread 0".to_owned(), |cpu| format!("CPU {}", cpu.0)),
@@ -137,23 +142,25 @@ fn run(text: &str, setup: &Setup<'_>, source: Source) -> Result<Run, Broken> {
     Ok(Run { interval: setup.period, elapsed: Some(Ns::from_secs(end.elapsed)), ..run })
 }
 
-/// How many seconds have a line. None of them can show more than the line RTS, which is of all of them.
-fn seconds(text: &str, end: &End, source: Source) -> Result<u64, Broken> {
-    let mut seconds = 0;
+/// How many seconds have a line, and how many of these lines are broken. None of them can show more than the line RTS,
+/// which is of all of them.
+fn seconds(text: &str, end: &End, source: Source) -> Result<(u64, u64), Broken> {
+    let (mut seconds, mut broken) = (0, 0);
     for line in text.lines().filter(|line| Row::of(line) == Some(Row::Second)) {
+        seconds += 1;
         let mut fields = line.split('|').skip(1).map(nanoseconds);
         let mut field = || fields.next().flatten();
         let (Some(min), Some(_), Some(max)) = (field(), field(), field()) else {
-            return Err(source.broken(format!("the line {line:?} is not whole")));
+            broken += 1;
+            continue;
         };
         if min < end.min || max > end.max {
             let why =
                 format!("the line {line:?} has what is beyond its line RTS: numbers are missing or changed");
             return Err(source.broken(why));
         }
-        seconds += 1;
     }
-    Ok(seconds)
+    Ok((seconds, broken))
 }
 
 /// How it measured.

@@ -75,7 +75,7 @@ fn a_class_without_a_count_is_not_left_out() {
     let rows = |tail: &str| {
         format!(
             "Tracing run queue latency... Hit Ctrl-C to end.\n     usecs               : count     distribution\n\
-             \x20       8 -> 15         : 134      |**************    |\n{tail}\n"
+             \x20       8 -> 15         : 134      |******************|\n{tail}\n"
         )
     };
     assert_eq!(run(&rows("        64 -> 127        : 3        |*                 |")).all().count(), 137);
@@ -91,6 +91,36 @@ fn a_class_without_a_count_is_not_left_out() {
             crate::latencies::read(Path::new("x"), rows(tail).as_bytes()).expect_err(tail).to_string();
         assert!(error.contains("line 4"), "{error}");
     }
+}
+
+#[test]
+fn a_histogram_whose_rows_are_left_out_is_refused() {
+    let bcc = |rows: &str| format!("     usecs               : count     distribution\n{rows}");
+    let bpftrace = |rows: &str| format!("@usecs:\n{rows}");
+    let whole = "  0 -> 1     : 90    |**********|\n  2 -> 3     : 45    |****      |\n";
+    assert_eq!(run(&bcc(whole)).all().count(), 135);
+    // bcc draws one sign less, or a `+` in the place of the last.
+    assert_eq!(run(&bcc(&whole.replace("**********|", "********* |"))).all().count(), 135);
+    let refused =
+        |text: &str| crate::latencies::read(Path::new("x"), text.as_bytes()).expect_err(text).to_string();
+    for mark in ["...", "[...]", "skip...", "<SNIP>", "[…]", "(snip)"] {
+        let error = refused(&bcc(&format!("{whole}{mark}\n")));
+        assert!(error.contains("at line 4 rows are left out"), "{error}");
+    }
+    // Below the table it stands for other tables, and text is text.
+    for rest in ["\n...\n", "...and so on, for all of the other CPUs\n"] {
+        assert_eq!(run(&bcc(&format!("{whole}{rest}"))).all().count(), 135, "{rest}");
+    }
+    for cut in [
+        bcc("  0 -> 1     : 1     |          |\n"),
+        bcc("  0 -> 1     : 1     |\n"),
+        bpftrace("[1]      40 |@@@@    |\n[2, 4)     3 |        |  <- rare\n"),
+    ] {
+        let error = refused(&format!("{}\n{cut}", bcc(whole)));
+        assert!(error.contains("the bar of which is full, is missing"), "{error}");
+    }
+    let remark = bpftrace("[1]      40 |@@@@@@@@|\n[2, 4)     3 |        |  <- rare\n");
+    assert_eq!(run(&remark).all().count(), 43);
 }
 
 /// One of the numbers was changed: which one is not known, and the maximum decides most.

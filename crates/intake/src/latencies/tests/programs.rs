@@ -418,3 +418,24 @@ fn a_histogram_whose_title_was_lost_in_the_command_above_it_is_one() {
     let run = read(Path::new("x"), text.as_bytes()).expect("a measurement");
     assert_eq!((run.all().count(), run.all().max()), (11, Some(Ns::from_us(7))));
 }
+
+#[test]
+fn a_broken_second_of_xenomai_does_not_matter_beside_its_end() {
+    let second = line(XENOMAI, "RTD|");
+    let max = second.split('|').nth(3).expect("a maximum");
+    let (before, _) = second.split_once(max).expect("its place");
+    let broken = XENOMAI.replacen(second, &format!("{before}      9.\n502|       0|"), 1);
+    let (read, whole) = (run(&broken), run(XENOMAI));
+    assert_eq!(read.threads, whole.threads);
+    assert!(has_note(&read, "1 of its 5 lines of a second are broken"), "{:?}", read.notes);
+    assert!(error(&broken.replace("RTS|", "RT |")).contains("its output was cut"));
+}
+
+#[test]
+fn a_line_that_a_page_broke_as_a_shell_would_is_one() {
+    let wrapped =
+        |text: &str| text.replace(" ns delay, ", " ns delay, \\\n").replace("std.dev. ", "std.dev. \\\n");
+    let text = wrapped(STRESS_NG_PERCENTILES);
+    assert_ne!(text, STRESS_NG_PERCENTILES);
+    assert_eq!(run(&text).threads, run(STRESS_NG_PERCENTILES).threads);
+}

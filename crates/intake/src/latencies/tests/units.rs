@@ -1,0 +1,42 @@
+//! Which unit a summary counts in.
+
+use super::{HISTOGRAM, run};
+use whylate_base::Ns;
+
+/// As real ones end: with `-N`, and of its siblings.
+const IN_NS: &str = "T: 0 (26243) P:80 I:1000 C:   1000 Min:  16063 Act:   25531 Avg:   41307 Max:  937027\n";
+
+#[test]
+fn the_columns_of_a_summary_tell_its_unit() {
+    let all = run(IN_NS).all();
+    assert_eq!((all.min(), all.max()), (Some(Ns(16_063)), Some(Ns(937_027))));
+    // 10 ms and more fill the column of a summary in us, too.
+    let late = IN_NS.replace("Act:   25531", "Act:10025531").replace("Avg:   41307", "Avg:10041307");
+    assert_eq!(run(&late).all().max(), Some(Ns(937_027_000)));
+    // A histogram has the unit of the summary beside it.
+    let status = IN_NS.replace("937027", "  1025");
+    let both = HISTOGRAM.replace("# Histogram\n", &format!("{status}# Histogram\n"));
+    assert_eq!((run(&both).threads.len(), run(&both).all().max()), (2, Some(Ns(1_026))));
+}
+
+#[test]
+fn wide_columns_of_old_summaries_are_microseconds() {
+    let old = "T: 0 (  811) P:80 I:   10000 C:   20000 Min:      17 Act:      33 Avg:     21 Max:      64\n";
+    let all = run(old).all();
+    assert_eq!((all.min(), all.max()), (Some(Ns::from_us(17)), Some(Ns::from_us(64))));
+    let signal = "T: 0 (  811) P:80 C:   20000 Min:      17 Act:      33 Avg:      21 Max:      64\n";
+    assert_eq!(run(signal).all().max(), Some(Ns::from_us(64)));
+}
+
+#[test]
+fn a_unit_that_nothing_tells_is_doubted() {
+    let status =
+        |mean| format!("T: 0 (  77) P:90 I:1000 C: 50000 Min:   611 Act:  905 Avg: {mean} Max:  7200\n");
+    let notes = |mean| run(&status(mean)).notes.join("; ");
+    assert!(notes(1_201).contains("the mean is 1.20 ms, and the interval"), "{}", notes(1_201));
+    assert!(!notes(999).contains("cyclictest -N"), "{}", notes(999));
+    let doubted = |text: &str| run(text).notes.iter().any(|note| note.contains("cyclictest -N"));
+    assert!(!doubted(HISTOGRAM) && !doubted(IN_NS));
+    assert!(doubted("       0:       0:   21000\n       0:       1:   20000\n"));
+    assert!(!doubted("       0:       0:   21000\n       0:       1:     200\n"));
+}
