@@ -15,11 +15,11 @@ pub(crate) fn run(args: &DoctorArgs) -> Result<ExitStatus> {
         return print_page(code);
     }
     let target = match args.pid {
-        Some(pid) => DoctorTarget::Process(Tid(pid)),
+        Some(pid) => DoctorTarget::of_process(Tid(pid))?,
         None if args.command.is_empty() => {
             bail!("which program? give a command after `--`, or a process with --pid")
         }
-        None => DoctorTarget::Command(args.command.clone()),
+        None => DoctorTarget::of_command(args.command.clone()),
     };
     let destination = Destination::of::<DoctorReport>(&args.output, &[])?;
     let stop = signals::stop_flags()?;

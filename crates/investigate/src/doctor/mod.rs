@@ -37,12 +37,14 @@ mod rules;
 mod run;
 mod scratch;
 mod sockets;
+mod target;
 mod untraced;
 mod watch;
 
 pub use error::DoctorError;
 pub use finding::{DoctorFinding, FoundThread};
-pub use options::{DoctorOptions, DoctorTarget};
+pub use options::DoctorOptions;
 pub use report::{CallTotal, DoctorReport, ThreadReport};
 pub use rules::{codes, page};
 pub use run::doctor;
+pub use target::DoctorTarget;

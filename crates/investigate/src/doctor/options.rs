@@ -1,9 +1,9 @@
 //! What to examine.
 
-use std::ffi::OsString;
+use super::target::DoctorTarget;
 use std::path::PathBuf;
 use std::time::Duration;
-use whylate_base::{Ns, Tid};
+use whylate_base::Ns;
 use whylate_stacks::ClockPeriod;
 
 /// What is not seen where call stacks cannot be sampled.
@@ -20,15 +20,6 @@ pub struct DoctorOptions {
     pub duration: Option<Duration>,
     /// Directories with separate debug files, besides `/usr/lib/debug`.
     pub symbols: Vec<PathBuf>,
-}
-
-/// A program to examine.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum DoctorTarget {
-    /// A program with its arguments, to start.
-    Command(Vec<OsString>),
-    /// A process that runs already, by its id or that of one of its threads.
-    Process(Tid),
 }
 
 /// What a thread spends its CPU time with is only looked at for spin locks, and for loops that read a clock.

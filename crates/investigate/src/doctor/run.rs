@@ -5,7 +5,7 @@ use super::error::DoctorError;
 use super::examine;
 use super::gather;
 use super::inversions;
-use super::options::{CLOCK_PERIOD, DoctorOptions, DoctorTarget, LOST_STACKS, NO_STACKS};
+use super::options::{CLOCK_PERIOD, DoctorOptions, LOST_STACKS, NO_STACKS};
 use super::report::DoctorReport;
 use super::scratch;
 use super::untraced;
@@ -15,10 +15,8 @@ use crate::in_full;
 use crate::record::{
     RecordError, RecordOptions, RecordReport, StackOptions, Stop, record_watched, stack_notes,
 };
-use std::fs;
-use whylate_base::Tid;
+use std::ffi::OsString;
 use whylate_ftrace::tracefs::Tracefs;
-use whylate_host::status_value;
 use whylate_ledger::WANTED;
 
 /// Observes a program until it ends, the duration is over or it is stopped, and examines what was seen.
@@ -30,11 +28,10 @@ use whylate_ledger::WANTED;
 /// # Errors
 /// [`DoctorError`]. Nothing of the observation is left then.
 pub fn doctor(options: &DoctorOptions, stop: &Stop) -> Result<DoctorReport, DoctorError> {
-    let target = Target::of(&options.target)?;
     match Tracefs::open() {
-        Ok(_) => traced(options, &target, stop),
+        Ok(_) => traced(options, stop),
         Err(error) => {
-            let mut report = untraced::observe(options, &target.processes, stop)?;
+            let mut report = untraced::observe(options, stop)?;
             report
                 .unseen
                 .insert(0, format!("system calls, locks and wake-ups were not seen: {}", in_full(&error)));
@@ -43,41 +40,14 @@ pub fn doctor(options: &DoctorOptions, stop: &Stop) -> Result<DoctorReport, Doct
     }
 }
 
-/// The program as the recording wants it.
-struct Target {
-    processes: Vec<Tid>,
-    command: Option<Vec<std::ffi::OsString>>,
-}
-
-impl Target {
-    fn of(target: &DoctorTarget) -> Result<Target, DoctorError> {
-        match target {
-            DoctorTarget::Command(command) => {
-                Ok(Target { processes: Vec::new(), command: Some(command.clone()) })
-            }
-            &DoctorTarget::Process(pid) => {
-                let gone = DoctorError::NoSuchProcess { pid };
-                let Ok(status) = fs::read_to_string(format!("/proc/{pid}/status")) else { return Err(gone) };
-                if status_value(&status, "VmSize").is_none() {
-                    let is_zombie =
-                        status_value(&status, "State").is_some_and(|state| state.starts_with('Z'));
-                    return Err(if is_zombie { gone } else { DoctorError::KernelThread { pid } });
-                }
-                let leader = status_value(&status, "Tgid").and_then(|leader| leader.parse().ok()).map(Tid);
-                Ok(Target { processes: vec![leader.unwrap_or(pid)], command: None })
-            }
-        }
-    }
-}
-
-fn traced(options: &DoctorOptions, target: &Target, stop: &Stop) -> Result<DoctorReport, DoctorError> {
+fn traced(options: &DoctorOptions, stop: &Stop) -> Result<DoctorReport, DoctorError> {
     let directory = scratch::directory()?;
     let mut recording = RecordOptions {
         output: directory.path().join("doctor.dat"),
         duration: options.duration,
-        command: target.command.clone(),
+        command: options.target.command().map(<[OsString]>::to_vec),
         command_to_stderr: options.command_to_stderr,
-        processes: target.processes.clone(),
+        processes: options.target.processes().to_vec(),
         stacks: Some(StackOptions {
             period: CLOCK_PERIOD,
             symbols: options.symbols.clone(),
@@ -87,11 +57,11 @@ fn traced(options: &DoctorOptions, target: &Target, stop: &Stop) -> Result<Docto
         ..RecordOptions::default()
     };
     let mut unseen = Vec::new();
-    let (recorded, watched) = match recorded(&recording, target, stop) {
+    let (recorded, watched) = match recorded(&recording, stop) {
         Err(RecordError::Stacks(error)) => {
             unseen.push(format!("{NO_STACKS}: {error}"));
             recording.stacks = None;
-            recorded(&recording, target, stop)?
+            recorded(&recording, stop)?
         }
         recorded => recorded?,
     };
@@ -112,12 +82,8 @@ fn traced(options: &DoctorOptions, target: &Target, stop: &Stop) -> Result<Docto
     Ok(examine::report(&observation, unseen, recorded.duration, recorded.child))
 }
 
-fn recorded(
-    recording: &RecordOptions,
-    target: &Target,
-    stop: &Stop,
-) -> Result<(RecordReport, Watch), RecordError> {
-    let mut watch = Watch::new(target.processes.clone());
+fn recorded(recording: &RecordOptions, stop: &Stop) -> Result<(RecordReport, Watch), RecordError> {
+    let mut watch = Watch::new(recording.processes.clone());
     let report = record_watched(recording, stop, |command| watch.look(command))?;
     Ok((report, watch))
 }

@@ -3,14 +3,15 @@
 use super::error::DoctorError;
 use super::examine;
 use super::gather;
-use super::options::{CLOCK_PERIOD, DoctorOptions, DoctorTarget, LOST_STACKS, NO_STACKS};
+use super::options::{CLOCK_PERIOD, DoctorOptions, LOST_STACKS, NO_STACKS};
 use super::report::DoctorReport;
 use super::watch::Watch;
 use super::{called_names, coarse_reads};
 use crate::record::{Stop, Workload, stack_notes, threads_of};
+use std::ffi::OsString;
 use std::thread;
 use std::time::{Duration, Instant};
-use whylate_base::{Ns, Tid};
+use whylate_base::Ns;
 use whylate_stacks::{SamplerError, SamplerOptions, StackSampler, SymbolOptions};
 
 /// How often the end is looked for.
@@ -20,11 +21,8 @@ const TICK: Duration = Duration::from_millis(10);
 ///
 /// # Errors
 /// [`DoctorError`]
-pub(super) fn observe(
-    options: &DoctorOptions,
-    processes: &[Tid],
-    stop: &Stop,
-) -> Result<DoctorReport, DoctorError> {
+pub(super) fn observe(options: &DoctorOptions, stop: &Stop) -> Result<DoctorReport, DoctorError> {
+    let processes = options.target.processes();
     let mut unseen = Vec::new();
     let sampler = match sampler(options) {
         Ok(sampler) => Some(sampler),
@@ -37,15 +35,13 @@ pub(super) fn observe(
         let followed = sampler.as_ref().map_or(Ok(()), |sampler| sampler.follow(tid));
         followed.map_err(|error| DoctorError::Refused { pid: tid, error })?;
     }
-    let mut workload = match &options.target {
-        DoctorTarget::Command(command) => {
-            Some(Workload::start(command, None, options.command_to_stderr, |own| {
-                let followed = sampler.as_ref().map_or(Ok(()), |sampler| sampler.follow(own));
-                Ok(followed.map_err(SamplerError::from)?)
-            })?)
-        }
-        DoctorTarget::Process(_) => None,
+    let start = |command: &[OsString]| {
+        Workload::start(command, None, options.command_to_stderr, |own| {
+            let followed = sampler.as_ref().map_or(Ok(()), |sampler| sampler.follow(own));
+            Ok(followed.map_err(SamplerError::from)?)
+        })
     };
+    let mut workload = options.target.command().map(start).transpose()?;
     let mut watch = Watch::new(processes.to_vec());
     let started = Instant::now();
     let is_over = |workload: &mut Option<Workload>| {
