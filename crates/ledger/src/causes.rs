@@ -65,6 +65,8 @@ causes! {
     IrqThreadDelayed: irq_thread_delayed,
     /// The thread of the interrupt that wakes it ran.
     IrqThread: irq_thread,
+    /// The thread that polls the network device for it waited for a CPU.
+    NapiThreadDelayed: napi_thread_delayed,
     /// The softirq that wakes it was left to a thread, which waited for a CPU.
     SoftirqDeferred: softirq_deferred,
     /// The work item that wakes it waited for a CPU.

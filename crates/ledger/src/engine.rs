@@ -98,8 +98,8 @@ impl Engine<'_> {
                     open.executes = true;
                 }
             }
-            EventKind::NapiPoll { .. }
-            | EventKind::CpuCall(_)
+            EventKind::NapiPoll { .. } => self.polled(at, event),
+            EventKind::CpuCall(_)
             | EventKind::CpuFrequency { .. }
             | EventKind::Kvm(_)
             | EventKind::HrtimerCancel { .. }

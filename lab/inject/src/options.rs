@@ -127,8 +127,6 @@ pub(crate) enum MasterFault {
     Send,
     /// A thread of lower priority works in bursts when the answer is to be received
     Receive,
-    /// Interrupts are masked when the answer is to be received
-    Masked,
 }
 
 /// What delays the round trip on the slave's machine.

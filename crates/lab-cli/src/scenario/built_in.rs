@@ -44,7 +44,6 @@ pub(super) const FILES: &[(&str, &str)] = files![
     "own-work-other"
     "page-fault"
     "page-fault-major"
-    "peer-masked"
     "peer-nothing"
     "peer-receive-late"
     "peer-send-late"

@@ -15,7 +15,7 @@ use super::precedence::{Contender, Relation};
 use super::queue::ORDINARY_DISPATCH;
 use crate::causes::Cause;
 use crate::model::Culprit;
-use crate::timeline::housekeeping::runs_softirqs;
+use crate::timeline::housekeeping::{polls_network, runs_softirqs};
 use crate::timeline::origins::{NET_RX, Origin, OriginKind};
 use crate::timeline::running::Running;
 use crate::timeline::states::State;
@@ -152,9 +152,12 @@ fn role(comm: &str, origin: &Origin) -> Role {
     if comm.starts_with("irq/") {
         return Role { waits: Cause::IrqThreadDelayed, runs: Cause::IrqThread };
     }
+    if polls_network(comm) {
+        return Role { waits: Cause::NapiThreadDelayed, runs: Cause::NapiPoll };
+    }
     let network =
         matches!(origin.kind, OriginKind::Packet { .. } | OriginKind::Irq(_) | OriginKind::Softirq(NET_RX));
-    let runs = match network && (runs_softirqs(comm) || comm.contains("napi")) {
+    let runs = match network && runs_softirqs(comm) {
         true => Cause::NapiPoll,
         false => Cause::Softirq,
     };

@@ -5,6 +5,7 @@ use super::syscall_table::SyscallTable;
 use crate::model::IrqKind;
 use crate::model::culprit::irq_of_thread;
 use crate::timeline::activations::{Begin, WakeCause};
+use crate::timeline::housekeeping::polls_network;
 use crate::timeline::irqs::IrqId;
 use crate::timeline::links::{HandOff, Link};
 use crate::timeline::origins::{NET_RX, Origin, OriginKind, Raise, RaisedBy};
@@ -80,10 +81,19 @@ impl Engine<'_> {
         if let Some(work) = origins.work_of(tid) {
             return Some(Origin { carrier: Some(tid), done_on: on, ..work });
         }
+        let thread = self.timeline.threads.get(tid)?;
+        let (comm, open) = (thread.comm(), thread.open.as_ref()?);
+        if polls_network(comm.as_str()) {
+            // What a later poll finds may have come since the poll before it.
+            let is_first_poll = origins.last_poll(tid).is_none_or(|poll| poll < open.waking);
+            let origin = open.origin.as_deref().filter(|_| is_first_poll)?;
+            return Some(Origin { carrier: Some(tid), done_on: on, ..*origin });
+        }
         // The thread of an interrupt.
-        let thread =
-            self.timeline.threads.get(tid).filter(|thread| thread.comm().as_str().starts_with("irq/"))?;
-        let Begin::Woken(WakeCause::Irq(id)) = thread.open.as_ref()?.begin else { return None };
+        let Begin::Woken(WakeCause::Irq(id)) = open.begin else { return None };
+        if !comm.as_str().starts_with("irq/") {
+            return None;
+        }
         let (since, cpu) = origins.last_handler(id)?;
         let kind = OriginKind::Irq(id);
         Some(Origin { kind, since, cpu, by: None, carrier: Some(tid), done_on: on })
@@ -134,6 +144,15 @@ impl Engine<'_> {
         let tid = event.context.tid;
         let interrupted = self.timeline.cpus.get(event.cpu).is_some_and(|cpu| cpu.interrupt().is_some());
         Some(tid).filter(|tid| !interrupted && !tid.is_idle() && !event.context.flags.in_interrupt())
+    }
+
+    /// `napi_poll`: the poll of a device's queue ends.
+    pub(super) fn polled(&mut self, at: Ns, event: &Event) {
+        if let Some(tid) = self.in_thread(event)
+            && self.timeline.threads.get(tid).is_some_and(|thread| polls_network(thread.comm().as_str()))
+        {
+            self.timeline.origins.polled(tid, at);
+        }
     }
 
     /// A packet passes a point of the network stack.

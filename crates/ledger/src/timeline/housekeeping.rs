@@ -9,24 +9,19 @@ const STOPPERS: [&str; 2] = ["migration/", "stopper/"];
 /// The threads that run softirqs, and with them the callbacks of timers.
 const SOFTIRQ_THREADS: [&str; 5] = ["ktimers/", "ksoftirqd/", "ktimersoftd/", "sirq-timer/", "sirq-hrtimer/"];
 
+/// The threads of NAPI: of a device's queue, and of the packets that other CPUs hand over (`net/core/dev.c`).
+const NAPI_THREADS: [&str; 2] = ["napi/", "backlog_napi/"];
+
 /// Real-time threads of the kernel itself. They are real-time so that they serve others, and being late is their normal
 /// life.
 pub fn is_housekeeping(comm: &str) -> bool {
-    const PER_CPU: [&str; 9] = [
-        "rcuc/",
-        "rcub/",
-        "rcuop/",
-        "rcuog/",
-        "rcuos/",
-        "cpuhp/",
-        "irq_work/",
-        "idle_inject/",
-        "backlog_napi/",
-    ];
+    const PER_CPU: [&str; 8] =
+        ["rcuc/", "rcub/", "rcuop/", "rcuog/", "rcuos/", "cpuhp/", "irq_work/", "idle_inject/"];
     const PREFIXES: [&str; 7] = ["irq/", "IRQ-", "rcu_", "sirq-", "sugov:", "kworker/", "posixcputmr"];
     const NAMES: [&str; 6] = ["oom_reaper", "khungtaskd", "watchdogd", "psimon", "hwlatd", "posix_cpu_timer"];
     is_stopper(comm)
         || runs_softirqs(comm)
+        || polls_network(comm)
         || PER_CPU.iter().chain(&PREFIXES).chain(&NAMES[5..]).any(|prefix| begins_with(comm, prefix))
         // A daemon is called watchdog: cut off, the names are the same.
         || comm.starts_with("watchdog/")
@@ -86,6 +81,11 @@ pub(crate) fn runs_softirqs(comm: &str) -> bool {
     SOFTIRQ_THREADS.iter().any(|prefix| begins_with(comm, prefix))
 }
 
+/// True of the threads that receive packets for a network device.
+pub(crate) fn polls_network(comm: &str) -> bool {
+    NAPI_THREADS.iter().any(|prefix| begins_with(comm, prefix))
+}
+
 /// True of a name that begins so, or of what is left of such a name where 8 characters are printed.
 fn begins_with(comm: &str, prefix: &str) -> bool {
     const PRINTED: usize = 8;
@@ -104,6 +104,8 @@ mod tests {
             "ktimers/12",
             "ksoftirq",
             "irq/27-eth0",
+            "napi/eth0-8193",
+            "backlog_napi/3",
             "IRQ-8",
             "rcu_preempt",
             "sugov:0",

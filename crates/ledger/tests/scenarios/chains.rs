@@ -11,6 +11,7 @@ const SENDER: Thread = rt("sender", 13, 40);
 const KSOFTIRQD: Thread = fair("ksoftirqd/1", 21);
 const KWORKER: Thread = fair("kworker/u8:2", 22);
 const IRQ_THREAD: Thread = rt("irq/27-eth0", 23, 50);
+const NAPI_THREAD: Thread = fair("napi/eth0-8193", 24);
 const NET_RX: u32 = 3;
 
 fn packet(step: PacketStep) -> EventKind {
@@ -19,6 +20,10 @@ fn packet(step: PacketStep) -> EventKind {
 
 fn work(step: WorkStep) -> EventKind {
     EventKind::Work(Work { work: 0xdef0, function: "flush_to_ldisc".into(), step })
+}
+
+fn polled() -> EventKind {
+    EventKind::NapiPoll { dev: "eth0".into(), work: 1, budget: 64 }
 }
 
 /// The victim sleeps on CPU 0, and the hog has CPU 1.
@@ -173,6 +178,58 @@ fn the_thread_of_an_interrupt_waits_for_the_cpu() {
         ],
     );
     assert_blames(worst, Cause::IrqThreadDelayed, Some(higher));
+}
+
+/// The card's interrupt wakes the thread that polls it, which is SCHED_OTHER; it gets the CPU after the hog.
+fn polled_by_a_thread() -> Scene {
+    card_interrupts().at(1_003).wake(NAPI_THREAD, 1).at(1_005).irq_exit(27).at(4_000).sleep(NAPI_THREAD)
+}
+
+#[test]
+fn a_packet_waits_for_the_napi_thread_behind_a_real_time_thread() {
+    let explained = polled_by_a_thread()
+        .at(4_030)
+        .wake(VICTIM, 0)
+        .at(4_032)
+        .event(polled())
+        .cpu(0)
+        .at(4_035)
+        .run(VICTIM)
+        .at(4_100)
+        .sleep(IDLE)
+        .explain("reader");
+    let worst = explained.worst();
+    assert_eq!(worst.due, Ns::from_us(1_000));
+    assert_charges(
+        worst,
+        &[
+            (Cause::Irq, 5),
+            (Cause::NapiThreadDelayed, 2_995),
+            (Cause::NapiPoll, 30),
+            (Cause::IdleExit, 5),
+            (Cause::OwnWork, 65),
+        ],
+    );
+    assert_blames(worst, Cause::NapiThreadDelayed, Some(HOG));
+}
+
+/// What the second poll finds may have come after the first: the hog is not accused of its delay.
+#[test]
+fn a_later_poll_has_packets_of_its_own() {
+    let explained = polled_by_a_thread()
+        .at(4_020)
+        .event(polled())
+        .at(4_030)
+        .wake(VICTIM, 0)
+        .cpu(0)
+        .at(4_035)
+        .run(VICTIM)
+        .at(4_100)
+        .sleep(IDLE)
+        .explain("reader");
+    let worst = explained.worst();
+    assert_eq!(worst.due, Ns::from_us(4_030));
+    assert_charges(worst, &[(Cause::IdleExit, 5), (Cause::OwnWork, 65)]);
 }
 
 /// The sender queues a work item on CPU 0; its kworker waits on CPU 1.

@@ -9,7 +9,6 @@
 //! the slave's machine, so the master's log has for each job whether a fault of either machine touched it: a job that none did and
 //! that is late all the same was delayed by the host, in whose time both guests run.
 
-use super::kernel::start_dropping;
 use crate::options::{MasterFault, SlaveFault};
 use crate::periodic::{JobRecord, Log, Why, sleep};
 use crate::role::Role;
@@ -40,8 +39,6 @@ const CONFIGURATION: u64 = 80;
 const ENDS: usize = 5;
 /// What a culprit works at once; a quarter more or less by seed.
 const BURST: Ns = Ns::from_ms(12);
-/// Signals dropped at once; about half a microsecond each in an emulated CPU.
-const SIGNALS: u64 = 20_000;
 
 /// A frame: what it is, its number, and whether a fault was at work where it comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -136,11 +133,6 @@ pub(super) fn master(setup: &Setup, slave: Ipv4Addr, late: MasterFault) -> Resul
         MasterFault::Send => burst(&mut threads, setup, &strikes, setup.priority + 9, Ns::from_us(300))?,
         MasterFault::Receive => {
             burst(&mut threads, setup, &strikes, setup.priority.saturating_sub(20).max(1), Ns::from_ms(1))?;
-        }
-        MasterFault::Masked => {
-            // As `irqs-off` does.
-            let strikes = strikes.clone();
-            start_dropping(&mut threads, setup, SIGNALS, move |dropping| strikes.during(dropping))?;
         }
     }
     let (pace, spin, job) = (setup.pace(), setup.spin, setup.job);

@@ -195,20 +195,8 @@ pub(super) fn preempt_off(setup: &Setup, files: u64) -> Result<Threads> {
 /// lock held and interrupts disabled (do_sigaction, kernel/signal.c).
 pub(super) fn irqs_off(setup: &Setup, signals: u64) -> Result<Threads> {
     ensure!(signals > 0, "--signals must be at least 1");
-    let mut threads = Threads::new(setup, true)?;
-    start_dropping(&mut threads, setup, signals, |dropping| dropping())?;
-    start_plain_victim(&mut threads, setup, victim(setup))?;
-    Ok(threads)
-}
-
-/// Starts a thread that drops so many signals at once, again and again; `around` calls what drops them.
-pub(super) fn start_dropping(
-    threads: &mut Threads,
-    setup: &Setup,
-    signals: u64,
-    around: impl Fn(&mut dyn FnMut()) + Send + 'static,
-) -> Result<()> {
     raise_limit(Resource::Sigpending, signals + 256)?;
+    let mut threads = Threads::new(setup, true)?;
     let spec = ThreadSpec::new(Role::Culprit, setup.culprit_name("signaller"), SchedParams::OTHER, setup.cpu);
     let (pace, ahead) = prepared(setup, Ns::from_us(300));
     threads.start(spec, move || {
@@ -216,13 +204,13 @@ pub(super) fn start_dropping(
         pace.run_by(sleep, |due| {
             let queued = (0..signals).take_while(|_| signal.queue().is_ok()).count();
             if queued > 0 && sleep(due + ahead) {
-                around(&mut || {
-                    // Neither disposition can be refused; a run without late jobs would show it.
-                    let _ = signal.drop_queued();
-                });
+                // Neither disposition can be refused; a run without late jobs would show it.
+                let _ = signal.drop_queued();
             }
         })
-    })
+    })?;
+    start_plain_victim(&mut threads, setup, victim(setup))?;
+    Ok(threads)
 }
 
 fn raise_limit(resource: Resource, least: u64) -> Result<()> {
