@@ -39,7 +39,7 @@ fn paths_that_hold_no_file() {
 #[test]
 fn contents_that_hold_no_trace() {
     type Check = fn(&OpenError) -> bool;
-    let cases: [(&[u8], Check, &str); 26] = [
+    let cases: [(&[u8], Check, &str); 34] = [
         (b"", |e| matches!(e, OpenError::Empty { .. }), "is empty"),
         (
             b"\x1f\x8b\x08\0\0\0",
@@ -139,6 +139,46 @@ fn contents_that_hold_no_trace() {
             b" 72.267374: sched_switch: prev_comm=grep prev_pid=67 prev_prio=19 prev_state=S ==> next_comm=cat\n",
             |e| matches!(e, OpenError::NotRead { .. }),
             "is events without the thread, the CPU or the time in front of them; give whole lines",
+        ),
+        (
+            b"  app-7  [001] ... sched_switch:  app:7 [4] S ==> swapper/1:0 [120]\n",
+            |e| matches!(e, OpenError::NotRead { .. }),
+            "is events without the thread, the CPU or the time",
+        ),
+        (
+            b" [003] 20.500100: sched_waking: comm=app pid=7 prio=49 target_cpu=003\n",
+            |e| matches!(e, OpenError::NotRead { .. }),
+            "is events without the thread, the CPU or the time",
+        ),
+        (
+            b"Look at:\n 31.500200 [0002]  app two[7/6]   0.104   3.018   0.012  -----> late!\n",
+            |e| matches!(e, OpenError::Table { .. }),
+            "is a table of perf sched timehist",
+        ),
+        (
+            b"=====\n   rteval (v3.5) report\n-----\n   Test run: 2023-01-02 03:04:05\n",
+            |e| matches!(e, OpenError::Table { .. }),
+            "is a table of rteval",
+        ),
+        (
+            b"hwlatdetect:  test duration 60 seconds\n   detector: tracer\n",
+            |e| matches!(e, OpenError::NotRead { .. }),
+            "without its result; give the report up to `Max Latency:`",
+        ),
+        (
+            b"   COMMAND: app PID: 7 LATENCY: 12ms start_time: 10.5s\n",
+            |e| matches!(e, OpenError::NotRead { .. }),
+            "is the output of trace-irqoff",
+        ),
+        (
+            b"Unexpected realtime delay on task 1 with period 500000\n",
+            |e| matches!(e, OpenError::NotRead { .. }),
+            "is a message of LinuxCNC",
+        ),
+        (
+            b"[WARN] [1.5]: Overrun detected! The controller manager missed its desired rate of 100 Hz.\n",
+            |e| matches!(e, OpenError::NotRead { .. }),
+            "is the log of ROS 2's controller_manager",
         ),
         (
             b"sched_switch: { cpu_id = 1 }, { prev_comm = \"swapper/1\", prev_tid = 0 }\n",

@@ -258,6 +258,7 @@ impl Reader {
         {
             self.frame(function);
         } else if self.hwlatdetect.takes(self.number, text, &mut self.analyses.breakdowns) {
+            self.other = self.other.or_else(|| tables::named(self.number, text));
         } else {
             match self.analyses.line(self.number, text) {
                 RtlaLine::Read => {}

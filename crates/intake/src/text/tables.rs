@@ -23,6 +23,7 @@ pub(super) fn named(number: u64, line: &str) -> Option<Other> {
     let table = TABLES.iter().find(|(words, ..)| is_head(words));
     table
         .map(|&(_, tool, advice)| Other::Table { tool, advice })
+        .or_else(|| is_timehist(line).then_some(Other::Table { tool: "perf sched timehist", advice: PERF }))
         .or_else(|| kernel_log::message(line).map(|meaning| Other::KernelLog { line: number, meaning }))
         .or_else(|| lacking(line).map(|(what, advice)| Other::Known { what, advice }))
 }
@@ -30,10 +31,12 @@ pub(super) fn named(number: u64, line: &str) -> Option<Other> {
 const PERF: &str = "give the recording itself (perf.data), or the output of `perf script`";
 const EVENTS: &str = "give the trace itself (trace.dat, perf.data), or its events as text";
 const RECORD: &str = "record the scheduler while it runs: `whylate record`";
+const LINUXCNC: &str = "for a comparison give the histogram of LinuxCNC's latency-histogram; for causes record it: `whylate record`";
+const RTEVAL: &str = "for a comparison run its command with a histogram, as `cyclictest -h 1000`; for causes record it: `whylate record`";
 const INTERRUPTS: &str = "record the interrupts: `whylate record`";
 
 /// Tables, by words of their heads; the first that fits.
-const TABLES: [(&[&str], &str, &str); 14] = [
+const TABLES: [(&[&str], &str, &str); 16] = [
     (&["task name", "wait time", "sch delay"], "perf sched timehist", PERF),
     (&["Task", "Runtime ms", "delay ms"], "perf sched latency", PERF),
     (&["Kwork Name", "Cpu"], "perf kwork", PERF),
@@ -47,11 +50,13 @@ const TABLES: [(&[&str], &str, &str); 14] = [
     (&["Caller", "Avg ", "Count"], "bcc's klockstat", RECORD),
     (&["Tracing off-CPU time"], "bcc's offcputime", RECORD),
     (&["atenc", "ercentiles (us"], "schbench", RECORD),
+    (&["rteval (v", ") report"], "rteval", RTEVAL),
+    (&["RTH|", "ctx switches"], "Xenomai's switchtest", RECORD),
     (&["CPU0", "CPU1"], "/proc/interrupts or /proc/softirqs", INTERRUPTS),
 ];
 
 /// What tools print of single cases, without what came before each.
-const SAMPLES: [(&[&str], &str, &str); 2] = [
+const SAMPLES: [(&[&str], &str, &str); 6] = [
     (
         &["TIME", "SOFTIRQ", "LAT(us)"],
         "the output of bcc's softirqslower, which has no cause of a latency",
@@ -62,7 +67,44 @@ const SAMPLES: [(&[&str], &str, &str); 2] = [
         "the output of bcc's criticalstat, which has the ends of a critical section and not what ran in it",
         "record it by the tracers irqsoff or preemptoff, with its functions",
     ),
+    (
+        &["COMMAND: ", "PID: ", "LATENCY: "],
+        "the output of trace-irqoff, which has stacks and not what kept interrupts off",
+        "record it by the tracer irqsoff, with its functions",
+    ),
+    (
+        &["hwlatdetect:", "test duration"],
+        "the head of a report of hwlatdetect, without its result",
+        "give the report up to `Max Latency:`",
+    ),
+    (&["realtime delay on task"], "a message of LinuxCNC: a thread came later than its period", LINUXCNC),
+    (
+        &["Overrun detected!", "controller manager missed"],
+        "the log of ROS 2's controller_manager: the work of a cycle took longer than its period, or began late",
+        RECORD,
+    ),
 ];
+
+/// The row of a table whose title was left out: `12.880093 [0003]  task[28]  0.000  0.007  0.012`.
+fn is_timehist(line: &str) -> bool {
+    let mut words = line.split_whitespace();
+    let is_ms =
+        |word: &&str| word.split_once('.').is_some_and(|(_, digits)| digits.len() == 3) && is_number(word);
+    let has_time = words.next().is_some_and(|time| {
+        is_number(time) && time.split_once('.').is_some_and(|(_, digits)| digits.len() == 6)
+    });
+    let has_cpu = words.next().is_some_and(|cpu| {
+        let cpu = cpu.strip_prefix('[').and_then(|cpu| cpu.strip_suffix(']'));
+        cpu.is_some_and(|cpu| cpu.len() == 4 && is_number(cpu))
+    });
+    let is_thread = |word: &str| word.ends_with(']') || word == "<idle>";
+    let mut rest = words.skip_while(|word| !is_thread(word)).skip(1);
+    has_time && has_cpu && rest.by_ref().take(3).filter(is_ms).count() == 3
+}
+
+fn is_number(word: &str) -> bool {
+    !word.is_empty() && word.bytes().all(|sign| sign.is_ascii_digit() || sign == b'.')
+}
 
 /// Events that lack what an explanation needs.
 fn lacking(line: &str) -> Option<(&'static str, &'static str)> {
@@ -78,14 +120,24 @@ fn lacking(line: &str) -> Option<(&'static str, &'static str)> {
             "print it with all fields, as `babeltrace2 DIRECTORY > trace.txt` does",
         ));
     }
-    const EVENTS: [&str; 5] = [
-        "sched_switch: prev_comm=",
-        "workqueue_execute_start: ",
-        "thread_noise: ",
-        "irq_noise: ",
-        "softirq_noise: ",
+    /// An event by its name and a field of it.
+    const EVENTS: [(&str, &str); 12] = [
+        ("sched_switch:", "prev_comm="),
+        ("sched_switch:", " ==> "),
+        ("sched_waking:", "comm="),
+        ("sched_wakeup:", "comm="),
+        ("sched_wakeup:", "success=1"),
+        ("hrtimer_expire_entry:", "hrtimer="),
+        ("irq_handler_entry:", "irq="),
+        ("cpu_idle:", "state="),
+        ("workqueue_execute_start: ", ""),
+        ("thread_noise: ", ""),
+        ("irq_noise: ", ""),
+        ("softirq_noise: ", ""),
     ];
-    let is_event = EVENTS.iter().any(|event| line.contains(event));
+    let is_event = EVENTS
+        .iter()
+        .any(|(event, field)| line.split_once(event).is_some_and(|(_, fields)| fields.contains(field)));
     is_event.then_some((
         "events without the thread, the CPU or the time in front of them",
         "give whole lines, as the tracefs file `trace` and `trace-cmd report` print them",
