@@ -42,6 +42,7 @@ impl Charger<'_> {
                 (Some(refill), _) => (since(&refill), refill.at, Confidence::High),
                 // The refill is yet to come.
                 (None, Some(true)) if to >= self.timeline.now => (from, to, Confidence::Medium),
+                (None, None) if self.may_lack_its_run(queue) => return None,
                 (None, Some(true) | None) => (from, to, Confidence::Low),
                 (None, Some(false)) => return None,
             };
@@ -59,6 +60,21 @@ impl Charger<'_> {
             }
         };
         by_refill.then_some(Throttled { from, to: refill.at, confidence: Confidence::Medium })
+    }
+
+    /// True where a fair thread that was woken did not run by the end of the trace, and its CPU was left idle: it may have run
+    /// where an excerpt leaves out the switches. One that was switched out as it was runnable, and then nothing ran, was stopped.
+    pub(super) fn may_lack_its_run(&self, queue: &Queue<'_>) -> bool {
+        let mut slices = queue.timeline.between(queue.from, queue.to);
+        let was_stopped = slices.next().is_some_and(|(.., slice)| {
+            slice.running == Running::Idle && slice.switched && slice.start == queue.from
+        });
+        let is_fair = queue.class_at(queue.from) == SchedClass::Fair;
+        is_fair
+            && !was_stopped
+            && queue.to >= self.timeline.now
+            && self.timeline.quota.in_use().is_none()
+            && self.was_left_idle(queue)
     }
 
     /// True when the CPU idled in a wait for longer than it takes to wake up.

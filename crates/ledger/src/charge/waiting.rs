@@ -249,7 +249,8 @@ impl Charger<'_> {
             // No cgroup has a quota, or it is a SCHED_DEADLINE thread, whose own budget does not show.
             return Charge::unexplained();
         }
-        if queue.queued == Queued::Somewhere && end - start > LONGEST_IDLE_EXIT {
+        let in_doubt = queue.queued == Queued::Somewhere || self.may_lack_its_run(queue);
+        if in_doubt && end - start > LONGEST_IDLE_EXIT {
             return Charge::unexplained();
         }
         let charge = self.late_from_idle(queue.cpu, start, end);

@@ -79,6 +79,13 @@ impl Engine<'_> {
     pub(super) fn sight(&mut self, at: Ns, event: &Event) {
         let Some(mut cpu) = self.timeline.cpus.get_mut(event.cpu) else { return };
         let last = cpu.last_event.replace(at).unwrap_or(at);
+        if !event.context.flags.contains(ContextFlags::NMI) {
+            let was_in_hardirq = cpu.in_hardirq;
+            cpu.in_hardirq = event.context.flags.contains(ContextFlags::HARDIRQ);
+            if was_in_hardirq && !cpu.in_hardirq && !event.context.is_unknown() {
+                cpu.leave_timer(last);
+            }
+        }
         if self.scheduler_clock.steps(at - last) {
             self.timeline.bandwidth.counts_finely();
         }

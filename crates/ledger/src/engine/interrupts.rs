@@ -39,6 +39,9 @@ impl Engine<'_> {
     pub(super) fn note_silence(&mut self, last: Ns, at: Ns, cpu: Cpu) {
         let Some(timeline) = self.timeline.cpus.get_mut(cpu) else { return };
         timeline.without_events = Some((last, at));
+        if at - last >= LONG_SILENCE && !timeline.records_ends {
+            timeline.leave_timer(last);
+        }
         if timeline.idle_function == Some(last) {
             timeline.sleeps.push_back((last, at));
         }

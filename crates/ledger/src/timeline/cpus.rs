@@ -52,6 +52,10 @@ pub(crate) struct CpuTimeline {
     pub(crate) leaving: Option<Leaving>,
     pub(crate) last_event: Option<Ns>,
     pub(crate) firing: Option<Firing>,
+    /// The last event showed by its flags that it happened in a hard interrupt.
+    pub(crate) in_hardirq: bool,
+    /// The end of a timer's callback was seen here: it is recorded.
+    pub(crate) records_ends: bool,
     pub(crate) late_timers: VecDeque<LateTimer>,
     pub(crate) callbacks: VecDeque<Callback>,
     pub(crate) irqs_off_samples: VecDeque<IrqsOffSample>,
@@ -184,6 +188,11 @@ impl CpuTimeline {
 
     /// A timer's callback ended: so did the interrupt that stood for it.
     pub(crate) fn exit_timer(&mut self, at: Ns) {
+        self.records_ends = true;
+        self.end_timer(at);
+    }
+
+    fn end_timer(&mut self, at: Ns) {
         if self.firing.take().is_some()
             && let Some(callback) = self.callbacks.back_mut()
         {
@@ -193,6 +202,14 @@ impl CpuTimeline {
             self.stack.pop();
             let top = self.top();
             self.push(at, top, false);
+        }
+    }
+
+    /// The interrupt that stood for a timer's callback is over, as a later event shows, and its end is not recorded: after
+    /// its last event, at `last`, it is not known to have gone on.
+    pub(crate) fn leave_timer(&mut self, last: Ns) {
+        if self.stack.last().is_some_and(|frame| frame.by_timer) {
+            self.end_timer(last);
         }
     }
 

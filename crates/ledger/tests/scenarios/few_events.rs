@@ -2,7 +2,7 @@
 
 use super::support::{IDLE, MS, Scene, Thread, assert_blames, fair, rt, sys};
 use whylate_base::{Confidence, Severity};
-use whylate_events::Fact;
+use whylate_events::{ContextFlags, Fact};
 use whylate_ledger::{Activation, Cause};
 
 const VICTIM: Thread = rt("victim", 10, 50);
@@ -186,4 +186,22 @@ fn before_the_fair_scheduler_a_better_nice_level_had_no_turn_to_wait_for() {
         explained.only().verdict.confidence
     };
     assert_eq!((confidence("2.6.12-RT"), confidence("6.12.0")), (Confidence::Low, Confidence::High));
+}
+
+/// Of the tick only the beginning of its callback is recorded, as in an excerpt. It did not go on until the next switch.
+#[test]
+fn a_callback_without_a_recorded_end_does_not_last_until_the_next_switch() {
+    const TICK: u64 = 0xffff_8881_0000_1000;
+    let ticked = |scene: Scene| {
+        let scene = scene.run(APP).at(10).sleep(IDLE).at(100).wake(VICTIM, 1).at(105).run(VICTIM);
+        scene.at(200).fire_named(TICK, "tick_sched_timer").no_longer_in_interrupt()
+    };
+    let with_flags = ticked(Scene::new().cpu(1).at(0)).at(240).sign(ContextFlags::default());
+    let without_flags = ticked(Scene::new().cpu(1).at(0)).without_contexts();
+    for scene in [with_flags, without_flags] {
+        let explained = scene.at(9 * MS).sleep(IDLE).explain("victim");
+        let activation = explained.only();
+        let is_irq = activation.ledger.iter().any(|segment| segment.cause == Cause::Irq);
+        assert!(!is_irq, "{:?}", activation.ledger);
+    }
 }

@@ -220,3 +220,16 @@ fn a_real_time_thread_has_no_such_quota() {
         .explain("worker");
     assert!(!explained.only().ledger.iter().any(|segment| segment.cause == Cause::CgroupQuota));
 }
+
+/// An excerpt lacks whatever was left out: that the thread did not run soon, it does not show.
+#[test]
+fn without_a_sign_of_quotas_a_wait_up_to_the_end_of_the_trace_accuses_none() {
+    let scene = Scene::new().cpu(1).at(0).run(OTHER).at(50).sleep(IDLE).at(100).wake(VICTIM, 1).at(200);
+    let scene = scene.run(OTHER).at(250).sleep(IDLE).at(60 * MS).sign(ContextFlags::default());
+    let explained = scene.at(90 * MS).sign(ContextFlags::default()).explain("worker");
+    assert_blames(explained.only(), Cause::Unexplained, None);
+    // One that was taken off the CPU, and the CPU left idle, was stopped.
+    let scene = Scene::new().cpu(1).at(0).run(OTHER).at(50).sleep(VICTIM).at(20 * MS).run(IDLE);
+    let explained = scene.at(90 * MS).sign(ContextFlags::default()).explain("worker");
+    assert_blames(explained.only(), Cause::CgroupQuota, None);
+}

@@ -300,6 +300,11 @@ impl Scene {
         self.event(EventKind::HrtimerExpireExit { hrtimer }).flag(ContextFlags::HARDIRQ, false)
     }
 
+    /// The interrupt is over, and its end is not recorded.
+    pub(crate) fn no_longer_in_interrupt(self) -> Scene {
+        self.flag(ContextFlags::HARDIRQ, false)
+    }
+
     /// `irq_handler_entry`
     pub(crate) fn irq(self, irq: u32, name: &str) -> Scene {
         self.flag(ContextFlags::HARDIRQ, true).event(EventKind::IrqEntry { irq, name: name.into() })
