@@ -231,11 +231,13 @@ fn drawn(bar: &str) -> usize {
     (100 * signs).checked_div(width).unwrap_or(0)
 }
 
-/// `...`, `[...]`, `<snip>`, `skip...`: a mark for what a text leaves out.
+/// `...`, `[...]`, `<snip>`, `skip...`: a mark for what a text leaves out. `Detaching...` is the tool's own.
 fn leaves_out(line: &str) -> bool {
-    const LONGEST: usize = 20;
-    let is_mark = line.contains("...") || line.contains('…') || line.to_ascii_lowercase().contains("snip");
-    is_mark && line.len() <= LONGEST && !line.contains(|c: char| c.is_ascii_digit())
+    const WORDS: [&str; 5] = ["skip", "snip", "omit", "cut", "trunc"];
+    let word: String = line.chars().filter(|c| c.is_alphanumeric()).collect::<String>().to_ascii_lowercase();
+    let is_dots = line.contains("...") || line.contains('…');
+    let is_mark = WORDS.iter().any(|mark| word.starts_with(mark)) && word.len() <= "truncated".len();
+    is_mark || is_dots && word.is_empty()
 }
 
 /// True of a line that is a class by its beginning, whatever follows.

@@ -108,7 +108,7 @@ fn a_histogram_whose_rows_are_left_out_is_refused() {
         assert!(error.contains("at line 4 rows are left out"), "{error}");
     }
     // Below the table it stands for other tables, and text is text.
-    for rest in ["\n...\n", "...and so on, for all of the other CPUs\n"] {
+    for rest in ["\n...\n", "Detaching...\n", "...and so on, for all of the other CPUs\n"] {
         assert_eq!(run(&bcc(&format!("{whole}{rest}"))).all().count(), 135, "{rest}");
     }
     for cut in [
