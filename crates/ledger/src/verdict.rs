@@ -9,7 +9,7 @@ pub(crate) use sentence::segment;
 use crate::causes::advised::Advised;
 use crate::causes::info::Usual;
 use crate::causes::{Cause, CauseGroup};
-use crate::charge::notes::{VerdictNote, is_boosted, waits_for_the_kernel};
+use crate::charge::notes::{TimerCallbacks, VerdictNote, is_boosted, waits_for_the_kernel};
 use crate::model::{Activation, Culprit, IrqKind, Segment, Trigger, Verdict};
 use crate::options::Judge;
 use crate::stats::{Charged, Stats, charged as charged_by};
@@ -114,7 +114,9 @@ pub(crate) fn of(
     let of_verdict = || judged.iter().filter(|segment| (segment.cause, segment.by) == (underlying, by));
     let cpu =
         of_verdict().max_by_key(|segment| segment.length()).map_or(activation.cpu, |segment| segment.cpu);
-    let raised_by = by.and_then(|by| timeline.raiser(&by, cpu, activation.due));
+    let raised_by = by.and_then(|by| {
+        timeline.raiser(&by, cpu, activation.due).or_else(|| armed_by(timeline, notes, &by, charged))
+    });
     // Nothing is advised about what was in time.
     let late = timeline.threads.get(activation.tid).filter(|_| !on_time);
     let late_cpus = late.map(|thread| thread.affinity.used_cpus());
@@ -151,6 +153,30 @@ pub(crate) fn of(
         verdict.fix = advice::expirer(&expirer, &advised);
     }
     verdict
+}
+
+/// The thread that armed nearly all of the timers that made the CPU's own timer interrupt so long.
+fn armed_by(timeline: &Timeline, notes: &[VerdictNote], by: &Culprit, charged: Ns) -> Option<Culprit> {
+    /// In hundredths.
+    const NEARLY_ALL: i64 = 80;
+    /// The same: beside the callbacks the kernel takes each timer from its queue, which may take it as long again.
+    const MUCH: i64 = 30;
+    if by.irq_kind() != Some(IrqKind::OwnTimer) {
+        return None;
+    }
+    let (tid, comm, at) = notes.iter().find_map(|note| {
+        let VerdictNote::Timers(TimerCallbacks { at, time, most: (_, times, spent), armed_by, .. }) = note
+        else {
+            return None;
+        };
+        let (tid, comm, armed) = (*armed_by)?;
+        let is_most = spent.0.saturating_mul(100) >= time.0.saturating_mul(NEARLY_ALL)
+            && spent.0.saturating_mul(100) >= charged.0.saturating_mul(MUCH);
+        (is_most && armed.saturating_mul(100) >= times.saturating_mul(NEARLY_ALL as usize))
+            .then_some((tid, comm, *at))
+    })?;
+    let thread = timeline.threads.get(tid).filter(|_| !tid.is_idle())?;
+    Some(Culprit::Task { tid, comm, priority: thread.priority_at(at) })
 }
 
 /// For how long the thread itself ran.

@@ -49,7 +49,7 @@ pub(crate) struct Advised<'a> {
     pub(crate) charged: Ns,
     /// For how long the late thread itself ran meanwhile.
     pub(crate) own_time: Ns,
-    /// What raised the culprit, a softirq, nearly always.
+    /// What nearly always raised the culprit, a softirq, or armed the timers of one, the CPU's own timer interrupt.
     pub(crate) raised_by: Option<&'a Culprit>,
     /// The lock is the kernel's, and not the program's.
     pub(crate) kernel_lock: bool,

@@ -127,7 +127,7 @@ pub(crate) struct LateActivation<'a> {
     /// Due to done.
     pub(crate) response: Ns,
     pub(crate) culprit: Option<&'a Culprit>,
-    /// What raised the culprit, a softirq, nearly always.
+    /// What nearly always raised the culprit, a softirq, or armed the timers of one, the CPU's own timer interrupt.
     pub(crate) raised_by: Option<&'a Culprit>,
     /// The owner of the lock that the thread waited for.
     pub(crate) lock_owner: Option<&'a Culprit>,

@@ -1,6 +1,6 @@
 //! A hard interrupt handler ran.
 
-use super::advised::{Advised, THEIR_PROGRAM};
+use super::advised::{Advised, ITS_PROGRAM, THEIR_PROGRAM, all_by_hand};
 use super::info::{Blames, CauseGroup, CauseInfo, Details, LateActivation, USE_PREEMPT_RT, Usual, page};
 use crate::model::culprit::Culprit;
 use crate::model::irq_kind::IrqKind;
@@ -25,10 +25,34 @@ pub(super) const CAUSE: CauseInfo = CauseInfo {
 fn why(late: &LateActivation<'_>) -> String {
     let LateActivation { cpu, charged, .. } = late;
     let by = late.culprit.map_or_else(String::new, |by| format!(": {by}"));
-    format!("hard interrupt handlers took {charged} of CPU {cpu}{by}")
+    let armed = late
+        .raised_by
+        .map_or_else(String::new, |by| format!("; {by} armed nearly all timers that expired in it"));
+    format!("hard interrupt handlers took {charged} of CPU {cpu}{by}{armed}")
+}
+
+/// Advice where one thread armed the timers.
+fn by_armer(of: &Advised<'_>) -> Vec<AdvisedFix> {
+    if of.is_itself() {
+        return all_by_hand(
+            ITS_PROGRAM,
+            &["let fewer timers expire at once, or arm them in a thread on another CPU"],
+        );
+    }
+    let by = of.the_culprit();
+    vec![
+        AdvisedFix::new(
+            format!("move {by} to another CPU: taskset -pc CPUS TID; timers expire where they are armed"),
+            of.move_culprit(),
+        ),
+        AdvisedFix::by_hand(format!("have {by} let fewer timers expire at once"), THEIR_PROGRAM),
+    ]
 }
 
 fn advice(of: &Advised<'_>) -> Vec<AdvisedFix> {
+    if let Some(armer) = of.about_raiser() {
+        return by_armer(&armer);
+    }
     match of.by.and_then(Culprit::irq_kind) {
         Some(IrqKind::OwnTimer) => vec![
             AdvisedFix::new(
@@ -37,7 +61,7 @@ fn advice(of: &Advised<'_>) -> Vec<AdvisedFix> {
                 of.isolate(),
             ),
             AdvisedFix::by_hand(
-                "let fewer timers expire at once, or arm them on another CPU: the evidence shows which thread armed them, \
+                "let fewer timers expire at once, or arm them on another CPU: the evidence shows which threads armed them, \
                  where timers were recorded",
                 THEIR_PROGRAM,
             ),

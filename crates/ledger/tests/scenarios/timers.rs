@@ -637,12 +637,20 @@ fn tick_with_many_timers(arming: Thread) -> Activation {
     for n in 0..40 {
         scene = scene.arm(0x1000 + n, 1_000);
     }
-    scene = scene.at(100).timer_wakes(VICTIM).at(105).run(VICTIM).at(1_000).vector("local_timer");
+    scene = scene
+        .at(50)
+        .sleep(IDLE)
+        .at(100)
+        .timer_wakes(VICTIM)
+        .at(105)
+        .run(VICTIM)
+        .at(1_000)
+        .vector("local_timer");
     for n in 0..40 {
         scene = scene.callback(0x1000 + n, "posix_timer_fn", 50);
     }
     let explained = scene.at(3_010).vector_exit("local_timer").at(3_100).sleep(IDLE).explain("victim");
-    explained.only().clone()
+    explained.worst().clone()
 }
 
 #[test]
@@ -656,6 +664,16 @@ fn an_interrupt_of_many_timers_shows_which_thread_armed_them() {
         timers.contains("posix_timer_fn ran 40 times for 2.00 ms, 40 of them armed by flood:30"),
         "{timers}"
     );
+    assert!(verdict.why.contains("flood:30 (nice 0) armed nearly all timers"), "{}", verdict.why);
+    assert!(verdict.fix[0].text.starts_with("move flood:30 (nice 0) to another CPU"), "{:?}", verdict.fix);
+}
+
+/// The late thread is not advised to move away from itself.
+#[test]
+fn a_thread_that_armed_the_timers_itself_is_to_arm_fewer() {
+    let activation = tick_with_many_timers(VICTIM);
+    let texts = texts(&activation.verdict.fix);
+    assert!(texts.starts_with("let fewer timers expire at once") && !texts.contains("taskset"), "{texts}");
 }
 
 /// The words of fixes.

@@ -155,6 +155,9 @@ fn is_controllers(path: &str) -> bool {
     path.ends_with("/cgroup.subtree_control")
 }
 
+/// Runtime and period of each CPU's fair server: `kernel/sched/debug.c`, and `dl_server_apply_params()` in `kernel/sched/deadline.c`.
+const FAIR_SERVERS: &str = "/sys/kernel/debug/sched/fair_server/";
+
 fn is_irq(path: &str) -> bool {
     path.starts_with("/proc/irq/")
 }
@@ -180,6 +183,10 @@ fn hint(path: &str, error: &io::Error, is_root: bool) -> &'static str {
         Some(Errno::BUSY) if path.contains("/cpuset.") || is_controllers(path) => {
             "; processes or groups below still use it"
         }
+        Some(Errno::BUSY) if path.starts_with(FAIR_SERVERS) => {
+            "; the bandwidth that the kernel counts for SCHED_DEADLINE does not allow it: Linux 6.12 loses the fair servers' part \
+             when it builds its scheduling domains, and then refuses each shorter runtime. 7.2 does not"
+        }
         _ => "",
     }
 }
@@ -200,6 +207,14 @@ mod tests {
         ] {
             assert_eq!(same(a, b), equal, "{a} {b}");
         }
+    }
+
+    #[test]
+    fn a_busy_fair_server_is_explained() {
+        let busy = io::Error::from(Errno::BUSY);
+        let said = hint("/sys/kernel/debug/sched/fair_server/cpu0/runtime", &busy, true);
+        assert!(said.contains("SCHED_DEADLINE"), "{said}");
+        assert_eq!(hint("/sys/kernel/debug/sched/features", &busy, true), "");
     }
 
     #[test]
