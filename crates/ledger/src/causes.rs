@@ -216,6 +216,7 @@ mod tests {
             response: Ns::from_us(90),
             culprit: Some(&culprit),
             raised_by: None,
+            carrier: None,
             lock_owner: None,
             inherited_priority: false,
             waits_to_end: false,

@@ -9,7 +9,7 @@ pub(crate) use sentence::segment;
 use crate::causes::advised::Advised;
 use crate::causes::info::Usual;
 use crate::causes::{Cause, CauseGroup};
-use crate::charge::notes::{TimerCallbacks, VerdictNote, is_boosted, waits_for_the_kernel};
+use crate::charge::notes::{TimerCallbacks, VerdictNote, carrier, is_boosted, waits_for_the_kernel};
 use crate::model::{Activation, Culprit, IrqKind, Segment, Trigger, Verdict};
 use crate::options::Judge;
 use crate::stats::{Charged, Stats, charged as charged_by};
@@ -129,6 +129,7 @@ pub(crate) fn of(
         charged,
         own_time: own_time(&activation.ledger),
         raised_by: raised_by.as_ref(),
+        carrier: carrier(notes),
         kernel_lock: waits_for_the_kernel(notes, of_verdict()),
         lock_owner: of_verdict().find_map(|segment| segment.owner.as_ref()),
     };

@@ -51,6 +51,8 @@ pub(crate) struct Advised<'a> {
     pub(crate) own_time: Ns,
     /// What nearly always raised the culprit, a softirq, or armed the timers of one, the CPU's own timer interrupt.
     pub(crate) raised_by: Option<&'a Culprit>,
+    /// The thread that was to wake the late thread, and waited for the CPU that the culprit had.
+    pub(crate) carrier: Option<&'a Culprit>,
     /// The lock is the kernel's, and not the program's.
     pub(crate) kernel_lock: bool,
     /// The owner of the lock that the late thread waited for.
@@ -210,15 +212,18 @@ impl<'a> Advised<'a> {
         }
     }
 
-    /// The thread that runs the softirqs of the CPU gets a priority above that of the culprit.
-    pub(crate) fn raise_ksoftirqd(&self) -> Action {
-        match (self.cpu_list(), self.above_culprit()) {
-            (Some(cpu), Some(priority @ ..99)) => Action::thread(ThreadAction {
-                thread: format!("ksoftirqd/{cpu}"),
-                priority: Some(priority),
-                ..ThreadAction::default()
-            }),
-            (None, _) => Action::by_hand("the recording does not show on which CPU it happened"),
+    /// The thread that was to wake the late thread gets a priority above that of the culprit. It is the kernel's, and known by
+    /// its name.
+    pub(crate) fn raise_carrier(&self) -> Action {
+        let carrier = match self.carrier {
+            Some(Culprit::Task { tid, comm, .. }) => named(*tid, comm),
+            _ => None,
+        };
+        match (carrier, self.above_culprit()) {
+            (Some(thread), Some(priority @ ..99)) => {
+                Action::thread(ThreadAction { tid: None, priority: Some(priority), ..thread })
+            }
+            (None, _) => Action::by_hand("the recording does not name the thread that waited"),
             _ => Action::by_hand("no priority above that of the other thread is left"),
         }
     }

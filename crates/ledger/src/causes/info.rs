@@ -129,6 +129,8 @@ pub(crate) struct LateActivation<'a> {
     pub(crate) culprit: Option<&'a Culprit>,
     /// What nearly always raised the culprit, a softirq, or armed the timers of one, the CPU's own timer interrupt.
     pub(crate) raised_by: Option<&'a Culprit>,
+    /// The thread that was to wake it, and waited for the CPU that the culprit had.
+    pub(crate) carrier: Option<&'a Culprit>,
     /// The owner of the lock that the thread waited for.
     pub(crate) lock_owner: Option<&'a Culprit>,
     /// The culprit ran at a priority that it inherited by a lock.

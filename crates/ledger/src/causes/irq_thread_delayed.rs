@@ -2,6 +2,7 @@
 
 use super::advised::Advised;
 use super::info::{Blames, CauseGroup, CauseInfo, Details, LateActivation, ShownBy, page};
+use crate::model::culprit::Culprit;
 use whylate_base::AdvisedFix;
 
 pub(super) const CAUSE: CauseInfo = CauseInfo {
@@ -22,19 +23,25 @@ pub(super) const CAUSE: CauseInfo = CauseInfo {
 fn why(late: &LateActivation<'_>) -> String {
     let LateActivation { thread, cpu, charged, .. } = late;
     let by = late.by();
+    let carrier = late.carrier.map_or_else(String::new, |carrier| format!(" ({carrier})"));
     format!(
-        "{by} had CPU {cpu} for {charged} while the thread of the interrupt that wakes {thread} was runnable"
+        "{by} had CPU {cpu} for {charged} while the thread of the interrupt that wakes {thread} was \
+         runnable{carrier}"
     )
 }
 
 fn advice(of: &Advised<'_>) -> Vec<AdvisedFix> {
     let by = of.the_culprit();
     vec![
-        AdvisedFix::by_hand(
+        AdvisedFix::new(
             format!(
-                "give the thread of the interrupt (irq/N-NAME) a priority above {by}: chrt -f -p PRIORITY TID"
+                "give {} a priority above {by}: chrt -f -p PRIORITY TID",
+                of.carrier.map_or_else(
+                    || "the thread of the interrupt (irq/N-NAME)".to_owned(),
+                    Culprit::to_string
+                )
             ),
-            "this cause names the culprit; only the evidence names the thread of the interrupt",
+            of.raise_carrier(),
         ),
         AdvisedFix::new(
             format!(

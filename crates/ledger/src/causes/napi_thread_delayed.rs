@@ -2,6 +2,7 @@
 
 use super::advised::Advised;
 use super::info::{Blames, CauseGroup, CauseInfo, Details, LateActivation, ShownBy, page};
+use crate::model::culprit::Culprit;
 use whylate_base::AdvisedFix;
 
 pub(super) const CAUSE: CauseInfo = CauseInfo {
@@ -22,15 +23,21 @@ pub(super) const CAUSE: CauseInfo = CauseInfo {
 fn why(late: &LateActivation<'_>) -> String {
     let LateActivation { thread, cpu, charged, .. } = late;
     let by = late.by();
-    format!("{by} had CPU {cpu} for {charged} while the NAPI thread that receives for {thread} was runnable")
+    let carrier = late.carrier.map_or_else(String::new, |carrier| format!(" ({carrier})"));
+    format!(
+        "{by} had CPU {cpu} for {charged} while the NAPI thread that receives for {thread} was runnable{carrier}"
+    )
 }
 
 fn advice(of: &Advised<'_>) -> Vec<AdvisedFix> {
     let by = of.the_culprit();
     vec![
-        AdvisedFix::by_hand(
-            format!("give the NAPI thread (napi/DEV-N) a priority above {by}: chrt -f -p PRIORITY TID"),
-            "this cause names the culprit; only the evidence names the NAPI thread",
+        AdvisedFix::new(
+            format!(
+                "give {} a priority above {by}: chrt -f -p PRIORITY TID",
+                of.carrier.map_or_else(|| "the NAPI thread (napi/DEV-N)".to_owned(), Culprit::to_string)
+            ),
+            of.raise_carrier(),
         ),
         AdvisedFix::new(
             format!("move {by} to another CPU (taskset -pc CPUS TID), or the NAPI thread"),

@@ -2,6 +2,7 @@
 
 use super::advised::Advised;
 use super::info::{Blames, CauseGroup, CauseInfo, Details, LateActivation, ShownBy, page};
+use crate::model::culprit::Culprit;
 use whylate_base::AdvisedFix;
 
 pub(super) const CAUSE: CauseInfo = CauseInfo {
@@ -22,9 +23,11 @@ pub(super) const CAUSE: CauseInfo = CauseInfo {
 fn why(late: &LateActivation<'_>) -> String {
     let LateActivation { thread, cpu, charged, .. } = late;
     let by = late.by();
+    let carrier =
+        late.carrier.map_or_else(|| "the thread that runs softirqs there".to_owned(), Culprit::to_string);
     format!(
-        "{by} had CPU {cpu} for {charged} while the thread that runs softirqs there (ksoftirqd) was runnable: the \
-         softirq that wakes {thread} had been left to it"
+        "{by} had CPU {cpu} for {charged} while {carrier} was runnable: the softirq that wakes {thread} had been left \
+         to it"
     )
 }
 
@@ -39,9 +42,10 @@ fn advice(of: &Advised<'_>) -> Vec<AdvisedFix> {
         ),
         AdvisedFix::new(
             format!(
-                "give ksoftirqd/N of that CPU a priority above {by}: chrt -f -p PRIORITY TID; risk: all softirqs get it"
+                "give {} a priority above {by}: chrt -f -p PRIORITY TID; risk: all softirqs get it",
+                of.carrier.map_or_else(|| "ksoftirqd/N of that CPU".to_owned(), Culprit::to_string)
             ),
-            of.raise_ksoftirqd(),
+            of.raise_carrier(),
         ),
         AdvisedFix::by_hand(
             "receive in a thread with a priority of its own: echo 1 > /sys/class/net/DEV/threaded, then chrt the napi/DEV-N",

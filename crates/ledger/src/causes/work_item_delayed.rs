@@ -2,6 +2,7 @@
 
 use super::advised::{Advised, WORK_ITEM};
 use super::info::{Blames, CauseGroup, CauseInfo, Details, LateActivation, ShownBy, page};
+use crate::model::culprit::Culprit;
 use whylate_base::AdvisedFix;
 
 pub(super) const CAUSE: CauseInfo = CauseInfo {
@@ -22,7 +23,8 @@ pub(super) const CAUSE: CauseInfo = CauseInfo {
 fn why(late: &LateActivation<'_>) -> String {
     let LateActivation { thread, cpu, charged, .. } = late;
     let by = late.by();
-    format!("{by} had CPU {cpu} for {charged} while the kworker was runnable whose work item wakes {thread}")
+    let carrier = late.carrier.map_or_else(|| "the kworker".to_owned(), Culprit::to_string);
+    format!("{by} had CPU {cpu} for {charged} while {carrier} was runnable, whose work item wakes {thread}")
 }
 
 fn advice(of: &Advised<'_>) -> Vec<AdvisedFix> {

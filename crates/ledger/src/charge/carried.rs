@@ -10,6 +10,7 @@
 
 use super::attribution::Charge;
 use super::charger::Charger;
+use super::notes::{VerdictNote, carrier as carrier_of};
 use super::overdue::LONGEST_IDLE_EXIT;
 use super::precedence::{Contender, Relation};
 use super::queue::ORDINARY_DISPATCH;
@@ -71,6 +72,10 @@ impl Charger<'_> {
                 Running::Idle => Charge::unexplained(),
                 _ => self.interruption((from, end, slice)).unwrap_or_else(Charge::unexplained),
             };
+            if charge.cause == role.waits && carrier_of(&self.notes).is_none() {
+                let waits = self.task(carrier.tid, carrier.priority_at(from), from);
+                self.notes.push(VerdictNote::Carrier(waits));
+            }
             self.charge(end, charge);
         }
     }

@@ -13,6 +13,8 @@ pub(crate) enum VerdictNote {
     Timers(TimerCallbacks),
     /// The thread that runs expired timers waited for the CPU until then.
     Expirer { thread: Culprit, until: Ns },
+    /// The thread that was to wake it, by a packet, an interrupt or a work item, waited for the CPU.
+    Carrier(Culprit),
     /// A thread ran at a priority above its own: it held a lock that another waited for.
     Boosted(Culprit),
     /// A thread ran before it that it had woken itself in this activation.
@@ -37,6 +39,14 @@ pub(crate) struct TimerCallbacks {
     pub(crate) most: (Symbol, usize, Ns),
     /// The thread that armed most of that function's timers, and how many of them.
     pub(crate) armed_by: Option<(Tid, Comm, usize)>,
+}
+
+/// The thread that was to wake it, where that is what waited.
+pub(crate) fn carrier(notes: &[VerdictNote]) -> Option<&Culprit> {
+    notes.iter().find_map(|note| match note {
+        VerdictNote::Carrier(carrier) => Some(carrier),
+        _ => None,
+    })
 }
 
 /// True of a culprit that ran at a priority above its own.

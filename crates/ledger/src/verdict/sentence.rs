@@ -2,7 +2,7 @@
 
 use crate::causes::Cause;
 use crate::causes::info::{ChargedTime, LateActivation};
-use crate::charge::notes::{TimerCallbacks, VerdictNote, is_boosted};
+use crate::charge::notes::{TimerCallbacks, VerdictNote, carrier, is_boosted};
 use crate::model::{Activation, Culprit, OnCpu, Segment, Verdict};
 use crate::stats::Stats;
 use crate::timeline::Timeline;
@@ -104,6 +104,7 @@ pub(crate) fn why(
         response,
         culprit: verdict.by.as_ref(),
         raised_by,
+        carrier: carrier(notes),
         lock_owner: activation.ledger.iter().filter(of_verdict).find_map(|segment| segment.owner.as_ref()),
         inherited_priority: verdict.by.as_ref().is_some_and(|by| is_boosted(notes, by)),
         waits_to_end: ends_waiting(activation),

@@ -1,9 +1,11 @@
 //! What happens before a wake-up: a device's interrupt, a packet, a work item; and chains of threads.
 
 use crate::support::*;
-use whylate_base::{Confidence, Ns};
+use whylate_base::{Action, Confidence, Ns};
 use whylate_events::{EventKind, Fact, Packet, PacketStep, Work, WorkStep};
-use whylate_ledger::{Cause, ChainOptions, ChainPattern, Culprit, Explanation, Options, Select, explain};
+use whylate_ledger::{
+    Activation, Cause, ChainOptions, ChainPattern, Culprit, Explanation, Options, Select, explain,
+};
 
 const VICTIM: Thread = rt("reader", 11, 50);
 const HOG: Thread = rt("hog", 12, 30);
@@ -29,6 +31,14 @@ fn polled() -> EventKind {
 /// The victim sleeps on CPU 0, and the hog has CPU 1.
 fn asleep() -> Scene {
     Scene::new().cpu(0).at(0).run(VICTIM).at(10).sleep(IDLE).cpu(1).at(20).run(HOG)
+}
+
+/// The first advice is to give this thread a priority.
+fn assert_raises(activation: &Activation, thread: &str) {
+    let verdict = &activation.verdict;
+    assert!(verdict.why.contains(&format!("was runnable ({thread}:")), "{}", verdict.why);
+    let Action::Thread { set, .. } = &verdict.fix[0].action else { panic!("{:?}", verdict.fix[0]) };
+    assert_eq!((set[0].thread.as_str(), set[0].priority.is_some()), (thread, true));
 }
 
 #[test]
@@ -93,6 +103,11 @@ fn a_packet_waits_for_ksoftirqd_behind_a_real_time_thread() {
         ],
     );
     assert_blames(worst, Cause::SoftirqDeferred, Some(HOG));
+    assert!(
+        worst.verdict.why.contains("while ksoftirqd/1:21 (nice 0) was runnable"),
+        "{}",
+        worst.verdict.why
+    );
 }
 
 /// The doubt about handlers on such a guest is none about a thread that had the CPU.
@@ -178,6 +193,7 @@ fn the_thread_of_an_interrupt_waits_for_the_cpu() {
         ],
     );
     assert_blames(worst, Cause::IrqThreadDelayed, Some(higher));
+    assert_raises(worst, "irq/27-eth0");
 }
 
 /// The card's interrupt wakes the thread that polls it, which is SCHED_OTHER; it gets the CPU after the hog.
@@ -211,6 +227,7 @@ fn a_packet_waits_for_the_napi_thread_behind_a_real_time_thread() {
         ],
     );
     assert_blames(worst, Cause::NapiThreadDelayed, Some(HOG));
+    assert_raises(worst, "napi/eth0-8193");
 }
 
 /// What the second poll finds may have come after the first: the hog is not accused of its delay.
