@@ -119,9 +119,10 @@ fn shades(group: CauseGroup) -> &'static [u32] {
         // Purple
         CauseGroup::CpuTimeLimits => &[0x9b3d8f, 0x6f2a67, 0xbd77b4],
         // Amber
-        CauseGroup::Interrupts => {
-            &[0xe69f00, 0xf3c744, 0xb27a00, 0xf7d985, 0x8a5e00, 0xd9b04a, 0x6b4900, 0x9c7a26, 0xfbe8b5]
-        }
+        CauseGroup::Interrupts => &[
+            0xe69f00, 0xf3c744, 0xb27a00, 0xf7d985, 0x8a5e00, 0xd9b04a, 0xc98f2e, 0x6b4900, 0x9c7a26,
+            0xfbe8b5,
+        ],
         // Brown
         CauseGroup::Disabled => &[0x7d5230, 0xa87b55],
         // Sky
