@@ -93,7 +93,11 @@ fn one(text: &str) -> Vec<Result<Run, Broken>> {
     if !summary.is_empty() {
         return vec![finished(summary)];
     }
-    each_sample(text).map(finished).into_iter().collect()
+    match each_sample(text) {
+        Some(Ok(threads)) => vec![finished(threads)],
+        Some(Err(why)) => vec![Err(source.broken(why))],
+        None => Vec::new(),
+    }
 }
 
 /// `# Break thread: 163350`, `# Break value: 51`: the latency that ended the run under `-b`. cyclicdeadline ends before it
@@ -286,7 +290,7 @@ fn field(line: &str, name: &str) -> Option<i128> {
 /// The status lines are written over and over: the last one of each thread counts.
 ///
 /// # Errors
-/// If no line of a thread can be read: the thread may be the latest of all.
+/// If no line of a thread can be read, or none of one between others is there: the thread may be the latest of all.
 fn summary(text: &str) -> Result<Vec<Counted>, String> {
     let mut threads: BTreeMap<u32, Result<Counted, &str>> = BTreeMap::new();
     for line in statuses(text) {
@@ -316,6 +320,13 @@ fn summary(text: &str) -> Result<Vec<Counted>, String> {
             format!("the line of thread {number} has no number of samples or no maximum: {:?}", line.trim())
         })
     };
+    // They are numbered from 0 on, one by one.
+    let next = threads.keys().zip(threads.keys().skip(1)).find(|(number, next)| **next - **number > 1);
+    if let Some((number, next)) = next {
+        return Err(format!(
+            "between the lines of thread {number} and thread {next} those of others are missing"
+        ));
+    }
     threads.into_iter().map(whole).collect()
 }
 
@@ -330,24 +341,61 @@ fn sample(line: &str) -> Option<(u32, u64, u64)> {
 }
 
 /// All samples, as `-v` prints them.
-fn each_sample(text: &str) -> Option<Vec<Counted>> {
-    let mut threads: BTreeMap<u32, BTreeMap<u64, u64>> = BTreeMap::new();
+///
+/// # Errors
+/// If some are missing between others.
+fn each_sample(text: &str) -> Option<Result<Vec<Counted>, String>> {
+    let mut threads: BTreeMap<u32, Samples> = BTreeMap::new();
     let (mut samples, mut others) = (0u64, 0u64);
     for line in text.lines() {
         match sample(line) {
-            Some((thread, _, latency)) => {
-                *threads.entry(thread).or_default().entry(latency).or_default() += 1;
+            Some((thread, cycle, latency)) => {
+                threads.entry(thread).or_default().add(cycle, latency);
                 samples += 1;
             }
             None => others += 1,
         }
     }
-    let counted = |(thread, classes): (u32, BTreeMap<u64, u64>)| Counted {
-        name: format!("thread {thread}"),
-        classes: classes.into_iter().collect(),
-        ..Counted::default()
+    let counted = |(thread, samples): (u32, Samples)| {
+        if let Some((before, behind)) = samples.gap() {
+            return Err(format!(
+                "between its samples {before} and {behind} of thread {thread} others are missing"
+            ));
+        }
+        let name = format!("thread {thread}");
+        Ok(Counted { name, classes: samples.classes.into_iter().collect(), ..Counted::default() })
     };
     (samples > others).then(|| threads.into_iter().map(counted).collect())
+}
+
+/// The samples of a thread.
+#[derive(Default)]
+struct Samples {
+    classes: BTreeMap<u64, u64>,
+    last: Option<u64>,
+    /// How many have the number next to that of the one before, and how many another one.
+    next: u64,
+    apart: u64,
+    first_gap: Option<(u64, u64)>,
+}
+
+impl Samples {
+    fn add(&mut self, cycle: u64, latency: u64) {
+        *self.classes.entry(latency).or_default() += 1;
+        match self.last.replace(cycle) {
+            Some(before) if cycle == before.saturating_add(1) => self.next += 1,
+            Some(before) => {
+                self.apart += 1;
+                self.first_gap.get_or_insert((before, cycle));
+            }
+            None => {}
+        }
+    }
+
+    /// Where samples are missing. Of `--oscope N` a line is the latest of N samples, and few numbers are next to each other.
+    fn gap(&self) -> Option<(u64, u64)> {
+        self.first_gap.filter(|_| self.next > self.apart)
+    }
 }
 
 /// `I:1000` of a summary, `Thread 0 Interval: 1500` of `-v`, in us.

@@ -222,3 +222,25 @@ fn documents_indent_and_scripts_comment_out_what_a_tool_printed() {
     }
     assert_eq!(read(&nanoseconds.replace('\n', "\n  ")).all().max(), read(&nanoseconds).all().max());
 }
+
+#[test]
+fn what_is_missing_between_lines_of_cyclictest_is_noticed() {
+    let refused =
+        |text: &str| crate::latencies::read(Path::new("x"), text.as_bytes()).expect_err(text).to_string();
+    let status = |thread: u32| {
+        format!(
+            "T: {thread} ( 90{thread}) P:80 I:1000 C:   2000 Min:     14 Act:   24 Avg:   34 Max:     744\n"
+        )
+    };
+    let error = refused(&format!("{}{}...\n{}", status(0), status(1), status(4)));
+    assert!(error.contains("between the lines of thread 1 and thread 4"), "{error}");
+    // One thread of several may be all that is of interest.
+    assert_eq!(run(&status(4)).all().max(), Some(Ns::from_us(744)));
+    let samples = |cycles: &[u64]| -> String {
+        cycles.iter().map(|cycle| format!("       0:{cycle:8}:{:8}\n", 10 + cycle % 7)).collect()
+    };
+    let error = refused(&samples(&[0, 1, 2, 3, 900, 901]));
+    assert!(error.contains("between its samples 3 and 900 of thread 0"), "{error}");
+    // `--oscope 4`
+    assert_eq!(run(&samples(&[2, 4, 11, 12, 18, 22])).all().count(), 6);
+}
