@@ -41,7 +41,12 @@ impl<'a> LiveLedger<'a> {
     /// From here on, these kinds of events are recorded.
     pub fn set_recorded(&mut self, recorded: KindSet) {
         self.info.recorded = Some(recorded);
-        self.assembler.timeline_mut().recorded = recorded;
+        self.assembler.timeline_mut().set_recorded(recorded);
+    }
+
+    /// Nothing was recorded for a while, up to `at`: what was in progress is not known.
+    pub fn resumes(&mut self, at: Ns) {
+        self.assembler.timeline_mut().resumes(at);
     }
 
     /// Takes in the next event.

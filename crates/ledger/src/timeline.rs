@@ -29,6 +29,7 @@ pub(crate) mod pacing;
 pub(crate) mod past;
 pub(crate) mod quota;
 pub(crate) mod recent;
+mod recording;
 pub(crate) mod running;
 pub(crate) mod settings;
 pub(crate) mod sleeps;

@@ -215,7 +215,7 @@ impl<'a> Run<'a> {
             self.pending.extend(ledger.take_late());
             self.explain(threshold, drained, on_event);
             self.action.look();
-            self.look_after(threshold, &mut ledger, on_event)?;
+            self.look_after(threshold, on_event)?;
         }
     }
 
@@ -229,7 +229,6 @@ impl<'a> Run<'a> {
     fn look_after(
         &mut self,
         threshold: &LateThreshold,
-        ledger: &mut LiveLedger<'_>,
         on_event: &mut dyn FnMut(&WatchEvent<'_>),
     ) -> Result<(), WatchError> {
         let now = whylate_sys::now(Clock::Monotonic);
@@ -238,7 +237,7 @@ impl<'a> Run<'a> {
         if now - self.looked >= LOOK {
             self.looked = now;
             self.stream.set_threads(threshold.threads())?;
-            self.bound(now, ledger, on_event)?;
+            self.bound(now, on_event)?;
         }
         if now - self.shown >= SHOW {
             self.shown = now;
@@ -254,12 +253,7 @@ impl<'a> Run<'a> {
     }
 
     /// Keeps the bound on CPU time.
-    fn bound(
-        &mut self,
-        now: Ns,
-        ledger: &mut LiveLedger<'_>,
-        on_event: &mut dyn FnMut(&WatchEvent<'_>),
-    ) -> Result<(), WatchError> {
+    fn bound(&mut self, now: Ns, on_event: &mut dyn FnMut(&WatchEvent<'_>)) -> Result<(), WatchError> {
         if let Some(until) = self.paused_until {
             if now < until {
                 return Ok(());
@@ -276,7 +270,6 @@ impl<'a> Run<'a> {
             BudgetStep::Stay => return Ok(()),
             BudgetStep::Drop(_) | BudgetStep::Restore(_) => {
                 self.stream.drop_groups(self.budget.dropped())?;
-                ledger.set_recorded(self.stream.recorded());
                 None
             }
             BudgetStep::Pause(pause) => {

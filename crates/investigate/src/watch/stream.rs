@@ -5,6 +5,7 @@ use super::event_groups::{GROUPS, KindCounts, NONE_COUNTED, without};
 use super::options::WatchOptions;
 use crate::flight::{Capture, CaptureFile, FlightRecorder, FreshPages, ReadError, Reader, StreamPosition};
 use crate::record::{SessionOptions, THREAD_EVENTS};
+use std::collections::VecDeque;
 use whylate_base::{Comm, Cpu, Ns, Tid};
 use whylate_events::{Context, Event, EventKind, EventSource, Fact, Kind, KindSet, Marker, TraceInfo};
 use whylate_ftrace::tracefs::TracefsError;
@@ -27,6 +28,8 @@ pub(super) struct EventStream {
     position: StreamPosition,
     /// Events of the last drain that others may still come before, in order.
     held: Vec<Event>,
+    /// What changed in the recording and the ledger does not know yet, in order.
+    changes: VecDeque<(Ns, RecordingChange)>,
     counts: KindCounts,
     lost: u64,
     info: TraceInfo,
@@ -38,6 +41,14 @@ pub(super) struct EventStream {
     cpus: Vec<Cpu>,
     /// No event that is still to come is earlier.
     complete_until: Ns,
+}
+
+/// What changed in the recording at an instant.
+enum RecordingChange {
+    /// These kinds of events are recorded now.
+    Kinds(KindSet),
+    /// It goes on after a pause.
+    Resumed,
 }
 
 impl EventStream {
@@ -68,6 +79,7 @@ impl EventStream {
             reader,
             position: StreamPosition::default(),
             held: Vec::new(),
+            changes: VecDeque::new(),
             counts: NONE_COUNTED,
             lost: 0,
             info,
@@ -123,13 +135,13 @@ impl EventStream {
                     continue;
                 }
                 while let Some(earlier) = held.next_if(|earlier| earlier.ts <= event.ts) {
-                    ledger.apply(&earlier);
+                    hand_over(&mut self.changes, &earlier, ledger);
                 }
-                ledger.apply(event);
+                hand_over(&mut self.changes, event, ledger);
             }
         }
         while let Some(earlier) = held.next_if(|earlier| earlier.ts < until) {
-            ledger.apply(&earlier);
+            hand_over(&mut self.changes, &earlier, ledger);
         }
         self.held.extend(held);
         self.held.sort_by_key(|event| event.ts);
@@ -170,23 +182,30 @@ impl EventStream {
         let left_out: Vec<String> = dropped.iter().flat_map(|&group| GROUPS[group].events(&all)).collect();
         self.reader.leave_out(&left_out);
         self.dropped = dropped;
-        self.break_stream();
+        let at = self.break_stream();
+        self.changes.push_back((at, RecordingChange::Kinds(self.recorded())));
         Ok(())
     }
 
     /// Stops or continues the recording.
     pub(super) fn set_paused(&mut self, paused: bool) -> Result<(), TracefsError> {
+        if !paused {
+            // Before the first event that comes.
+            let at = whylate_sys::now(Clock::Monotonic);
+            self.changes.push_back((at, RecordingChange::Resumed));
+        }
         self.recorder.session().main().set_tracing(!paused)?;
         self.break_stream();
         Ok(())
     }
 
-    /// What was so before this instant need not be so after it: events in between may be missing.
-    fn break_stream(&mut self) {
+    /// What was so before this instant, which it returns, need not be so after it: events in between may be missing.
+    fn break_stream(&mut self) -> Ns {
         let ts = whylate_sys::now(Clock::Monotonic);
         let kind = EventKind::Lost { count: None, since: None, kinds: KindSet::NONE };
         let lost = |&cpu: &Cpu| Event { ts, cpu, context: Context::default(), kind };
         self.held.extend(self.cpus.iter().map(lost));
+        ts
     }
 
     /// Records the system calls and page faults of these threads, and of no others.
@@ -235,6 +254,17 @@ impl EventStream {
     pub(super) fn take_notes(&mut self) -> Vec<String> {
         self.recorder.take_notes()
     }
+}
+
+/// Hands the next event to the ledger, after what changed before it.
+fn hand_over(changes: &mut VecDeque<(Ns, RecordingChange)>, event: &Event, ledger: &mut LiveLedger<'_>) {
+    while let Some((at, change)) = changes.pop_front_if(|(at, _)| *at <= event.ts) {
+        match change {
+            RecordingChange::Kinds(recorded) => ledger.set_recorded(recorded),
+            RecordingChange::Resumed => ledger.resumes(at),
+        }
+    }
+    ledger.apply(event);
 }
 
 fn marker(ts: Ns, fact: &Fact) -> Event {

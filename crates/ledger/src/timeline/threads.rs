@@ -155,6 +155,11 @@ impl Threads {
         self.threads.iter()
     }
 
+    /// The same, to change them. None becomes active by it.
+    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Thread> {
+        self.threads.iter_mut()
+    }
+
     /// Those that run, wait or are in an activation are among these.
     pub(crate) fn active(&self) -> impl Iterator<Item = &Thread> {
         self.active.iter().filter_map(|&index| self.threads.get(index as usize))

@@ -9,6 +9,7 @@ mod chains;
 mod edges;
 mod few_events;
 mod instants;
+mod live;
 mod locks;
 mod losses;
 mod markers;
