@@ -258,7 +258,9 @@ impl EventStream {
 
 /// Hands the next event to the ledger, after what changed before it.
 fn hand_over(changes: &mut VecDeque<(Ns, RecordingChange)>, event: &Event, ledger: &mut LiveLedger<'_>) {
-    while let Some((at, change)) = changes.pop_front_if(|(at, _)| *at <= event.ts) {
+    while changes.front().is_some_and(|(at, _)| *at <= event.ts)
+        && let Some((at, change)) = changes.pop_front()
+    {
         match change {
             RecordingChange::Kinds(recorded) => ledger.set_recorded(recorded),
             RecordingChange::Resumed => ledger.resumes(at),
