@@ -1,6 +1,6 @@
 //! The script that CI servers run, with a recording in place of a guest.
 
-use crate::support::run::{command, fixture};
+use crate::support::run::{command, copy_program, fixture};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -23,7 +23,9 @@ fn site(recording: &str, code: i32, program: &str) -> Option<(TempDir, PathBuf)>
         fixture(recording).display(),
         Path::new(&real).display()
     );
-    fs::write(&stand_in, script).expect("it is written");
+    let text = site.path().join("script");
+    fs::write(&text, script).expect("it is written");
+    copy_program(&text.display().to_string(), &stand_in);
     fs::set_permissions(&stand_in, fs::Permissions::from_mode(0o755)).expect("its permissions");
     Some((site, stand_in))
 }

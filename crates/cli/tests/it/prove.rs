@@ -1,7 +1,7 @@
 //! `whylate prove`: what is refused, what a round changes, and what remains of a proof that ends early.
 
 use crate::support::answer::{list, number};
-use crate::support::run::{Killed, Run, command, ended, whylate};
+use crate::support::run::{Killed, Run, command, copy_program, ended, whylate};
 use crate::support::tracefs::one_at_a_time;
 use serde_json::Value;
 use std::ffi::OsStr;
@@ -37,7 +37,7 @@ impl Subject {
         let directory = tempfile::tempdir().expect("a directory");
         let program = directory.path().join(name);
         let sleep = ["/usr/bin/sleep", "/bin/sleep"].into_iter().find(|path| Path::new(path).is_file());
-        fs::copy(sleep.expect("sleep"), &program).expect("a copy of sleep");
+        copy_program(sleep.expect("sleep"), &program);
         let process = Command::new(&program).arg("300").stdin(Stdio::null()).spawn().expect("it starts");
         Some(Subject { directory, process: Killed(process), name: name.to_owned() })
     }

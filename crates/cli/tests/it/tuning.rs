@@ -1,7 +1,7 @@
 //! `whylate apply`, `rollback`, `verify`, `history` and `confirm`, on the root of a made-up machine in a directory: the
 //! program itself is killed, refused and run twice.
 
-use crate::support::run::{Run, command, ended, whylate};
+use crate::support::run::{Run, command, copy_program, ended, whylate};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;
@@ -552,7 +552,7 @@ fn the_automatic_undo_comes_from_the_running_image() {
     let root = Root::new();
     let before = root.everything();
     let program = root.directory.path().join("program");
-    fs::copy(env!("CARGO_BIN_EXE_whylate"), &program).expect("a copy");
+    copy_program(env!("CARGO_BIN_EXE_whylate"), &program);
     let script = "exec 3<\"$0\"; rm \"$0\"; exec /proc/self/fd/3 \"$@\"";
     let words = root.arguments(&[&root.apply_words()[..], &["--revert-after", "1s"]].concat());
     let mut shell = Command::new("sh");

@@ -1,7 +1,7 @@
 //! `whylate watch`: late activations of a thread of this test, what is kept of them, and what remains of a watch that is
 //! killed.
 
-use crate::support::run::{Killed, as_nobody, command, ended, whylate};
+use crate::support::run::{Killed, as_nobody, command, copy_program, ended, whylate};
 use crate::support::tracefs::Tracefs;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
@@ -264,7 +264,7 @@ fn calls_of_a_function_are_activations() {
     // All programs of the machine call this function: a name of its own tells ours from them.
     let directory = tempfile::tempdir().expect("a directory");
     let program = directory.path().join("napper");
-    fs::copy("/bin/sleep", &program).expect("a copy");
+    copy_program("/bin/sleep", &program);
     let script = format!("{0} 0.05; {0} 0.05", program.display());
     let watch = ["watch", "--task", "napper", "--at", &at, "--deadline", "1ms", "--json"];
     let run = whylate([&watch[..], &["--", "sh", "-c", &script]].concat());

@@ -31,6 +31,13 @@ pub(crate) fn command() -> Command {
     command
 }
 
+/// Copies a program that is to be executed. Another process does it: a descriptor that is open for writing here would be in
+/// each child that other tests start meanwhile, and what is open for writing is not executed (ETXTBSY).
+pub(crate) fn copy_program(from: &str, to: &Path) {
+    let status = Command::new("cp").arg(from).arg(to).stdin(Stdio::null()).status().expect("cp starts");
+    assert!(status.success(), "cp {from} {}: {status}", to.display());
+}
+
 /// Runs the program to its end.
 pub(crate) fn whylate<A: AsRef<OsStr>>(arguments: impl IntoIterator<Item = A>) -> Run {
     ended(command().args(arguments).output().expect("the program starts"))
