@@ -3,6 +3,7 @@
 use crate::support::answer::{answer, list};
 use crate::support::run::whylate;
 use crate::support::tracefs::Tracefs;
+use serde_json::Value;
 use std::fs;
 use std::process::{Child, Command, Stdio};
 use whylate_testing::{Need, skip};
@@ -66,14 +67,14 @@ fn a_spike_names_the_line_that_had_its_cpu() {
     let cpu = whylate_sys::getaffinity(whylate_base::Tid(0)).expect("CPUs").iter().next().expect("one");
     let (cpu, kept) = (cpu.to_string(), run.to_string_lossy());
     let measured = whylate([
-        "measure", "--stacks", "--json", "-d", "1s", "--worst", "2", "--cpus", &cpu, "--keep", &kept,
+        "measure", "--stacks", "--json", "-d", "1s", "--worst", "8", "--cpus", &cpu, "--keep", &kept,
     ]);
     if hog.0.try_wait().expect("its status").is_some() {
         return skip(Need::Root, "the hog cannot be real-time");
     }
     drop(hog);
     assert_eq!(tracefs.settings(), before);
-    let report: serde_json::Value = serde_json::from_str(&measured.stdout).expect("a document");
+    let report: Value = serde_json::from_str(&measured.stdout).expect("a document");
     let notes = report["observer"].to_string();
     if notes.contains("no call stack was taken") || notes.contains("call stacks were lost") {
         return skip(Need::Machine, notes);
@@ -83,11 +84,15 @@ fn a_spike_names_the_line_that_had_its_cpu() {
     let spikes = list(&report["spikes"]);
     let by_hog: Vec<_> =
         spikes.iter().filter(|spike| spike["activation"]["verdict"]["by"]["comm"] == "hog").collect();
-    let Some(worst) = by_hog.first() else {
+    if by_hog.is_empty() {
         return skip(Need::Machine, format!("other threads had the CPU for longer: {spikes:#?}"));
-    };
-    let why = worst["activation"]["verdict"]["why"].as_str().expect("a sentence");
-    assert!(why.contains(&format!("it ran at hog.c:{spins} (`recalibrate`)")), "{why}");
+    }
+    // On a busy machine a spike may have no sample but that of the wake-up, in which the hog was elsewhere.
+    let place = format!("it ran at hog.c:{spins} (`recalibrate`)");
+    let why = |spike: &Value| spike["activation"]["verdict"]["why"].as_str().unwrap_or_default().to_owned();
+    let named = by_hog.iter().find(|spike| why(spike).contains(&place));
+    let worst =
+        named.unwrap_or_else(|| panic!("{:?}", by_hog.iter().map(|spike| why(spike)).collect::<Vec<_>>()));
 
     // The kept window explains it again, beside whatever else it has of the thread.
     let file = run.join(worst["saved_as"].as_str().expect("kept"));
