@@ -158,7 +158,12 @@ impl<'a> Advised<'a> {
 
     /// That fix, in words.
     pub(crate) fn culprit_moved(&self) -> AdvisedFix {
-        let text = format!("move {} to another CPU: taskset -pc CPUS TID", self.the_culprit());
+        self.culprit_moved_with("")
+    }
+
+    /// The same, with what there is to add: `; timers expire where they are armed`.
+    pub(crate) fn culprit_moved_with(&self, addition: &str) -> AdvisedFix {
+        let text = format!("move {} to another CPU: taskset -pc CPUS TID{addition}", self.the_culprit());
         AdvisedFix::new(text, self.move_culprit())
     }
 
@@ -203,27 +208,32 @@ impl<'a> Advised<'a> {
                 self.own_time
             ));
         }
-        match (self.late_thread(), self.above_culprit()) {
-            (Some(thread), Some(priority @ ..99)) => {
-                Action::thread(ThreadAction { priority: Some(priority), ..thread })
-            }
-            (None, _) => Action::by_hand("the recording does not name the late thread"),
-            _ => Action::by_hand("no priority above that of the other thread is left"),
-        }
+        self.raise(self.late_thread(), "the recording does not name the late thread")
     }
 
     /// The thread that was to wake the late thread gets a priority above that of the culprit. It is the kernel's, and known by
-    /// its name.
-    pub(crate) fn raise_carrier(&self) -> Action {
-        let carrier = match self.carrier {
+    /// its name; `otherwise` is what it is called where it is not known, and `addition` follows.
+    pub(crate) fn carrier_raised(&self, otherwise: &str, addition: &str) -> AdvisedFix {
+        let (carrier, by) =
+            (self.carrier.map_or_else(|| otherwise.to_owned(), Culprit::to_string), self.the_culprit());
+        let thread = match self.carrier {
             Some(Culprit::Task { tid, comm, .. }) => named(*tid, comm),
             _ => None,
         };
-        match (carrier, self.above_culprit()) {
+        let thread = thread.map(|thread| ThreadAction { tid: None, ..thread });
+        AdvisedFix::new(
+            format!("give {carrier} a priority above {by}: chrt -f -p PRIORITY TID{addition}"),
+            self.raise(thread, "the recording does not name the thread that waited"),
+        )
+    }
+
+    /// A thread gets a priority above that of the culprit.
+    fn raise(&self, thread: Option<ThreadAction>, unnamed: &str) -> Action {
+        match (thread, self.above_culprit()) {
             (Some(thread), Some(priority @ ..99)) => {
-                Action::thread(ThreadAction { tid: None, priority: Some(priority), ..thread })
+                Action::thread(ThreadAction { priority: Some(priority), ..thread })
             }
-            (None, _) => Action::by_hand("the recording does not name the thread that waited"),
+            (None, _) => Action::by_hand(unnamed),
             _ => Action::by_hand("no priority above that of the other thread is left"),
         }
     }

@@ -71,12 +71,13 @@ fn advice(of: &Advised<'_>) -> Vec<AdvisedFix> {
         ),
     };
     let moved = if of.late_migrates() {
-        format!("move {by} to a CPU on which the late thread does not run: taskset -pc CPUS TID")
+        let text = format!("move {by} to a CPU on which the late thread does not run: taskset -pc CPUS TID");
+        AdvisedFix::new(text, of.move_culprit())
     } else {
-        format!("move {by} to another CPU: taskset -pc CPUS TID; or isolate the CPU of the late thread")
+        of.culprit_moved_with("; or isolate the CPU of the late thread")
     };
     vec![
-        AdvisedFix::new(moved, of.move_culprit()),
+        moved,
         priority,
         AdvisedFix::new("if it is not needed, stop the service that starts it", of.stop_service()),
     ]

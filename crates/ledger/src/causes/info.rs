@@ -157,6 +157,16 @@ impl LateActivation<'_> {
     pub(crate) fn by(&self) -> String {
         self.culprit.map_or_else(|| "another thread".to_owned(), Culprit::to_string)
     }
+
+    /// The thread that was to wake it, in words; `otherwise`: what it is called where it is not known.
+    pub(crate) fn carrier_or(&self, otherwise: &str) -> String {
+        self.carrier.map_or_else(|| otherwise.to_owned(), Culprit::to_string)
+    }
+
+    /// The same behind such a name: ` (napi/eth0-8193:24 (nice 0))`; nothing where it is not known.
+    pub(crate) fn carrier_in_brackets(&self) -> String {
+        self.carrier.map_or_else(String::new, |carrier| format!(" ({carrier})"))
+    }
 }
 
 /// Advice that a PREEMPT_RT kernel has taken already.

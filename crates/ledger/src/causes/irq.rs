@@ -41,10 +41,7 @@ fn by_armer(of: &Advised<'_>) -> Vec<AdvisedFix> {
     }
     let by = of.the_culprit();
     vec![
-        AdvisedFix::new(
-            format!("move {by} to another CPU: taskset -pc CPUS TID; timers expire where they are armed"),
-            of.move_culprit(),
-        ),
+        of.culprit_moved_with("; timers expire where they are armed"),
         AdvisedFix::by_hand(format!("have {by} let fewer timers expire at once"), THEIR_PROGRAM),
     ]
 }

@@ -2,7 +2,6 @@
 
 use super::advised::Advised;
 use super::info::{Blames, CauseGroup, CauseInfo, Details, LateActivation, ShownBy, page};
-use crate::model::culprit::Culprit;
 use whylate_base::AdvisedFix;
 
 pub(super) const CAUSE: CauseInfo = CauseInfo {
@@ -23,7 +22,7 @@ pub(super) const CAUSE: CauseInfo = CauseInfo {
 fn why(late: &LateActivation<'_>) -> String {
     let LateActivation { thread, cpu, charged, .. } = late;
     let by = late.by();
-    let carrier = late.carrier.map_or_else(String::new, |carrier| format!(" ({carrier})"));
+    let carrier = late.carrier_in_brackets();
     format!(
         "{by} had CPU {cpu} for {charged} while the thread of the interrupt that wakes {thread} was \
          runnable{carrier}"
@@ -33,16 +32,7 @@ fn why(late: &LateActivation<'_>) -> String {
 fn advice(of: &Advised<'_>) -> Vec<AdvisedFix> {
     let by = of.the_culprit();
     vec![
-        AdvisedFix::new(
-            format!(
-                "give {} a priority above {by}: chrt -f -p PRIORITY TID",
-                of.carrier.map_or_else(
-                    || "the thread of the interrupt (irq/N-NAME)".to_owned(),
-                    Culprit::to_string
-                )
-            ),
-            of.raise_carrier(),
-        ),
+        of.carrier_raised("the thread of the interrupt (irq/N-NAME)", ""),
         AdvisedFix::new(
             format!(
                 "move {by} to another CPU (taskset -pc CPUS TID), or the interrupt: /proc/irq/N/smp_affinity_list"

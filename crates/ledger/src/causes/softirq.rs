@@ -38,12 +38,7 @@ fn by_raiser(of: &Advised<'_>) -> Vec<AdvisedFix> {
             ],
         ),
         _ => vec![
-            AdvisedFix::new(
-                format!(
-                    "move {by} to another CPU: taskset -pc CPUS TID; the softirq that it raises moves with it"
-                ),
-                of.move_culprit(),
-            ),
+            of.culprit_moved_with("; the softirq that it raises moves with it"),
             AdvisedFix::by_hand(format!("have {by} send or receive less at a time"), THEIR_PROGRAM),
         ],
     }

@@ -2,7 +2,6 @@
 
 use super::advised::Advised;
 use super::info::{Blames, CauseGroup, CauseInfo, Details, LateActivation, ShownBy, page};
-use crate::model::culprit::Culprit;
 use whylate_base::AdvisedFix;
 
 pub(super) const CAUSE: CauseInfo = CauseInfo {
@@ -23,8 +22,7 @@ pub(super) const CAUSE: CauseInfo = CauseInfo {
 fn why(late: &LateActivation<'_>) -> String {
     let LateActivation { thread, cpu, charged, .. } = late;
     let by = late.by();
-    let carrier =
-        late.carrier.map_or_else(|| "the thread that runs softirqs there".to_owned(), Culprit::to_string);
+    let carrier = late.carrier_or("the thread that runs softirqs there");
     format!(
         "{by} had CPU {cpu} for {charged} while {carrier} was runnable: the softirq that wakes {thread} had been left \
          to it"
@@ -40,13 +38,7 @@ fn advice(of: &Advised<'_>) -> Vec<AdvisedFix> {
             ),
             of.move_culprit(),
         ),
-        AdvisedFix::new(
-            format!(
-                "give {} a priority above {by}: chrt -f -p PRIORITY TID; risk: all softirqs get it",
-                of.carrier.map_or_else(|| "ksoftirqd/N of that CPU".to_owned(), Culprit::to_string)
-            ),
-            of.raise_carrier(),
-        ),
+        of.carrier_raised("ksoftirqd/N of that CPU", "; risk: all softirqs get it"),
         AdvisedFix::by_hand(
             "receive in a thread with a priority of its own: echo 1 > /sys/class/net/DEV/threaded, then chrt the napi/DEV-N",
             "the recording does not show which network device it is",

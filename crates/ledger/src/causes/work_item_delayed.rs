@@ -2,7 +2,6 @@
 
 use super::advised::{Advised, WORK_ITEM};
 use super::info::{Blames, CauseGroup, CauseInfo, Details, LateActivation, ShownBy, page};
-use crate::model::culprit::Culprit;
 use whylate_base::AdvisedFix;
 
 pub(super) const CAUSE: CauseInfo = CauseInfo {
@@ -23,17 +22,13 @@ pub(super) const CAUSE: CauseInfo = CauseInfo {
 fn why(late: &LateActivation<'_>) -> String {
     let LateActivation { thread, cpu, charged, .. } = late;
     let by = late.by();
-    let carrier = late.carrier.map_or_else(|| "the kworker".to_owned(), Culprit::to_string);
+    let carrier = late.carrier_or("the kworker");
     format!("{by} had CPU {cpu} for {charged} while {carrier} was runnable, whose work item wakes {thread}")
 }
 
 fn advice(of: &Advised<'_>) -> Vec<AdvisedFix> {
-    let by = of.the_culprit();
     vec![
-        AdvisedFix::new(
-            format!("move {by} to another CPU: taskset -pc CPUS TID; kworkers of a CPU cannot leave it"),
-            of.move_culprit(),
-        ),
+        of.culprit_moved_with("; kworkers of a CPU cannot leave it"),
         AdvisedFix::by_hand(
             "keep unbound work away from the CPUs of real-time threads: /sys/devices/virtual/workqueue/cpumask",
             "the mask depends on which CPUs are for real-time threads, which a recording does not show",
