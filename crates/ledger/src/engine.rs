@@ -98,7 +98,7 @@ impl Engine<'_> {
                     open.executes = true;
                 }
             }
-            EventKind::NapiPoll { .. } => self.polled(at, event),
+            EventKind::NapiPoll { .. } => self.polled(event),
             EventKind::CpuCall(_)
             | EventKind::CpuFrequency { .. }
             | EventKind::Kvm(_)

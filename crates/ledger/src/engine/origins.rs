@@ -85,8 +85,7 @@ impl Engine<'_> {
         let (comm, open) = (thread.comm(), thread.open.as_ref()?);
         if polls_network(comm.as_str()) {
             // What a later poll finds may have come since the poll before it.
-            let is_first_poll = origins.last_poll(tid).is_none_or(|poll| poll < open.waking);
-            let origin = open.origin.as_deref().filter(|_| is_first_poll)?;
+            let origin = open.origin.as_deref().filter(|_| !open.polled)?;
             return Some(Origin { carrier: Some(tid), done_on: on, ..*origin });
         }
         // The thread of an interrupt.
@@ -147,11 +146,11 @@ impl Engine<'_> {
     }
 
     /// `napi_poll`: the poll of a device's queue ends.
-    pub(super) fn polled(&mut self, at: Ns, event: &Event) {
+    pub(super) fn polled(&mut self, event: &Event) {
         if let Some(tid) = self.in_thread(event)
-            && self.timeline.threads.get(tid).is_some_and(|thread| polls_network(thread.comm().as_str()))
+            && let Some(open) = &mut self.timeline.threads.get_mut(tid).open
         {
-            self.timeline.origins.polled(tid, at);
+            open.polled = true;
         }
     }
 

@@ -94,6 +94,8 @@ pub(crate) struct Open {
     pub(crate) exited: Option<Ns>,
     /// What cut into its work: in most, nothing.
     marks: Option<Box<Marks>>,
+    /// It has ended a poll of a network device in it.
+    pub(crate) polled: bool,
     /// It has returned from the system call in which it slept, or from a later one.
     pub(crate) returned: bool,
     /// What is charged already, of a long one.
@@ -167,6 +169,7 @@ impl Open {
             cpu: None,
             ran_on: None,
             marks: None,
+            polled: false,
             returned: false,
             slept_on: SleptOn::Unseen,
             executes: false,

@@ -125,8 +125,6 @@ pub(crate) struct Origins {
     preempted: FxHashMap<Tid, SoftirqRun>,
     /// When the handler of each interrupt last began, and on which CPU.
     handlers: FxHashMap<u16, (Ns, Cpu)>,
-    /// When threads of NAPI last ended a poll.
-    polls: FxHashMap<Tid, Ns>,
     names: Vec<Symbol>,
     name_ids: FxHashMap<Symbol, u16>,
 }
@@ -181,18 +179,6 @@ impl Origins {
     /// When the handler of an interrupt last began, and where.
     pub(crate) fn last_handler(&self, id: IrqId) -> Option<(Ns, Cpu)> {
         self.handlers.get(&id.index()).copied()
-    }
-
-    /// A thread of NAPI ends a poll.
-    pub(crate) fn polled(&mut self, tid: Tid, at: Ns) {
-        if self.polls.len() < MOST_ON_THE_WAY || self.polls.contains_key(&tid) {
-            self.polls.insert(tid, at);
-        }
-    }
-
-    /// When a thread of NAPI last ended a poll.
-    pub(crate) fn last_poll(&self, tid: Tid) -> Option<Ns> {
-        self.polls.get(&tid).copied()
     }
 
     /// A softirq is raised.
