@@ -228,11 +228,7 @@ impl Engine<'_> {
         self.timeline.losses.add(Loss { cpu, from: since.map_or(from, |since| since.min(from)), to: at });
         self.timeline.close_window(cpu, from);
         for tid in self.timeline.threads.active_ids(|thread| is_on(thread, cpu)) {
-            let thread = self.timeline.threads.get_mut(tid);
-            thread.enter(from, State::Unknown);
-            thread.waking = None;
-            thread.syscall = None;
-            thread.contending = None;
+            self.timeline.threads.get_mut(tid).lose(from);
         }
     }
 

@@ -1,7 +1,6 @@
 //! What is known of the threads where the recording changes in the middle: other kinds of events, or none for a while.
 
 use super::Timeline;
-use super::states::State;
 use whylate_base::Ns;
 use whylate_events::{Kind, KindSet};
 
@@ -35,13 +34,8 @@ impl Timeline {
     /// Nothing was recorded up to `at`. Activations in progress may have ended, and others begun: none of them is known.
     pub(crate) fn resumes(&mut self, at: Ns) {
         for thread in self.threads.iter_mut() {
-            if !thread.is_asleep() {
-                thread.enter(at, State::Unknown);
-            }
+            thread.lose(at);
             thread.open = None;
-            thread.waking = None;
-            thread.syscall = None;
-            thread.contending = None;
             thread.faulting = None;
             thread.sleeps_in_fault = false;
         }

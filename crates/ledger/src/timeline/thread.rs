@@ -419,6 +419,16 @@ impl Thread {
         self.open.is_none() && !matches!(self.state(), State::Running(_) | State::Queued(_))
     }
 
+    /// Events were lost from `from` on: what it was at is not known any more. One that slept, in no activation, sleeps on.
+    pub(crate) fn lose(&mut self, from: Ns) {
+        if !self.is_asleep() {
+            self.enter(from, State::Unknown);
+        }
+        self.waking = None;
+        self.syscall = None;
+        self.contending = None;
+    }
+
     /// True when it is asleep and holds nothing that could be forgotten.
     pub(super) fn is_at_rest(&self) -> bool {
         let has_past = self.names.has_past()
