@@ -28,6 +28,13 @@ fn polled() -> EventKind {
     EventKind::NapiPoll { dev: "eth0".into(), work: 1, budget: 64 }
 }
 
+impl Scene {
+    /// The victim has CPU 0 in between, and sleeps then.
+    fn victim_works(self, from: i64, until: i64) -> Scene {
+        self.cpu(0).at(from).run(VICTIM).at(until).sleep(IDLE)
+    }
+}
+
 /// The victim sleeps on CPU 0, and the hog has CPU 1.
 fn asleep() -> Scene {
     Scene::new().cpu(0).at(0).run(VICTIM).at(10).sleep(IDLE).cpu(1).at(20).run(HOG)
@@ -79,11 +86,7 @@ fn received_late(interrupted: Scene) -> Scene {
         .softirq(NET_RX)
         .at(4_030)
         .wake(VICTIM, 0)
-        .cpu(0)
-        .at(4_035)
-        .run(VICTIM)
-        .at(4_100)
-        .sleep(IDLE)
+        .victim_works(4_035, 4_100)
 }
 
 #[test]
@@ -149,11 +152,7 @@ fn a_thread_that_does_not_go_first_is_not_accused() {
         .softirq(NET_RX)
         .at(2_030)
         .wake(VICTIM, 0)
-        .cpu(0)
-        .at(2_035)
-        .run(VICTIM)
-        .at(2_100)
-        .sleep(IDLE)
+        .victim_works(2_035, 2_100)
         .explain("reader");
     let worst = explained.worst();
     assert!(worst.ledger.iter().all(|segment| segment.cause != Cause::SoftirqDeferred), "{worst:#?}");
@@ -175,11 +174,7 @@ fn the_thread_of_an_interrupt_waits_for_the_cpu() {
         .sleep(IRQ_THREAD)
         .at(3_050)
         .wake(VICTIM, 0)
-        .cpu(0)
-        .at(3_055)
-        .run(VICTIM)
-        .at(3_100)
-        .sleep(IDLE)
+        .victim_works(3_055, 3_100)
         .explain("reader");
     let worst = explained.worst();
     assert_charges(
@@ -208,11 +203,7 @@ fn a_packet_waits_for_the_napi_thread_behind_a_real_time_thread() {
         .wake(VICTIM, 0)
         .at(4_032)
         .event(polled())
-        .cpu(0)
-        .at(4_035)
-        .run(VICTIM)
-        .at(4_100)
-        .sleep(IDLE)
+        .victim_works(4_035, 4_100)
         .explain("reader");
     let worst = explained.worst();
     assert_eq!(worst.due, Ns::from_us(1_000));
@@ -238,11 +229,7 @@ fn a_later_poll_has_packets_of_its_own() {
         .event(polled())
         .at(4_030)
         .wake(VICTIM, 0)
-        .cpu(0)
-        .at(4_035)
-        .run(VICTIM)
-        .at(4_100)
-        .sleep(IDLE)
+        .victim_works(4_035, 4_100)
         .explain("reader");
     let worst = explained.worst();
     assert_eq!(worst.due, Ns::from_us(4_030));
@@ -272,11 +259,7 @@ fn by_work_item() -> Scene {
         .wake(VICTIM, 0)
         .at(3_022)
         .event(work(WorkStep::Ended))
-        .cpu(0)
-        .at(3_025)
-        .run(VICTIM)
-        .at(3_100)
-        .sleep(IDLE)
+        .victim_works(3_025, 3_100)
 }
 
 #[test]
