@@ -158,6 +158,7 @@ impl Engine<'_> {
         let thread = self.timeline.threads.get_mut(tid);
         timeline.sight(at, tid, thread.priority());
         if !tid.is_idle() {
+            self.may_have_come(before.map(|_| last), cpu, tid);
             self.found(at, cpu, tid);
         }
         if let Some(before) = before.filter(|before| !before.is_idle()) {
@@ -187,6 +188,16 @@ impl Engine<'_> {
         if let Some(start) = window.map(|window| window.start) {
             self.timeline.close_window(on, start);
         }
+    }
+
+    /// A thread that waited on another CPU is found on this one, of which the switch to it was not recorded: it may have run
+    /// here for as long as nothing is known of this CPU, since its `last` event.
+    fn may_have_come(&mut self, last: Option<Ns>, cpu: Cpu, tid: Tid) {
+        let thread = self.timeline.threads.get_mut(tid);
+        let State::Queued(on) = thread.state() else { return };
+        let Some(since) = thread.since().filter(|_| on != cpu) else { return };
+        thread.enter(last.map_or(since, |last| last.max(since)), State::Unknown);
+        self.was_not_passed_over(on, tid);
     }
 
     /// A thread runs, and how it came to was not seen.

@@ -2,7 +2,7 @@
 
 use super::support::{IDLE, MS, Scene, Thread, assert_blames, fair, rt, sys};
 use whylate_base::{Confidence, Severity};
-use whylate_events::{ContextFlags, Fact};
+use whylate_events::{ContextFlags, Fact, TaskState};
 use whylate_ledger::{Activation, Cause};
 
 const VICTIM: Thread = rt("victim", 10, 50);
@@ -203,5 +203,22 @@ fn a_callback_without_a_recorded_end_does_not_last_until_the_next_switch() {
         let activation = explained.only();
         let is_irq = activation.ledger.iter().any(|segment| segment.cause == Cause::Irq);
         assert!(!is_irq, "{:?}", activation.ledger);
+    }
+}
+
+/// A recording of some threads' own events lacks the switches by which these came to a CPU: a stopper takes the victim off CPU
+/// 0, which then idles, and the victim is next seen as it leaves CPU 1.
+#[test]
+fn a_thread_that_went_to_another_cpu_unseen_was_not_stopped() {
+    let stopper = rt("migration/0", 11, 99);
+    for victim in [rt("app", 30, 80), fair("app", 30)] {
+        let scene = Scene::new().cpu(0).at(0).run(victim).at(50).switch_as(TaskState::Runnable, stopper);
+        let scene = scene.at(90).sleep(IDLE).cpu(1).at(40 * MS).unseen_switch_to(victim);
+        let scene = scene.sleep(IDLE).at(60 * MS).sign(ContextFlags::default());
+        let explained = scene.explain("app");
+        let blamed = [Cause::RtThrottled, Cause::CgroupQuota];
+        let ledger = &explained.only().ledger;
+        assert!(!ledger.iter().any(|segment| blamed.contains(&segment.cause)), "{ledger:?}");
+        assert!(explained.codes().is_empty(), "{:?}", explained.codes());
     }
 }
