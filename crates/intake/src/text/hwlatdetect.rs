@@ -45,6 +45,8 @@ pub(crate) struct Hwlatdetect {
     has_begun: bool,
     /// For how long it measured.
     duration: Option<Ns>,
+    /// The longest gap of the samples that are listed, above `Max Latency` in some versions.
+    sampled: Ns,
     /// The report, once its largest latency was read.
     found: Option<Breakdown>,
 }
@@ -68,7 +70,7 @@ impl Hwlatdetect {
             let seconds = about.split_once("test duration").map(|(_, seconds)| fields::first_word(seconds));
             let seconds = seconds.and_then(fields::decimal).and_then(|seconds| i64::try_from(seconds).ok());
             let duration = seconds.and_then(|seconds| seconds.checked_mul(1_000_000_000)).map(Ns);
-            *self = Hwlatdetect { has_begun: true, duration, found: None };
+            *self = Hwlatdetect { has_begun: true, duration, ..Hwlatdetect::default() };
             return (true, None);
         }
         if !self.has_begun {
@@ -78,6 +80,14 @@ impl Hwlatdetect {
             let count = fields::decimal(smis).and_then(|count| u32::try_from(count).ok());
             let (Some(found), Some(count)) = (&mut self.found, count) else { return (count.is_some(), None) };
             found.parts.push(part(PartKind::Smi, Some(count), Ns::ZERO));
+            return (true, Some(found.clone()));
+        }
+        if let Some(gap) = sample(line) {
+            self.sampled = self.sampled.max(gap);
+            let Some(found) = self.found.as_mut().filter(|found| found.total < gap) else {
+                return (true, None);
+            };
+            found.total = gap;
             return (true, Some(found.clone()));
         }
         let Some(largest) = line.strip_prefix("Max Latency:").map(fields::trim) else {
@@ -96,11 +106,45 @@ impl Hwlatdetect {
         let parts =
             self.duration.map(|duration| part(PartKind::Measured, None, duration)).into_iter().collect();
         let (cpu, tool) = (Cpu::UNKNOWN, Tool::Hwlatdetect);
+        let total = total.max(self.sampled);
         self.found = Some(Breakdown { tool, cpu, total, parts, stack: vec![], line: number });
         (true, self.found.clone())
     }
 }
 
+/// The longer of a sample's two gaps: `ts: 1499801089.066141940, inner:84, outer:0`, whatever a page has before it.
+fn sample(line: &str) -> Option<Ns> {
+    let (_, gaps) = line.split_once("ts:").and_then(|(_, sample)| sample.split_once(", inner:"))?;
+    let (inner, outer) = gaps.split_once(", outer:")?;
+    let us =
+        |text: &str| i64::try_from(fields::decimal(text.split([',', ' ']).next()?)?).ok()?.checked_mul(1_000);
+    Some(Ns(us(inner)?.max(us(outer)?)))
+}
+
 fn part(kind: PartKind, id: Option<u32>, time: Ns) -> BreakdownPart {
     BreakdownPart { kind, name: String::new(), id, time, is_sum: false }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Hwlatdetect;
+    use whylate_base::Ns;
+
+    /// The largest latency of a report of these lines below its head.
+    fn largest(lines: &[&str]) -> Ns {
+        let (mut report, mut breakdowns) = (Hwlatdetect::default(), vec![]);
+        for (at, line) in ["hwlatdetect:  test duration 60 seconds"].iter().chain(lines).enumerate() {
+            assert!(report.takes(at as u64, line, &mut breakdowns), "{line}");
+        }
+        assert_eq!(breakdowns.len(), 1);
+        breakdowns[0].total
+    }
+
+    #[test]
+    fn a_sample_above_the_largest_latency_counts() {
+        let above = ["Starting tests:1700.5, inner:21, outer:33", "ts: 1701.5, inner:30, outer:12"];
+        assert_eq!(largest(&[above[0], above[1], "Max Latency: 30us"]), Ns::from_us(33));
+        assert_eq!(largest(&["Max Latency: 30us", above[0], above[1]]), Ns::from_us(33));
+        assert_eq!(largest(&["Max Latency: 41us", above[0]]), Ns::from_us(41));
+    }
 }
