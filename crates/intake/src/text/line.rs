@@ -187,6 +187,7 @@ fn verbose(left: &str) -> Option<Head<'_>> {
 /// d N   h 1 .        + migrate-disable (5.12), or a lock depth in trace-cmd
 /// d N . h 1 . .      + need-resched-lazy and preempt-lazy-depth (PREEMPT_RT patches)
 /// - h s 1            irqs-off, hardirq, softirq, preempt-depth, without need-resched (v1.1.3, 2004)
+/// * N   ~ 1          Dovetail (Xenomai 4): interrupts off for both stages; on the out-of-band stage, by an interrupt or not
 /// ```
 pub(crate) fn interrupt_state(column: &str) -> Option<(ContextFlags, Option<u8>)> {
     let column = column.as_bytes();
@@ -215,6 +216,8 @@ pub(crate) fn interrupt_state(column: &str) -> Option<(ContextFlags, Option<u8>)
         b'd' => ContextFlags::IRQS_OFF,
         b'D' => ContextFlags::IRQS_OFF | ContextFlags::SOFTIRQS_OFF,
         b'b' => ContextFlags::SOFTIRQS_OFF,
+        // Dovetail's `*`: off for both stages.
+        b'*' => ContextFlags::IRQS_OFF,
         b'X' => ContextFlags::IRQS_UNKNOWN,
         b'.' => ContextFlags::default(),
         _ => return None,
@@ -234,7 +237,7 @@ pub(crate) fn interrupt_state(column: &str) -> Option<(ContextFlags, Option<u8>)
         b'h' => ContextFlags::HARDIRQ,
         b's' => ContextFlags::SOFTIRQ,
         b'H' => ContextFlags::HARDIRQ | ContextFlags::SOFTIRQ,
-        b'.' => ContextFlags::default(),
+        b'.' | b'~' => ContextFlags::default(),
         _ => return None,
     };
     if more.len() > 3 || !more.iter().all(|&c| depth(c).is_some()) {

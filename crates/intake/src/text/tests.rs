@@ -92,6 +92,7 @@ fn heads_in_every_layout() {
             (irqs | resched | hard, Some(1)),
             6_335_499_000,
         ),
+        ("x-1 [000] *.~. 1.5", "x", 1, 0, (irqs, Some(0)), 1_500_000_000),
         ("x-1 [000] d..1.. 1.5", "x", 1, 0, (irqs, Some(1)), 1_500_000_000),
         ("x-1 [000] dNLh1. 1.5", "x", 1, 0, (irqs | resched | lazy | hard, Some(1)), 1_500_000_000),
         ("x-1 [000] dLs1. 1.5", "x", 1, 0, (irqs | lazy | soft, Some(1)), 1_500_000_000),
