@@ -1,5 +1,6 @@
 //! Why a trace could not be opened.
 
+use crate::text::LogMessage;
 use crate::unpack::MOST_LAYERS;
 use std::io;
 use std::path::PathBuf;
@@ -174,20 +175,31 @@ pub enum OpenError {
         /// What to do.
         advice: &'static str,
     },
-    /// A log of the kernel with a message about what is late.
+    /// A log of the kernel with messages about what is late.
     #[error(
-        "{name} is a log of the kernel, and no trace. Its line {line} means that {meaning}; to see which threads ran \
-         meanwhile, record a trace as it happens: `whylate record`"
+        "{name} is a log of the kernel, and no trace. {}; to see which threads ran meanwhile, record a trace as it happens: \
+         `whylate record`",
+        meanings(.messages)
     )]
     KernelLog {
         /// The path, or `standard input`.
         name: String,
-        /// The number of the line with the message.
-        line: u64,
-        /// What the message means.
-        meaning: &'static str,
+        /// Its messages, each kind once.
+        messages: Vec<LogMessage>,
     },
     /// A trace.dat that cannot be opened.
     #[error(transparent)]
     TraceDat(#[from] whylate_ftrace::dat::DatError),
+}
+
+/// `Its line 2 means that ..., and line 5 that ...`
+fn meanings(messages: &[LogMessage]) -> String {
+    let mut words = String::from("Its");
+    for (at, LogMessage { line, meaning }) in messages.iter().enumerate() {
+        words += &match at {
+            0 => format!(" line {line} means that {meaning}"),
+            _ => format!(", and line {line} that {meaning}"),
+        };
+    }
+    words
 }

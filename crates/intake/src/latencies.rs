@@ -32,6 +32,7 @@ pub use error::LatenciesError;
 pub use file::contents;
 
 use crate::pasted;
+use crate::text::what_is;
 use error::Broken;
 use std::path::Path;
 use whylate_stats::Run;
@@ -50,13 +51,14 @@ pub fn open(path: &Path) -> Result<Run, LatenciesError> {
 /// If they are none of another tool's measurements.
 pub fn read(path: &Path, bytes: &[u8]) -> Result<Run, LatenciesError> {
     let text = pasted::restored(bytes);
+    let mut what = None;
     let read = match is_json(&text) {
         true => json::read(&text),
         false => {
             let text = lines(&text);
             let documents = json::within(&text);
             if !documents.is_empty() {
-                return finished(path, documents);
+                return finished(path, documents, None);
             }
             let text = pasted::rejoined(&text, cyclictest::ends_early, cyclictest::is_own).unwrap_or(text);
             let mut read = of_lines(&text);
@@ -67,17 +69,24 @@ pub fn read(path: &Path, bytes: &[u8]) -> Result<Run, LatenciesError> {
                     read = of_lines(&lines(&text));
                 }
             }
+            if read.is_empty() {
+                what = what_is(&text);
+            }
             read
         }
     };
-    finished(path, read)
+    finished(path, read, what)
 }
 
-/// What was read of a file, as one measurement.
-fn finished(path: &Path, read: Vec<Result<Run, Broken>>) -> Result<Run, LatenciesError> {
+/// What was read of a file, as one measurement; `what` it is where nothing was.
+fn finished(
+    path: &Path,
+    read: Vec<Result<Run, Broken>>,
+    what: Option<String>,
+) -> Result<Run, LatenciesError> {
     let read = read.into_iter().collect::<Result<Vec<Run>, Broken>>();
     match read.and_then(|runs| if runs.is_empty() { Ok(None) } else { sections::pooled(runs).map(Some) }) {
-        Ok(None) => Err(LatenciesError::Unknown { path: path.to_owned() }),
+        Ok(None) => Err(LatenciesError::Unknown { path: path.to_owned(), what }),
         Err(Broken { tool, why }) => Err(LatenciesError::Broken { path: path.to_owned(), tool, why }),
         Ok(Some(run)) => Ok(Run { label: label(path), ..run }),
     }

@@ -206,7 +206,7 @@ fn text_source(
         Err(text::TextError::NoEvents { other: Some(other), .. }) => Err(match other {
             text::Other::Table { tool, advice } => OpenError::Table { name, tool, advice },
             text::Other::Known { what, advice } => OpenError::NotRead { name, what, advice },
-            text::Other::KernelLog { line, meaning } => OpenError::KernelLog { name, line, meaning },
+            text::Other::KernelLog(messages) => OpenError::KernelLog { name, messages },
         }),
         Err(text::TextError::NoEvents { tracer: Some(tracer), .. }) if is_name(&tracer) => {
             Err(OpenError::HeaderOnly { name, tracer })

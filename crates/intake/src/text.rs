@@ -41,6 +41,7 @@ mod line;
 mod lines;
 mod lttng;
 mod names;
+mod others;
 mod prose;
 mod reader;
 mod rtla;
@@ -51,10 +52,11 @@ mod tally;
 mod tracers;
 mod window;
 
+pub use kernel_log::LogMessage;
 use lines::Lines;
 use reader::Reader;
 use std::io::{self, Read};
-pub(crate) use tables::Other;
+pub(crate) use tables::{Other, what_is};
 use whylate_base::{Comm, Tid};
 use whylate_events::{Event, EventSource, KindSet, TraceInfo};
 use window::WINDOW;
@@ -110,8 +112,8 @@ pub(crate) fn open<R: Read>(
     };
     let failed = source.fill();
     if !source.reader.has_content() {
-        let Reader { lines, is_utf8, other, .. } = source.reader;
         let tracer = source.reader.info().tracer;
+        let Reader { lines, is_utf8, other, .. } = source.reader;
         return Err(failed.map_or(TextError::NoEvents { lines, is_utf8, other, tracer }, TextError::Io));
     }
     source.reader.tell_first_facts();

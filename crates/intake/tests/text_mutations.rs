@@ -109,6 +109,8 @@ proptest! {
                 prop_assert!(info.breakdowns.len() <= lines);
             }
             Err(OpenError::NoEvents { .. } | OpenError::HeaderOnly { .. } | OpenError::Binary { .. } | OpenError::Empty { .. }) => {}
+            // Of a table the head may be all that is left whole.
+            Err(OpenError::NotRead { .. }) => {}
             Err(other) => prop_assert!(false, "{}", other),
         }
     }

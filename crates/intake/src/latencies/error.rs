@@ -40,15 +40,18 @@ pub enum LatenciesError {
     },
     /// It is not a measurement of a supported tool.
     #[error(
-        "{}: not a measurement of a supported tool. Supported are: whylate measure --json; cyclictest's output (also -h, --histfile, \
+        "{}: {}not a measurement of a supported tool. Supported are: whylate measure --json; cyclictest's output (also -h, --histfile, \
          -v, --json); pmqtest, ptsematest, sigwaittest and svsematest; oslat and its --json; rtla timerlat hist and osnoise hist; \
          sysjitter (also --raw); Xenomai's latency; latmus (also -g); stress-ng --cyclic; jitterdebugger's JSON, and what jittersamples \
          prints; OSADL's RT Dataset; histograms of bcc and bpftrace (runqlat, cpudist, hardirqs -d); all of them also in gzip or zstd",
-        path.display()
+        path.display(),
+        what.as_ref().map(|what| format!("it is {what}, and ")).unwrap_or_default()
     )]
     Unknown {
         /// The file.
         path: PathBuf,
+        /// What it is instead, where a line of it shows that.
+        what: Option<String>,
     },
     /// It is a measurement of a supported tool, and broken.
     #[error("{}: {tool} wrote it, but {why}", path.display())]

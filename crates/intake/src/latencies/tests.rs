@@ -425,6 +425,8 @@ fn what_is_none_is_refused() {
     assert!(error("hello\nworld\n").contains("cyclictest"));
     assert!(error("{\"a\": 1}").contains("not a measurement of a supported tool"));
     assert!(error("{\"a\": ").contains("no JSON"));
+    let other = "> Latency percentiles (usec)\n>         50.0000th: 21\n>         *99.0000th: 903\n";
+    assert!(error(other).contains("x: it is a table of schbench, and not a measurement of a supported tool"));
     let other = r#"{"cmdline:": "rt-migrate-test", "thread": {"0": {"prio": 2, "min": 36, "max": 101}}}"#;
     assert!(error(other).contains("not a measurement of a supported tool"));
     assert!(error("# Histogram\n000001 000000\n").contains("no sample"));

@@ -1,5 +1,14 @@
 //! Messages of the kernel's log about what is late: no trace, but each has a meaning.
 
+/// A message in a log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LogMessage {
+    /// The number of its line.
+    pub line: u64,
+    /// What it means.
+    pub meaning: &'static str,
+}
+
 /// What the message in a line of the kernel's log is about; `None` for other lines.
 pub(super) fn message(line: &str) -> Option<&'static str> {
     const MESSAGES: [(&[&str], &str); 18] = [

@@ -242,7 +242,7 @@ impl Reader {
     fn bare_header(&mut self, text: &str) -> bool {
         let is_header = self.collected.last.is_none() && self.header.bare_line(text);
         if is_header {
-            self.other = self.other.or_else(|| tables::named(self.number, text));
+            self.is_shown(self.number, text);
         }
         is_header
     }
@@ -258,7 +258,7 @@ impl Reader {
         {
             self.frame(function);
         } else if self.hwlatdetect.takes(self.number, text, &mut self.analyses.breakdowns) {
-            self.other = self.other.or_else(|| tables::named(self.number, text));
+            self.is_shown(self.number, text);
         } else {
             match self.analyses.line(self.number, text) {
                 RtlaLine::Read => {}
@@ -268,7 +268,7 @@ impl Reader {
                 RtlaLine::Nothing | RtlaLine::Strange if self.is_rest(text) => {}
                 RtlaLine::Nothing | RtlaLine::Strange if may_hold => return false,
                 RtlaLine::Nothing | RtlaLine::Strange => {
-                    self.other = self.other.or_else(|| tables::named(self.number, text));
+                    self.is_shown(self.number, text);
                     match prose::has_a_trace_lines_parts(text) {
                         true => self.strange_lines.add(self.number, text),
                         false => self.prose.add(self.number, text),
@@ -277,6 +277,14 @@ impl Reader {
             }
         }
         true
+    }
+
+    /// A line may show what the text is.
+    fn is_shown(&mut self, number: u64, text: &str) {
+        match &mut self.other {
+            None => self.other = tables::named(number, text),
+            Some(other) => other.followed_by(number, text),
+        }
     }
 
     /// True of the rest of a line that was whole without it.
@@ -382,7 +390,7 @@ impl Reader {
                 true => {
                     self.known(&text, false, false);
                 }
-                false => self.other = self.other.or_else(|| tables::named(number, &text)),
+                false => self.is_shown(number, &text),
             }
         }
     }

@@ -1,17 +1,50 @@
 //! What a text without events is: a table that another tool made of a recording, a log, or events without what an explanation
 //! needs.
 
-use super::kernel_log;
+use super::kernel_log::{self, LogMessage};
+use super::others::{self, RECORD};
 
 /// What a text without events is.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Other {
     /// A table of sums: the tool that printed it, and what to give instead.
     Table { tool: &'static str, advice: &'static str },
     /// Something else that is known: what, and what to give instead.
     Known { what: &'static str, advice: &'static str },
-    /// The kernel's log: the line of a message in it, and what that means.
-    KernelLog { line: u64, meaning: &'static str },
+    /// The kernel's log: its messages, each kind once.
+    KernelLog(Vec<LogMessage>),
+}
+
+/// A log of more kinds of messages is not listed in full.
+const MOST_MESSAGES: usize = 5;
+
+impl Other {
+    /// Takes in that the line `number` follows in the same text: of a log, all kinds of messages count.
+    pub(super) fn followed_by(&mut self, number: u64, line: &str) {
+        let Other::KernelLog(messages) = self else { return };
+        if messages.len() < MOST_MESSAGES
+            && let Some(meaning) = kernel_log::message(line)
+            && messages.iter().all(|message| message.meaning != meaning)
+        {
+            messages.push(LogMessage { line: number, meaning });
+        }
+    }
+
+    /// What it is, in words.
+    fn what(&self) -> String {
+        match self {
+            Other::Table { tool, .. } => format!("a table of {tool}"),
+            Other::Known { what, .. } => (*what).to_owned(),
+            Other::KernelLog(_) => "a log of the kernel".to_owned(),
+        }
+    }
+}
+
+/// What a text is that is no measurement, by its first line that shows it.
+pub(crate) fn what_is(text: &str) -> Option<String> {
+    /// No table has its head below so many lines.
+    const MOST_LINES: usize = 2_000;
+    text.lines().take(MOST_LINES).find_map(|line| named(0, line)).map(|other| other.what())
 }
 
 /// What the line `number` shows the text to be.
@@ -24,13 +57,17 @@ pub(super) fn named(number: u64, line: &str) -> Option<Other> {
     table
         .map(|&(_, tool, advice)| Other::Table { tool, advice })
         .or_else(|| is_timehist(line).then_some(Other::Table { tool: "perf sched timehist", advice: PERF }))
-        .or_else(|| kernel_log::message(line).map(|meaning| Other::KernelLog { line: number, meaning }))
-        .or_else(|| lacking(line).map(|(what, advice)| Other::Known { what, advice }))
+        .or_else(|| {
+            kernel_log::message(line)
+                .map(|meaning| Other::KernelLog(vec![LogMessage { line: number, meaning }]))
+        })
+        .or_else(|| {
+            others::named(line).or_else(|| lacking(line)).map(|(what, advice)| Other::Known { what, advice })
+        })
 }
 
 const PERF: &str = "give the recording itself (perf.data), or the output of `perf script`";
 const EVENTS: &str = "give the trace itself (trace.dat, perf.data), or its events as text";
-const RECORD: &str = "record the scheduler while it runs: `whylate record`";
 const LINUXCNC: &str = "for a comparison give the histogram of LinuxCNC's latency-histogram; for causes record it: `whylate record`";
 const RTEVAL: &str = "for a comparison run its command with a histogram, as `cyclictest -h 1000`; for causes record it: `whylate record`";
 const INTERRUPTS: &str = "record the interrupts: `whylate record`";
@@ -138,8 +175,22 @@ fn lacking(line: &str) -> Option<(&'static str, &'static str)> {
     let is_event = EVENTS
         .iter()
         .any(|(event, field)| line.split_once(event).is_some_and(|(_, fields)| fields.contains(field)));
-    is_event.then_some((
+    (is_event || is_bare_switch(line)).then_some((
         "events without the thread, the CPU or the time in front of them",
         "give whole lines, as the tracefs file `trace` and `trace-cmd report` print them",
     ))
+}
+
+/// `app:12 [120] S ==> swapper/1:0 [120]`, whatever is left out before it.
+fn is_bare_switch(line: &str) -> bool {
+    let thread = |text: &str| {
+        let (name, prio) = text.trim().strip_suffix(']')?.rsplit_once(" [")?;
+        let (_, tid) = name.rsplit_once(':')?;
+        (is_number(tid) && is_number(prio)).then_some(())
+    };
+    let Some((prev, next)) = line.split_once(" ==> ") else { return false };
+    let Some((prev, state)) = prev.rsplit_once(' ') else { return false };
+    state.len() <= 3
+        && state.starts_with(|c: char| c.is_ascii_uppercase())
+        && thread(prev).and(thread(next)).is_some()
 }

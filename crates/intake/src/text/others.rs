@@ -1,0 +1,163 @@
+//! Files of the kernel and logs of programs about what is late: they have no events, but each has a name.
+
+/// What the line shows the text to be, and what to give instead.
+pub(super) fn named(line: &str) -> Option<(&'static str, &'static str)> {
+    let is_head = |words: &[&str]| words.iter().all(|word| line.contains(word));
+    let other = OTHERS.iter().find(|(words, ..)| is_head(words)).map(|&(_, what, advice)| (what, advice));
+    other.or_else(|| is_softnet(line).then_some((SOFTNET, RECORD)))
+}
+
+pub(super) const RECORD: &str = "record the scheduler while it runs: `whylate record`";
+const MEASURE: &str = "to measure how late threads start run `whylate measure`; to see why, `whylate record`";
+
+const PTP: &str = "a log of linuxptp, which has offsets of clocks, and no latency of a thread";
+const ETHERCAT: &str = "a log of the EtherCAT master: datagrams came back late or not at all";
+const JACK: &str = "a log of JACK: a cycle of audio was not done in time (xrun)";
+const ALSA: &str = "a message of ALSA: a buffer of audio was not filled or emptied in time (xrun)";
+const PIPEWIRE: &str = "a log of PipeWire: a cycle of audio was not done in time (xrun)";
+const STALLD: &str = "a log of stalld: a thread was runnable, and did not run for seconds";
+const RTTEST: &str = "the statistics of ROS 2's rttest, without its samples";
+const SCHED_DEBUG: &str =
+    "the kernel's debug file of the scheduler, which has sums and the state of one instant";
+const PROC_SCHED: &str = "/proc/PID/sched, which has sums of one thread";
+const SCHEDSTAT: &str = "/proc/schedstat, which has sums";
+const SOFTNET: &str = "/proc/net/softnet_stat, which has sums";
+const INTERRUPTS: &str = "rows of /proc/interrupts, which has counts, and no times";
+const TIMERS: &str = "/proc/timer_list, which has the timers of one instant";
+const LTTNG: &str = "a report of lttng-analyses, which has durations, and not what ran meanwhile";
+const PERF_STAT: &str = "the output of perf stat, which has counts";
+const PERF_REPORT: &str = "a report of perf, which has shares of CPU time, and no instants";
+const FIO: &str = "a report of fio, which has latencies of storage, and none of a thread";
+const PING: &str = "the output of ping, which has latencies of a network, and none of a thread";
+const HACKBENCH: &str = "the output of hackbench, which has a total time";
+const LINUXCNC: &str = "the table of LinuxCNC's latency-test, which has maxima, and no samples";
+const HICCUPS: &str = "the table of hiccups, which has percentiles and maxima, and no samples";
+const RT_APP: &str = "a log of rt-app, which has latencies (wu_lat), and not what ran meanwhile";
+const RTLA: &str = "a table of rtla of which no row can be read: its rows are broken, or cut";
+const ROWS: &str = "give it as rtla prints it, each row in a line";
+const SOFTIRQS: &str = "the output of bcc's softirqslower, which has no cause of a latency";
+
+/// By words that a line has; the first that fits.
+const OTHERS: [(&[&str], &str, &str); 52] = [
+    (&["ptp4l["], PTP, RECORD),
+    (&["phc2sys["], PTP, RECORD),
+    (&["ts2phc["], PTP, RECORD),
+    (&["EtherCAT ", "UNMATCHED"], ETHERCAT, RECORD),
+    (&["EtherCAT ", "TIMED OUT"], ETHERCAT, RECORD),
+    (&["EtherCAT ", "SKIPPED"], ETHERCAT, RECORD),
+    (&["JackEngine::XRun"], JACK, RECORD),
+    (&["JackAudioDriver::Process"], JACK, RECORD),
+    (&["XRUN callback"], JACK, RECORD),
+    (&["usecs exceeds estimated spare time"], JACK, RECORD),
+    (&["Xruns in ", " cycles"], JACK, RECORD),
+    (&["alsa_pcm: xrun of at least"], JACK, RECORD),
+    (&["underrun!!! (at least"], ALSA, RECORD),
+    (&["overrun!!! (at least"], ALSA, RECORD),
+    (&["pw.node:", "xrun"], PIPEWIRE, RECORD),
+    (&["spa.alsa", "xrun"], PIPEWIRE, RECORD),
+    (&[" starved on CPU ", " seconds"], STALLD, RECORD),
+    (&["rttest statistics"], RTTEST, RECORD),
+    (&["Sched Debug Version"], SCHED_DEBUG, RECORD),
+    (&[".rt_throttled "], SCHED_DEBUG, RECORD),
+    (&["cfs_rq["], SCHED_DEBUG, RECORD),
+    (&["rt_rq["], SCHED_DEBUG, RECORD),
+    (&[".nr_spread_over "], SCHED_DEBUG, RECORD),
+    (&[".sched_goidle "], SCHED_DEBUG, RECORD),
+    (&["tree-key", "exec-runtime"], SCHED_DEBUG, RECORD),
+    (&["se.exec_start "], PROC_SCHED, RECORD),
+    (&["se.sum_exec_runtime "], PROC_SCHED, RECORD),
+    (&["nr_involuntary_switches "], PROC_SCHED, RECORD),
+    (&["statistics.wait_max "], PROC_SCHED, RECORD),
+    (&["domain0 ", " 0 0 0 "], SCHEDSTAT, RECORD),
+    (&["LOC:", "Local timer interrupts"], INTERRUPTS, RECORD),
+    (&["RES:", "Rescheduling interrupts"], INTERRUPTS, RECORD),
+    (&["CAL:", "Function call interrupts"], INTERRUPTS, RECORD),
+    (&["TLB:", "TLB shootdowns"], INTERRUPTS, RECORD),
+    (&["Timer List Version"], TIMERS, RECORD),
+    (
+        &["Timerange: [", ", "],
+        LTTNG,
+        "give the trace itself, as `babeltrace2 DIRECTORY > trace.txt` prints it",
+    ),
+    (&["%Cpu(s):", " st"], "the output of top", RECORD),
+    (&["procs -", "memory-", "swap-"], "the output of vmstat", RECORD),
+    (&["%usr", "%sys", "%idle"], "the output of mpstat", RECORD),
+    (&["cswch/s", "nvcswch/s"], "the output of pidstat", RECORD),
+    (&["Busy%", "Bzy_MHz"], "the output of turbostat", RECORD),
+    (&["ctxt_switches", "affinity"], "the output of tuna", RECORD),
+    (&["Performance counter stats for"], PERF_STAT, RECORD),
+    (&["# Overhead ", "Command"], PERF_REPORT, RECORD),
+    (&["clat percentiles ("], FIO, RECORD),
+    (&["rtt min/avg/max/mdev"], PING, RECORD),
+    (&["Running in ", " mode with ", " groups using "], HACKBENCH, MEASURE),
+    (&["Max Interval", "Max Jitter"], LINUXCNC, MEASURE),
+    (&["pct99_ns", "max_ns"], HICCUPS, MEASURE),
+    (&["wu_lat", "c_period"], RT_APP, RECORD),
+    (&["Operating System Noise"], RTLA, ROWS),
+    (&["irq(", ") to softirq: ", " took "], SOFTIRQS, "record the interrupts: `whylate record`"),
+];
+
+/// `0004a2c1 00000000 00000012 ...`: a row for each CPU, of at least nine numbers of eight digits.
+fn is_softnet(line: &str) -> bool {
+    let is_number = |word: &str| word.len() == 8 && word.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let mut words = line.split_whitespace();
+    words.clone().count() >= 9 && words.all(is_number)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::named;
+
+    #[test]
+    fn a_line_of_each_names_it() {
+        let cases = [
+            ("ptp4l[31.204]: rms   11 max   17 freq  -1200 +/-   6 delay   301 +/-   0", "linuxptp"),
+            ("> phc2sys[9.5]: eth1 sys offset      -88 s2 freq   +410 delay   1190", "linuxptp"),
+            ("[   70.5] EtherCAT WARNING 0: 3 datagrams UNMATCHED!", "EtherCAT master"),
+            ("Mon Jan  1 10:00:00 2024: ERROR: JackEngine::XRun: client = synth was not finished", "JACK"),
+            ("**** alsa_pcm: xrun of at least 1.250 msecs", "JACK"),
+            ("overrun!!! (at least 5.120 ms long)", "ALSA"),
+            ("pipewire[77]: pw.node: (synth-40) graph xrun (2 suppressed)", "PipeWire"),
+            ("[kworker/2:1-204] starved on CPU 2 for 31 seconds", "stalld"),
+            ("rttest statistics:", "rttest"),
+            ("> rt_rq[3]:/", "debug file of the scheduler"),
+            ("  .rt_throttled                  : 0", "debug file of the scheduler"),
+            ("se.sum_exec_runtime                          :         12.5", "/proc/PID/sched"),
+            ("domain0 03 0 0 0 4 0 0", "/proc/schedstat"),
+            ("0001f2a0 00000000 00000003 00000000 00000000 00000000 00000000 00000000 00000000", "softnet"),
+            (" RES:       2204       1890   Rescheduling interrupts", "/proc/interrupts"),
+            ("Timerange: [2024-01-02 03:04:05.0, 2024-01-02 03:04:06.0]", "lttng-analyses"),
+            ("%Cpu(s):  1.0 us,  0.5 sy,  0.0 ni, 98.0 id,  0.0 wa,  0.2 hi,  0.3 si,  0.0 st", "top"),
+            ("procs -----------memory---------- ---swap-- -----io----", "vmstat"),
+            (
+                "10:00:01     CPU    %usr   %nice    %sys %iowait    %irq   %soft  %steal  %guest   %idle",
+                "mpstat",
+            ),
+            ("Core CPU Avg_MHz Busy% Bzy_MHz TSC_MHz IRQ SMI", "turbostat"),
+            (" Performance counter stats for 'sleep 1':", "perf stat"),
+            (
+                "Running in process mode with 10 groups using 40 file descriptors each (== 400 tasks)",
+                "hackbench",
+            ),
+            ("cpu  threshold_ns  hiccups  pct99_ns  pct999_ns  max_ns", "hiccups"),
+            ("             Operating System Noise", "rtla"),
+            ("10:00:01 irq(soft) to softirq: timer took 21 us (0 ms), on CPU:0, comm:app", "softirqslower"),
+        ];
+        for (line, name) in cases {
+            let (what, advice) = named(line).unwrap_or_else(|| panic!("{line}"));
+            assert!(what.contains(name) && !advice.is_empty(), "{line}: {what}");
+        }
+    }
+
+    #[test]
+    fn prose_is_none_of_them() {
+        for line in [
+            "I looked at /proc/interrupts, at top and at vmstat: nothing.",
+            "deadbeef cafe0000 00000001",
+            "The thread starved on CPU 2.",
+            "It took 30 us to softirq: late.",
+        ] {
+            assert_eq!(named(line), None, "{line}");
+        }
+    }
+}
