@@ -9,7 +9,9 @@ pub(crate) use sentence::segment;
 use crate::causes::advised::Advised;
 use crate::causes::info::Usual;
 use crate::causes::{Cause, CauseGroup};
-use crate::charge::notes::{TimerCallbacks, VerdictNote, carrier, is_boosted, waits_for_the_kernel};
+use crate::charge::notes::{
+    TimerCallbacks, VerdictNote, carrier, idle_cpus, is_boosted, waits_for_the_kernel,
+};
 use crate::model::{Activation, Culprit, IrqKind, Segment, Trigger, Verdict};
 use crate::options::Judge;
 use crate::stats::{Charged, Stats, charged as charged_by};
@@ -120,6 +122,9 @@ pub(crate) fn of(
     // Nothing is advised about what was in time.
     let late = timeline.threads.get(activation.tid).filter(|_| !on_time);
     let late_cpus = late.map(|thread| thread.affinity.used_cpus());
+    let mut sharing: Vec<_> = groups.iter().filter(|((shared, _), _)| *shared == underlying).collect();
+    sharing.sort_by_key(|(_, time)| std::cmp::Reverse(*time));
+    let sharing: Vec<Culprit> = sharing.into_iter().filter_map(|((_, by), _)| *by).collect();
     let advised = Advised {
         by: by.as_ref(),
         priority: Some(activation.priority),
@@ -130,6 +135,8 @@ pub(crate) fn of(
         own_time: own_time(&activation.ledger),
         raised_by: raised_by.as_ref(),
         carrier: carrier(notes),
+        idle: idle_cpus(notes),
+        all_by: &sharing,
         kernel_lock: waits_for_the_kernel(notes, of_verdict()),
         lock_owner: of_verdict().find_map(|segment| segment.owner.as_ref()),
     };
@@ -323,11 +330,9 @@ fn evidence(
 /// A note on the ledger, where it bears on the verdict.
 fn noted(note: &VerdictNote, cause: Cause, by: Option<Culprit>) -> Option<Evidence> {
     match (note, cause, by) {
-        (VerdictNote::Idle { at, on, idle }, Cause::WakePlacement, _) => Some(Evidence::at(
-            *at,
-            *on,
-            format!("CPU {idle}, which the thread may use, was idle all that time"),
-        )),
+        (VerdictNote::Idle { at, on, idle }, Cause::WakePlacement, _) => {
+            Some(Evidence::at(*at, *on, sentence::idle_elsewhere(idle)))
+        }
         (VerdictNote::Timers(timers), Cause::Irq, Some(by)) if by.irq_kind() == Some(IrqKind::OwnTimer) => {
             Some(Evidence::at(timers.at, timers.cpu, sentence::timers(timers)))
         }

@@ -45,6 +45,10 @@ pub(crate) struct Advised<'a> {
     pub(crate) cpu: Option<Cpu>,
     /// All CPUs on which the late thread was seen to run: what goes to one of them is in its way again.
     pub(crate) late_cpus: Option<&'a CpuSet>,
+    /// CPUs that the late thread may use, and that were idle while it waited.
+    pub(crate) idle: Option<&'a CpuSet>,
+    /// All that delayed the late thread by the same cause, the worst first.
+    pub(crate) all_by: &'a [Culprit],
     /// For how long the culprit delayed it.
     pub(crate) charged: Ns,
     /// For how long the late thread itself ran meanwhile.
@@ -256,6 +260,17 @@ impl<'a> Advised<'a> {
         }
     }
 
+    /// The late thread gets an idle CPU of its own, and so does each thread that it waited for, as long as there are some.
+    pub(crate) fn spread(&self) -> Vec<ThreadAction> {
+        let culprits = self.all_by.iter().filter_map(|by| match by {
+            Culprit::Task { tid, comm, .. } if !is_of_one_cpu(comm) => named(*tid, comm),
+            _ => None,
+        });
+        let idle = self.idle.into_iter().flat_map(CpuSet::iter);
+        let on = |(thread, cpu): (ThreadAction, Cpu)| ThreadAction { cpus: Some(cpu.to_string()), ..thread };
+        self.late_thread().into_iter().chain(culprits).zip(idle).map(on).collect()
+    }
+
     /// The service of the culprit stops.
     pub(crate) fn stop_service(&self) -> Action {
         match self.culprit_thread() {
@@ -292,6 +307,13 @@ impl<'a> Advised<'a> {
             None => Action::by_hand("the recording does not show on which CPU it happened"),
         }
     }
+}
+
+/// True of the kernel's threads that belong to one CPU, by their name: `ksoftirqd/1`, `kworker/1:2-events`. Those may not be
+/// moved (PF_NO_SETAFFINITY in include/linux/sched.h).
+fn is_of_one_cpu(comm: &Comm) -> bool {
+    let name = comm.to_string();
+    name.split_once('/').is_some_and(|(_, cpu)| cpu.starts_with(|first: char| first.is_ascii_digit()))
 }
 
 fn named(tid: Tid, comm: &Comm) -> Option<ThreadAction> {

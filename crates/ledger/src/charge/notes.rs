@@ -1,14 +1,14 @@
 //! What a verdict needs and the segments of a ledger do not hold.
 
 use crate::model::{Culprit, Segment};
-use whylate_base::{Comm, Cpu, Evidence, Ns, Tid};
+use whylate_base::{Comm, Cpu, CpuSet, Evidence, Ns, Tid};
 use whylate_events::Symbol;
 
 /// A note on an activation, for its verdict.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum VerdictNote {
-    /// While a thread waited on a CPU, another that it may use was idle.
-    Idle { at: Ns, on: Cpu, idle: Cpu },
+    /// While a thread waited on a CPU, others that it may use were idle.
+    Idle { at: Ns, on: Cpu, idle: CpuSet },
     /// What an interrupt's timers ran.
     Timers(TimerCallbacks),
     /// The thread that runs expired timers waited for the CPU until then.
@@ -45,6 +45,14 @@ pub(crate) struct TimerCallbacks {
 pub(crate) fn carrier(notes: &[VerdictNote]) -> Option<&Culprit> {
     notes.iter().find_map(|note| match note {
         VerdictNote::Carrier(carrier) => Some(carrier),
+        _ => None,
+    })
+}
+
+/// The CPUs that were idle while it waited on another.
+pub(crate) fn idle_cpus(notes: &[VerdictNote]) -> Option<&CpuSet> {
+    notes.iter().find_map(|note| match note {
+        VerdictNote::Idle { idle, .. } => Some(idle),
         _ => None,
     })
 }

@@ -4,7 +4,7 @@ use super::charger::Charger;
 use super::notes::VerdictNote;
 use super::queue::Queue;
 use crate::timeline::running::Running;
-use whylate_base::{Confidence, Cpu, Ns};
+use whylate_base::{Confidence, Cpu, CpuSet, Ns};
 use whylate_events::Kind;
 
 /// To find an idle CPU and move a thread there takes an interrupt on each, and some locks.
@@ -13,8 +13,8 @@ pub(super) const LONGEST_MOVE: Ns = Ns::from_us(200);
 const INTERRUPTS: i64 = 4;
 
 impl Charger<'_> {
-    /// A CPU that the waiter may use and that was idle through all of its wait, with how sure that is.
-    pub(super) fn idle_elsewhere(&self, queue: &Queue<'_>) -> Option<(Cpu, Confidence)> {
+    /// The CPUs that the waiter may use and that were idle through all of its wait, with how sure that is: the surest ones.
+    pub(super) fn idle_elsewhere(&self, queue: &Queue<'_>) -> Option<(CpuSet, Confidence)> {
         if queue.to - queue.from < LONGEST_MOVE {
             return None;
         }
@@ -22,17 +22,21 @@ impl Charger<'_> {
         let changes_seen = self.timeline.seen.contains(Kind::Syscall);
         let allowed = queue.waiter.affinity.cpus(queue.from, queue.to);
         let others = allowed.filter(|(cpu, recorded)| *cpu != queue.cpu && (*recorded || changes_seen));
-        others
-            .filter(|(cpu, _)| self.is_idle(*cpu, queue.from, queue.to))
-            .map(|(cpu, recorded)| (cpu, if recorded { Confidence::High } else { Confidence::Medium }))
-            .max_by_key(|(cpu, confidence)| (*confidence, std::cmp::Reverse(*cpu)))
+        let idle: Vec<(Cpu, bool)> =
+            others.filter(|(cpu, _)| self.is_idle(*cpu, queue.from, queue.to)).collect();
+        let of =
+            |sure: bool| idle.iter().filter(|(_, recorded)| *recorded == sure).map(|(cpu, _)| *cpu).collect();
+        let (recorded, used): (CpuSet, CpuSet) = (of(true), of(false));
+        let surest =
+            if recorded.is_empty() { (used, Confidence::Medium) } else { (recorded, Confidence::High) };
+        Some(surest).filter(|(cpus, _)| !cpus.is_empty())
     }
 
-    /// Remarks once for each pair of CPUs.
-    pub(super) fn remark_idle(&mut self, at: Ns, on: Cpu, idle: Cpu) {
-        let same = |note: &VerdictNote| matches!(note, VerdictNote::Idle { on: o, idle: i, .. } if (*o, *i) == (on, idle));
+    /// Remarks once for the same CPUs.
+    pub(super) fn remark_idle(&mut self, at: Ns, on: Cpu, idle: &CpuSet) {
+        let same = |note: &VerdictNote| matches!(note, VerdictNote::Idle { on: o, idle: i, .. } if *o == on && i == idle);
         if !self.notes.iter().any(same) {
-            self.notes.push(VerdictNote::Idle { at, on, idle });
+            self.notes.push(VerdictNote::Idle { at, on, idle: idle.clone() });
         }
     }
 

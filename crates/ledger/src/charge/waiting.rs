@@ -81,8 +81,9 @@ impl Charger<'_> {
             if queued == Queued::Somewhere {
                 charge.confidence = charge.confidence.min(Confidence::Medium);
             }
-            if let Some((idle, confidence)) = elsewhere.filter(|_| charge.cause.culprit_runs_first()) {
-                charge = Charge::to(Cause::WakePlacement, charge.by, confidence);
+            if let Some((idle, confidence)) = elsewhere.as_ref().filter(|_| charge.cause.culprit_runs_first())
+            {
+                charge = Charge::to(Cause::WakePlacement, charge.by, *confidence);
                 self.remark_idle(start, cpu, idle);
             }
             if let Running::Task(tid, theirs) = slice.running

@@ -6,7 +6,7 @@ use crate::charge::notes::{TimerCallbacks, VerdictNote, carrier, is_boosted};
 use crate::model::{Activation, Culprit, OnCpu, Segment, Verdict};
 use crate::stats::Stats;
 use crate::timeline::Timeline;
-use whylate_base::{Confidence, Ns};
+use whylate_base::{Confidence, CpuSet, Ns};
 use whylate_events::Kind;
 
 /// One segment as evidence.
@@ -116,4 +116,12 @@ pub(crate) fn why(
         shows_page_faults: timeline.recorded.contains(Kind::PageFault),
         starved_because: underlying.info().details.starves.unwrap_or_default(),
     })
+}
+
+/// CPUs that were idle through a wait on another.
+pub(crate) fn idle_elsewhere(idle: &CpuSet) -> String {
+    match idle.len() {
+        1 => format!("CPU {idle}, which the thread may use, was idle all that time"),
+        _ => format!("CPUs {idle}, which the thread may use, were idle all that time"),
+    }
 }

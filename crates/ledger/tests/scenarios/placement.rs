@@ -1,7 +1,7 @@
 //! Waiting on a busy CPU while another one is idle: only where it is known that the thread may use it.
 
 use super::support::{IDLE, MS, Scene, Thread, assert_blames, assert_charges, fair, rt, sys};
-use whylate_base::{Confidence, Tid};
+use whylate_base::{Action, Confidence, Tid};
 use whylate_events::{ContextFlags, Fact};
 use whylate_ledger::Cause;
 
@@ -36,6 +36,27 @@ fn an_idle_cpu_that_it_may_use_would_have_spared_the_wait() {
         "{evidence:?}"
     );
     assert!(explained.finding("wake-placement").is_some(), "{:?}", explained.codes());
+}
+
+#[test]
+fn each_thread_is_to_get_an_idle_cpu_of_its_own() {
+    const SECOND: Thread = fair("second", 30);
+    const DAEMON: Thread = fair("ksoftirqd/1", 40);
+    let scene =
+        Scene::new().cpu(2).at(0).sign(ContextFlags::default()).cpu(3).at(0).sign(ContextFlags::default());
+    let scene = scene.cpu(1).at(0).run(HOG).fact(may_use(VICTIM, "1-3"));
+    let scene = scene.at(MS).timer_wakes(VICTIM).at(3 * MS).run(DAEMON).at(4 * MS).run(SECOND);
+    let explained = scene.at(5 * MS).run(VICTIM).at(5 * MS + 100).sleep(IDLE).explain("victim");
+    let fix = explained.only().verdict.fix.first().expect("an advice");
+    let Action::Thread { set } = &fix.action else { panic!("{fix:?}") };
+    let cpus: Vec<(&str, Option<&str>)> =
+        set.iter().map(|one| (one.thread.as_str(), one.cpus.as_deref())).collect();
+    assert_eq!(
+        cpus,
+        [("victim", Some("2")), ("hog", Some("3"))],
+        "ksoftirqd/1 cannot leave, and no CPU is left"
+    );
+    assert!(fix.text.ends_with("taskset -pc 2 10 (victim), taskset -pc 3 20 (hog)"), "{}", fix.text);
 }
 
 #[test]
