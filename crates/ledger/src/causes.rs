@@ -193,7 +193,7 @@ mod tests {
     use super::*;
     use crate::causes::info::{ChargedTime, LateActivation};
     use crate::model::culprit::Culprit;
-    use whylate_base::{Comm, Cpu, Ns, Priority, Tid};
+    use whylate_base::{Comm, Cpu, CpuSet, Ns, Priority, Tid};
 
     #[test]
     fn every_code_has_its_own_page() {
@@ -279,6 +279,7 @@ mod tests {
         ];
         let priorities =
             [None, Some(Priority::realtime(1)), Some(Priority::realtime(80)), Some(Priority::DEFAULT)];
+        let idle: CpuSet = "1-2".parse().expect("a list");
         for cause in Cause::ALL {
             let mut kinds = std::collections::HashSet::new();
             for by in &culprits {
@@ -293,6 +294,8 @@ mod tests {
                                 late,
                                 cpu,
                                 raised_by,
+                                idle: cpu.map(|_| &idle),
+                                all_by: by.as_slice(),
                                 ..Advised::default()
                             };
                             for fix in cause.advice(&of) {

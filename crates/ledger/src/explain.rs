@@ -171,6 +171,7 @@ fn explain_all(mut source: impl EventSource, options: &Options, mut each: Option
         chains,
         candidates: None,
         scope,
+        stands_still: verdict::stands_still(timeline),
         host: None,
         peer: None,
     };

@@ -56,3 +56,4 @@ pub use options::{Judge, Markers, Options, Select};
 pub use peer_side::{add_peer, add_peer_chains};
 pub use scope::{AppliedScope, Instant, InstantError, OutsideTrace, Scope};
 pub use timeline::housekeeping::is_housekeeping;
+pub use verdict::confidence_of;

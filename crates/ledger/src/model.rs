@@ -56,6 +56,9 @@ pub struct Explanation {
     pub candidates: Option<Candidates>,
     /// The part of the trace that was asked for; `None` where that is all of it.
     pub scope: Option<AppliedScope>,
+    /// A guest whose CPUs were shown to stand still again and again: the hypervisor may have had the time of a handler that
+    /// took long.
+    pub stands_still: bool,
     /// The recording of the guest's host, where one was joined.
     pub host: Option<HostRecording>,
     /// The recording of another machine, where one was joined by packets.

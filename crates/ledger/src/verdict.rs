@@ -37,9 +37,9 @@ const LONGEST_USUAL: Ns = Ns::from_us(50);
 /// Of threads that wake each other in turn, one may have several wakers: what each costs is usual where it is part of more than
 /// one in so many of its activations.
 const WAKERS: u64 = 4;
-/// See [`may_have_stood_still`].
+/// See [`may_be_stolen`].
 const LONG_HANDLER: Ns = Ns::from_ms(1);
-/// The same: once or twice is an exception.
+/// Once or twice is an exception: see [`stands_still`].
 const OFTEN: u32 = 3;
 /// Segments that are listed as evidence.
 const MAX_EVIDENCE: usize = 4;
@@ -92,17 +92,17 @@ pub(crate) fn of(
         ((cause, by), charged) = most.copied().unwrap_or(((Cause::OwnWork, None), Ns::ZERO));
     }
     let own = judged.iter().filter(|segment| (segment.cause, segment.by) == (cause, by));
-    let mut confidence = confidence_of_most(own, charged);
+    let stands_still = stands_still(timeline);
+    let mut confidence = confidence_of(own.clone(), stands_still);
     let losses = judged.iter().filter(|segment| segment.cause == Cause::TraceLoss);
     let lost: Ns = losses.map(Segment::length).sum();
     if cause != Cause::TraceLoss && lost > Ns::ZERO {
         confidence =
             confidence.min(if lost.0 * 4 > charged.0 { Confidence::Low } else { Confidence::Medium });
     }
-    if may_have_stood_still(timeline, &judged, (cause, by)) {
-        confidence = Confidence::Low;
-    }
+    let may_be_stolen = stands_still && may_be_stolen(own);
     let mut evidence = evidence(timeline, activation, &judged, cause, by);
+    evidence.extend(may_be_stolen.then(|| Evidence::general(sentence::may_be_stolen(timeline.standstills))));
     evidence.extend(notes.iter().filter(|_| !on_time).filter_map(|note| noted(note, cause, by)).take(1));
     evidence.extend(notes.iter().filter_map(|note| match note {
         VerdictNote::Note(seen) => Some(seen.clone()),
@@ -192,34 +192,39 @@ pub(crate) fn own_time(ledger: &[Segment]) -> Ns {
     ledger.iter().filter(|segment| segment.cause == Cause::OwnWork).map(Segment::length).sum()
 }
 
-/// True where a handler's time may have been stolen: on a guest whose CPUs were shown to stand still again and again, a
-/// handler that takes very long shows nothing. Most thefts begin in no handler, and so leave no other trace.
-fn may_have_stood_still(
-    timeline: &Timeline,
-    judged: &[Segment],
-    key @ (cause, _): (Cause, Option<Culprit>),
-) -> bool {
-    let long = |segment: &Segment| (segment.cause, segment.by) == key && segment.length() >= LONG_HANDLER;
-    let info = cause.info();
-    timeline.hypervisor == Some(true)
-        && timeline.standstills >= OFTEN
-        && info.group == CauseGroup::Interrupts
-        // A thread that kept another one off the CPU did so by the rules of the scheduler, and the recording has its switches.
-        && !info.details.culprit_holds_cpu
-        && judged.iter().any(long)
+/// True of a guest whose CPUs were shown to stand still again and again.
+pub(crate) fn stands_still(timeline: &Timeline) -> bool {
+    timeline.hypervisor == Some(true) && timeline.standstills >= OFTEN
 }
 
-/// How sure three quarters of the `charged` time are: a moment in doubt leaves the rest as it is.
-fn confidence_of_most<'a>(own: impl Iterator<Item = &'a Segment> + Clone, charged: Ns) -> Confidence {
-    let as_sure = |least: Confidence| {
-        own.clone().filter(|segment| segment.confidence >= least).map(Segment::length).sum::<Ns>()
+/// How sure segments of one cause and culprit are: three quarters of their time are at least so sure, as a moment in doubt
+/// leaves the rest as it is. `stands_still`: that of [`crate::Explanation`].
+pub fn confidence_of<'a>(
+    segments: impl Iterator<Item = &'a Segment> + Clone,
+    stands_still: bool,
+) -> Confidence {
+    let time = |least: Confidence| -> Ns {
+        segments.clone().filter(|segment| segment.confidence >= least).map(Segment::length).sum()
     };
-    [Confidence::High, Confidence::Medium]
-        .into_iter()
-        .find(|&least| {
-            charged > Ns::ZERO && as_sure(least).0.saturating_mul(4) >= charged.0.saturating_mul(3)
-        })
-        .unwrap_or(Confidence::Low)
+    let charged = time(Confidence::Low);
+    if charged == Ns::ZERO || (stands_still && may_be_stolen(segments.clone())) {
+        return Confidence::Low;
+    }
+    let is_most = |&least: &Confidence| time(least).0.saturating_mul(4) >= charged.0.saturating_mul(3);
+    [Confidence::High, Confidence::Medium].into_iter().find(is_most).unwrap_or(Confidence::Low)
+}
+
+/// True where a handler's time may have been stolen: on a guest whose CPUs stand still, a handler that takes very long shows
+/// nothing. Most thefts begin in no handler, and so leave no other trace.
+fn may_be_stolen<'a>(mut segments: impl Iterator<Item = &'a Segment>) -> bool {
+    segments.any(|segment| {
+        let info = segment.cause.info();
+        info.group == CauseGroup::Interrupts
+            // A thread that kept another one off the CPU did so by the rules of the scheduler, and the recording has its
+            // switches.
+            && !info.details.culprit_holds_cpu
+            && segment.length() >= LONG_HANDLER
+    })
 }
 
 /// Lowers the confidence where the recording as a whole is in doubt. Damage that only costs events does

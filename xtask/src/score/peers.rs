@@ -12,8 +12,8 @@ const PREFIX: &str = "peer-";
 const ABOUT: &str = "A cyclic master and its slave in two guests on a network, each recorded; the fault is on one of both machines.\n\
      `whylate explain OWN --peer PEER` must name machine, cause and culprit of each late round trip. Both guests run in the host's\n\
      time, beside whatever else the host does: the frames carry whether a fault was at work, so that the label has for each late job\n\
-     whether one touched it. A job that none touched was delayed by the host: an accusation of a thread is a wrong one there, and\n\
-     any other answer is *set aside*, as is `stolen` of a job that a fault touched.";
+     whether one touched it. A job that none touched was delayed by the host: an accusation of a thread with more than low\n\
+     confidence is a wrong one there, and any other answer is *set aside*, as is `stolen` of a job that a fault touched.";
 
 /// Their names.
 ///

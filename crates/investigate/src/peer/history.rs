@@ -2,9 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
-use whylate_base::{Comm, Ns, Tid};
+use whylate_base::{Comm, Confidence, Ns, Tid};
 use whylate_intake::OpenError;
-use whylate_ledger::{Activation, Cause, Culprit, Options, Segment, Select, Trigger, WANTED, explain_each};
+use whylate_ledger::{
+    Activation, Cause, Culprit, Options, Segment, Select, Trigger, WANTED, confidence_of, explain_each,
+};
 
 /// What a time is charged to, the most first.
 pub(super) type Charges = Vec<(Cause, Option<Culprit>, Ns)>;
@@ -13,6 +15,8 @@ pub(super) type Charges = Vec<(Cause, Option<Culprit>, Ns)>;
 #[derive(Debug, Default)]
 pub(super) struct History {
     threads: BTreeMap<Tid, Vec<Seen>>,
+    /// That of [`whylate_ledger::Explanation`].
+    stands_still: bool,
 }
 
 /// One activation.
@@ -44,7 +48,7 @@ impl History {
         let source = whylate_intake::open(recording, WANTED)?;
         let tasks = threads.iter().map(|&tid| Select::Tid(tid)).collect();
         let options = Options { tasks, worst: 1, every_segment: true, ..Options::default() };
-        explain_each(source, &options, &mut |activation: &Activation| {
+        let explanation = explain_each(source, &options, &mut |activation: &Activation| {
             let Activation { comm, due, end, trigger, .. } = *activation;
             let woken = activation.woken.unwrap_or(due);
             let is_needed = windows.iter().any(|&(from, to)| due < to && end > from);
@@ -58,6 +62,7 @@ impl History {
                 ledger,
             });
         });
+        history.stands_still = explanation.stands_still;
         history.threads.values_mut().for_each(|all| all.sort_by_key(|seen| seen.due));
         Ok(history)
     }
@@ -65,6 +70,16 @@ impl History {
     /// A thread with the name that it had in the activation in which it did something at `at`.
     pub(super) fn thread(&self, tid: Tid, at: Ns) -> (Tid, Comm) {
         (tid, self.at(tid, at).map(|seen| seen.comm).unwrap_or_default())
+    }
+
+    /// What a part of one of its activations is charged to, the most first, and how sure the first one is. What is outside of the
+    /// activation is unexplained.
+    pub(super) fn charges(&self, seen: &Seen, from: Ns, to: Ns) -> (Charges, Confidence) {
+        let charges = seen.charges(from, to);
+        let most = charges.first().map(|&(cause, by, _)| (cause, by));
+        let of_most: Vec<Segment> =
+            seen.segments(from, to).filter(|segment| Some((segment.cause, segment.by)) == most).collect();
+        (charges, confidence_of(of_most.iter(), self.stands_still))
     }
 
     /// The activation of a thread in which it does something at `at`.
@@ -87,7 +102,7 @@ impl Seen {
     }
 
     /// What a part of it is charged to; what is outside of it is unexplained.
-    pub(super) fn charges(&self, from: Ns, to: Ns) -> Charges {
+    fn charges(&self, from: Ns, to: Ns) -> Charges {
         let mut sums: HashMap<(Cause, Option<Culprit>), Ns> = HashMap::new();
         for segment in self.segments(from, to) {
             *sums.entry((segment.cause, segment.by)).or_default() += segment.length();

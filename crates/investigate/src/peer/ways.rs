@@ -4,7 +4,7 @@ use super::history::{Charges, History, Seen};
 use super::join::Join;
 use super::trips::Trip;
 use std::cmp::Reverse;
-use whylate_base::Ns;
+use whylate_base::{Confidence, Ns};
 use whylate_ledger::{Cause, PeerHop, PeerPlace, RoundTrip};
 
 /// Both machines' ledgers of the threads that sent and answered.
@@ -99,25 +99,25 @@ fn round_trip(way: &Way, usually: [Ns; 5], both: Both<'_>) -> RoundTrip {
         [PeerPlace::Own, PeerPlace::Network, PeerPlace::Peer, PeerPlace::Network, PeerPlace::Own];
     let trip = &way.trip;
     let unknown = |time: Ns| match time > Ns::ZERO {
-        true => vec![(Cause::Unexplained, None, time)],
-        false => Charges::new(),
+        true => (vec![(Cause::Unexplained, None, time)], Confidence::Low),
+        false => (Charges::new(), Confidence::Low),
     };
     let hops = PLACES.into_iter().enumerate().map(|(hop, place)| {
         let (start, end) = (way.at[hop], way.at[hop + 1]);
-        let (thread, charges) = match (place, hop) {
-            (PeerPlace::Network, _) => (None, Charges::new()),
+        let (thread, (charges, confidence)) = match (place, hop) {
+            (PeerPlace::Network, _) => (None, (Charges::new(), Confidence::High)),
             (PeerPlace::Peer, _) => {
-                let charges = both.of_peer(trip).map(|seen| seen.charges(way.peer.0, way.peer.1));
+                let charges = both.of_peer(trip).map(|seen| both.peer.charges(seen, way.peer.0, way.peer.1));
                 let thread = both.peer.thread(trip.answered.tid, trip.answered.at);
                 (Some(thread), charges.unwrap_or_else(|| unknown(end - start)))
             }
             (PeerPlace::Own, hop) => {
                 let (tid, at) = (trip.sent.tid, if hop == 0 { trip.sent.at } else { trip.received });
-                let charges = both.own.at(tid, at).map(|seen| seen.charges(start, end));
+                let charges = both.own.at(tid, at).map(|seen| both.own.charges(seen, start, end));
                 (Some(both.own.thread(tid, at)), charges.unwrap_or_else(|| unknown(end - start)))
             }
         };
-        PeerHop { place, thread, start, end, usually: usually[hop], charges }
+        PeerHop { place, thread, start, end, usually: usually[hop], charges, confidence }
     });
     RoundTrip {
         thread: both.own.thread(trip.sent.tid, trip.sent.at),

@@ -78,7 +78,7 @@ fn of_job(
         by: verdict.map(|verdict| {
             format!("{}{}", verdict.by.as_ref().map(accused::name).unwrap_or_default(), place(&verdict))
         }),
-        confidence: verdict.map(|_| Confidence::High),
+        confidence: verdict.map(|verdict| verdict.confidence),
         late_ns: late,
         unexplained_ns: unexplained.min(late).max(Ns::ZERO),
     }
@@ -91,6 +91,11 @@ fn is_right(verdict: TripVerdict, expected: &Expectation) -> bool {
     };
     let is_cause = |cause: Cause| expected.causes.iter().any(|right| right == cause.code());
     verdict.place == machine && verdict.cause.is_some_and(is_cause)
+}
+
+/// A verdict with more than low confidence whose cause [`accuses`].
+fn accuses_another(verdict: &TripVerdict) -> bool {
+    verdict.confidence > Confidence::Low && verdict.cause.is_some_and(accuses)
 }
 
 /// A cause that names something else than the late thread and the host, which has taken the CPU from whatever had it: a thread
@@ -107,14 +112,14 @@ fn rule(
     hop: Option<&PeerHop>,
     expected: &Expectation,
 ) -> Ruling {
-    let cause = verdict.and_then(|verdict| verdict.cause);
+    let is_accused = verdict.as_ref().is_some_and(accuses_another);
     if job.fault.as_deref() == Some(UNTOUCHED) {
-        return if cause.is_some_and(accuses) { Ruling::Wrong } else { Ruling::Aside };
+        return if is_accused { Ruling::Wrong } else { Ruling::Aside };
     }
     let Some(verdict) = verdict.filter(|_| is_right) else {
-        return match cause {
+        return match verdict.and_then(|verdict| verdict.cause) {
             Some(Cause::Stolen) => Ruling::Aside,
-            Some(cause) if accuses(cause) => Ruling::Wrong,
+            _ if is_accused => Ruling::Wrong,
             _ => Ruling::Unexplained,
         };
     };
@@ -156,7 +161,7 @@ fn wrong_about_peer(
     let late = recording.worst.iter().filter(|trip| trip.time() > own.limit_ns);
     let accuses_thread = |verdict: &TripVerdict| {
         verdict.place == PeerPlace::Peer
-            && verdict.cause.is_some_and(accuses)
+            && accuses_another(verdict)
             && matches!(verdict.by, Some(Culprit::Task { .. }))
     };
     let mut accused = late.filter_map(|trip| trip.verdict(recording.join.error)).filter(accuses_thread);
@@ -198,10 +203,15 @@ mod tests {
             end,
             usually: Ns::ZERO,
             charges: charge.map(|(cause, tid)| (cause, Some(by(tid)), end - start)).into_iter().collect(),
+            confidence: Confidence::High,
         }
     }
 
     fn judged(place: PeerPlace, charge: Option<(Cause, i32)>, fault: Option<&str>, late: Late) -> Grade {
+        graded(hop(place, 100, (11, 16), charge), fault, late)
+    }
+
+    fn graded(hop: PeerHop, fault: Option<&str>, late: Late) -> Grade {
         let job = LateJob {
             due: Ns::from_ms(10),
             start: Ns::from_ms(10),
@@ -213,7 +223,7 @@ mod tests {
             thread: (Tid(100), Comm::from("t")),
             sent: Ns::from_ms(11),
             received: Ns::from_ms(16),
-            hops: vec![hop(place, 100, (11, 16), charge)],
+            hops: vec![hop],
         };
         let recording = PeerRecording {
             file: String::new(),
@@ -256,6 +266,15 @@ mod tests {
             (PeerPlace::Peer, higher(9), Some("nothing"), Late::None, Grade::Wrong),
         ] {
             assert_eq!(judged(place, charge, fault, late), grade, "{place:?} {charge:?} {fault:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_in_doubt_accuses_none() {
+        let handler = Some((Cause::IrqThread, 8));
+        for (confidence, grade) in [(Confidence::High, Grade::Wrong), (Confidence::Low, Grade::Right)] {
+            let hop = PeerHop { confidence, ..hop(PeerPlace::Peer, 100, (11, 16), handler) };
+            assert_eq!(graded(hop, Some("nothing"), Late::None), grade, "{confidence}");
         }
     }
 }

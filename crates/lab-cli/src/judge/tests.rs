@@ -104,6 +104,7 @@ pub(super) fn explanation(
         chains: None,
         candidates: None,
         scope: None,
+        stands_still: false,
         host: None,
         peer: None,
     }

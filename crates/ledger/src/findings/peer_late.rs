@@ -4,7 +4,7 @@ use super::info::{FindingInfo, page};
 use crate::causes::advised::{PEER, all_by_hand};
 use crate::model::{Culprit, PeerHop, PeerPlace, PeerRecording, RoundTrip, thread_name};
 use std::cmp::Reverse;
-use whylate_base::{Cpu, Evidence, Finding, Ns, Severity};
+use whylate_base::{Confidence, Cpu, Evidence, Finding, Ns, Severity};
 
 pub(super) const INFO: FindingInfo = FindingInfo { code: "peer-late", page: page!("peer-late") };
 
@@ -52,11 +52,17 @@ fn thread(hop: &PeerHop) -> String {
     hop.thread.map_or_else(|| "its thread".to_owned(), |(tid, comm)| thread_name(&comm, tid))
 }
 
-/// `; 3.01 ms of it is higher-priority-task by hog:80 (rt 70)`
+/// `; 3.01 ms of it is higher-priority-task by hog:80 (rt 70)`, and ` (low confidence)`.
 fn charge(hop: &PeerHop) -> String {
     let by = |by: &Option<Culprit>| by.map_or_else(String::new, |by| format!(" by {by}"));
     match hop.charges.first() {
-        Some((cause, culprit, time)) => format!("; {time} of it is {cause}{}", by(culprit)),
+        Some((cause, culprit, time)) => {
+            let doubt = match hop.confidence {
+                Confidence::Low => " (low confidence)",
+                _ => "",
+            };
+            format!("; {time} of it is {cause}{}{doubt}", by(culprit))
+        }
         None => String::new(),
     }
 }

@@ -3,7 +3,7 @@
 use super::culprit::Culprit;
 use super::segment::Spread;
 use crate::causes::Cause;
-use whylate_base::{Comm, Ns, Tid};
+use whylate_base::{Comm, Confidence, Ns, Tid};
 use whylate_events::TraceInfo;
 
 /// A recording of another machine, joined by packets that both saw.
@@ -76,6 +76,7 @@ impl RoundTrip {
             place: hop.place,
             cause: most.map(|&(cause, ..)| cause),
             by: most.and_then(|&(_, by, _)| by),
+            confidence: hop.confidence,
         })
     }
 }
@@ -89,6 +90,8 @@ pub struct TripVerdict {
     pub cause: Option<Cause>,
     /// The culprit there, where there is one.
     pub by: Option<Culprit>,
+    /// That of its hop.
+    pub confidence: Confidence,
 }
 
 /// Where a packet and what it causes are.
@@ -128,6 +131,8 @@ pub struct PeerHop {
     pub usually: Ns,
     /// What it is charged to by the ledger of its machine, the most first; the sum is its length. Empty of the network.
     pub charges: Vec<(Cause, Option<Culprit>, Ns)>,
+    /// How sure the first of them is; of the network it is high, as the clocks allow no error that would make it doubtful.
+    pub confidence: Confidence,
 }
 
 impl PeerHop {

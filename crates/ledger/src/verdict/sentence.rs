@@ -125,3 +125,10 @@ pub(crate) fn idle_elsewhere(idle: &CpuSet) -> String {
         _ => format!("CPUs {idle}, which the thread may use, were idle all that time"),
     }
 }
+
+/// Why a handler that took long is in doubt.
+pub(crate) fn may_be_stolen(standstills: u32) -> String {
+    format!(
+        "the CPUs of this guest stood still {standstills} times in the recording: the hypervisor may have had this time as well"
+    )
+}

@@ -308,6 +308,7 @@ pub(crate) fn story() -> Explanation {
         chains: None,
         candidates: None,
         scope: None,
+        stands_still: false,
         host: None,
         peer: None,
     }
@@ -434,6 +435,7 @@ pub(crate) fn empty() -> Explanation {
         chains: None,
         candidates: None,
         scope: None,
+        stands_still: false,
         host: None,
         peer: None,
     }

@@ -79,6 +79,7 @@ fn explanation(late: &[Named<'_>], findings: &[(&'static str, Severity)]) -> Exp
         chains: None,
         candidates: None,
         scope: None,
+        stands_still: false,
         host: None,
         peer: None,
     }

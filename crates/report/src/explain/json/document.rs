@@ -5,6 +5,7 @@
 
 pub use super::actors::{By, Class, Rank, Spread};
 use super::chain::Chain;
+pub use super::confidence::Confidence;
 use super::host::{Host, HostPart};
 use super::location::Where;
 use super::peer::Peer;
@@ -280,18 +281,6 @@ pub struct Fix {
     /// The settings; of kind `code` the reason why no setting makes it. Null in documents of older versions.
     #[schemars(with = "Option<super::action::Action>")]
     pub action: Option<Action>,
-}
-
-/// How sure an answer is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Confidence {
-    /// A guess that fits; another cause would look the same in this recording.
-    Low,
-    /// Likely; something that would prove it was not recorded.
-    Medium,
-    /// The recording shows it.
-    High,
 }
 
 /// One observation.

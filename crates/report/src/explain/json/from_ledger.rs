@@ -2,10 +2,10 @@
 
 use super::actors::{Rank, by, rank, softirq, spread};
 use super::chain;
+use super::confidence::confidence;
 use super::document::{
-    Activation, By, Candidate, CandidateKind, Candidates, Confidence, Document, Entry, Evidence, Finding,
-    Fix, Gap, Missing, PartTimes, SCHEMA, Scope, Section, SectionPart, Severity, Task, Trigger, TriggerKind,
-    Verdict,
+    Activation, By, Candidate, CandidateKind, Candidates, Document, Entry, Evidence, Finding, Fix, Gap,
+    Missing, PartTimes, SCHEMA, Scope, Section, SectionPart, Severity, Task, Trigger, TriggerKind, Verdict,
 };
 use super::host;
 use super::location::Where;
@@ -202,14 +202,6 @@ pub(crate) fn texts(fixes: &[whylate_base::AdvisedFix]) -> Vec<String> {
 impl From<&whylate_base::AdvisedFix> for Fix {
     fn from(fix: &whylate_base::AdvisedFix) -> Fix {
         Fix { text: fix.text.clone(), action: Some(fix.action.clone()) }
-    }
-}
-
-fn confidence(confidence: whylate_base::Confidence) -> Confidence {
-    match confidence {
-        whylate_base::Confidence::Low => Confidence::Low,
-        whylate_base::Confidence::Medium => Confidence::Medium,
-        whylate_base::Confidence::High => Confidence::High,
     }
 }
 

@@ -1,6 +1,7 @@
 //! The side of another machine in JSON.
 
 use super::actors::{By, by};
+use super::confidence::{Confidence, confidence};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use whylate_ledger as ledger;
@@ -73,6 +74,8 @@ pub struct PeerHop {
     pub usually_ns: i64,
     /// What it is charged to, the most first; empty of the network.
     pub charges: Vec<PeerCharge>,
+    /// How sure the first of them is.
+    pub confidence: Confidence,
 }
 
 /// A part of a hop's time.
@@ -132,5 +135,6 @@ fn hop(hop: &ledger::PeerHop) -> PeerHop {
                 ns: time.0,
             })
             .collect(),
+        confidence: confidence(hop.confidence),
     }
 }
