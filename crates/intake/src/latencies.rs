@@ -10,6 +10,7 @@
 //! Several measurements of one kind in a file are taken together (`sections`). Most of them count in whole microseconds,
 //! and only up to a limit; a [`Run`]'s notes report it.
 
+mod command;
 mod counted;
 mod cyclictest;
 mod error;

@@ -3,6 +3,7 @@
 //! which only the lines of its threads show. A histogram that whylate wrote has comments above it
 //! (`# whylate: probe=timer`).
 
+use super::command;
 use super::counted::{Counted, MOST_THREADS, Source, Unit};
 use super::error::Broken;
 use super::sections;
@@ -13,7 +14,8 @@ use whylate_stats::Run;
 pub(super) fn read(text: &str) -> Vec<Result<Run, Broken>> {
     let mut seen = Seen::default();
     let parts = sections::cut(text, |line| seen.begins(line));
-    parts.into_iter().flat_map(one).collect()
+    let asked = (parts.len() == 1).then(|| command::threads(text)).flatten();
+    parts.into_iter().flat_map(|part| one(part, asked)).collect()
 }
 
 /// What a text has of one run so far.
@@ -60,8 +62,9 @@ impl Seen {
     }
 }
 
-/// The measurement in a part of a text; two where its histogram and its status lines are of two runs.
-fn one(text: &str) -> Vec<Result<Run, Broken>> {
+/// The measurement in a part of a text, in which so many threads were `asked` for; two where its histogram and its status lines
+/// are of two runs.
+fn one(text: &str, asked: Option<usize>) -> Vec<Result<Run, Broken>> {
     // Below a command that was pasted with it, the title may be missing.
     let has_histogram =
         text.lines().any(|line| line.trim_end() == "# Histogram" || line.starts_with("# Max Latencies:"));
@@ -89,6 +92,11 @@ fn one(text: &str) -> Vec<Result<Run, Broken>> {
         let later = summary.iter().zip(&threads).any(|(status, thread)| status.max > thread.max);
         let other = (later || summary.len() > threads.len()).then(|| finished(summary));
         return other.into_iter().chain([finished(threads)]).collect();
+    }
+    if let Some(asked) = asked.filter(|&asked| !summary.is_empty() && summary.len() < asked) {
+        let why =
+            format!("its command asks for {asked} threads, and the lines of {} are here", summary.len());
+        return vec![Err(source.broken(why))];
     }
     if !summary.is_empty() {
         return vec![finished(summary)];

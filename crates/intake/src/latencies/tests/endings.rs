@@ -244,3 +244,20 @@ fn what_is_missing_between_lines_of_cyclictest_is_noticed() {
     // `--oscope 4`
     assert_eq!(run(&samples(&[2, 4, 11, 12, 18, 22])).all().count(), 6);
 }
+
+/// The last rows of a table are those that a page leaves out, and nothing but the command shows it.
+#[test]
+fn fewer_threads_than_the_command_asks_for_are_refused() {
+    let row = |thread: u32| {
+        format!("T: {thread} ( {}) P:90 I:1000 C:   5000 Min:  2 Act:  3 Avg:  3 Max:  19\n", 70 + thread)
+    };
+    let text = |command: &str, rows: u32| format!("# {command}\n{}", (0..rows).map(row).collect::<String>());
+    let refused = read(Path::new("x"), text("cyclictest -m -t 4 -p 90", 3).as_bytes());
+    let error = refused.expect_err("a table that was cut").to_string();
+    assert!(error.contains("its command asks for 4 threads, and the lines of 3 are here"), "{error}");
+    for whole in
+        [text("cyclictest -m -t 4 -p 90", 4), text("cyclictest -m -t -p 90", 3), text("cyclictest -S", 3)]
+    {
+        assert!(read(Path::new("x"), whole.as_bytes()).is_ok(), "{whole}");
+    }
+}
