@@ -39,7 +39,7 @@ fn paths_that_hold_no_file() {
 #[test]
 fn contents_that_hold_no_trace() {
     type Check = fn(&OpenError) -> bool;
-    let cases: [(&[u8], Check, &str); 37] = [
+    let cases: [(&[u8], Check, &str); 39] = [
         (b"", |e| matches!(e, OpenError::Empty { .. }), "is empty"),
         (
             b"\x1f\x8b\x08\0\0\0",
@@ -140,6 +140,16 @@ fn contents_that_hold_no_trace() {
             b"ptp4l[31.204]: rms   11 max   17 freq  -1200 +/-   6 delay   301 +/-   0\n",
             |e| matches!(e, OpenError::NotRead { .. }),
             "is a log of linuxptp",
+        ),
+        (
+            b"2023-01-02 03:04:05.1 app  7 d... [002] 31.500200: sched:sched_waking: comm=app pid=7 prio=49 target_cpu=002\n",
+            |e| matches!(e, OpenError::NotRead { .. }),
+            "is events in lines of an unknown form",
+        ),
+        (
+            b"          Operating System Noise\nduration:   0 00:00:05 | time is in us\n 0 #4    4000\n99.1  2\n",
+            |e| matches!(e, OpenError::NotRead { .. }),
+            "is a table of rtla of which no row can be read",
         ),
         (
             b" 31.500200:   app:7 [19] S ==> swapper/1:0 [120]\n",

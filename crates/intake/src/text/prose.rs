@@ -9,6 +9,12 @@ pub(super) fn has_a_trace_lines_parts(text: &str) -> bool {
         || words.filter(|word| is_field(word)).nth(1).is_some()
 }
 
+/// True of a line with a time and a CPU in brackets behind a word.
+pub(super) fn has_time_and_cpu(text: &str) -> bool {
+    let words = text.split_ascii_whitespace();
+    !text.trim_start().starts_with('[') && words.clone().any(is_time) && words.clone().any(is_cpu)
+}
+
 /// `1310.796265:`, as all clocks that count in seconds are printed.
 fn is_time(word: &str) -> bool {
     let time = word.strip_suffix(':').and_then(|time| time.split_once('.'));

@@ -261,7 +261,7 @@ impl Reader {
             self.is_shown(self.number, text);
         } else {
             match self.analyses.line(self.number, text) {
-                RtlaLine::Read => {}
+                RtlaLine::Read => self.is_shown(self.number, text),
                 RtlaLine::Task(tid, comm) => self.names.learn(tid, comm.as_str()),
                 RtlaLine::Nothing
                     if self.header.report_line(text) || self.free_text || graph::is_ornament(text) => {}

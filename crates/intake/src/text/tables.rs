@@ -3,6 +3,7 @@
 
 use super::kernel_log::{self, LogMessage};
 use super::others::{self, RECORD};
+use super::prose;
 
 /// What a text without events is.
 #[derive(Clone, Debug, PartialEq)]
@@ -175,6 +176,13 @@ fn lacking(line: &str) -> Option<(&'static str, &'static str)> {
     let is_event = EVENTS
         .iter()
         .any(|(event, field)| line.split_once(event).is_some_and(|(_, fields)| fields.contains(field)));
+    // The words before the event are there, and in an order of their own.
+    if is_event && prose::has_time_and_cpu(line) {
+        return Some((
+            "events in lines of an unknown form",
+            "give them as the tracefs file `trace`, `trace-cmd report` or `perf script` print them",
+        ));
+    }
     (is_event || is_bare_switch(line)).then_some((
         "events without the thread, the CPU or the time in front of them",
         "give whole lines, as the tracefs file `trace` and `trace-cmd report` print them",
