@@ -22,6 +22,18 @@ pub struct LatencyTrace {
     /// How many entries the tracer had printed (`#54/54`), where the header has it: a file with far fewer
     /// lines is an excerpt.
     pub entries: Option<u64>,
+    /// The line after which the next one took longest to come, by the tracer's own mark.
+    pub marked: Option<MarkedLine>,
+}
+
+/// A line with a mark behind its time (`57us!`): the next line that the tracer printed came late
+/// (`mark`, kernel/trace/trace_output.c). An excerpt keeps it where that line is left out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MarkedLine {
+    /// The line's time.
+    pub at: Ns,
+    /// So much later, at least.
+    pub least: Ns,
 }
 
 /// The kernel's latency tracers.

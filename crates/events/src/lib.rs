@@ -35,7 +35,9 @@ pub use facts::{FACT_PREFIX, Fact};
 pub use info::{Damage, Effect, ProbedActivations, Quality, TraceInfo};
 pub use kinds::{Kind, KindSet};
 pub use kvm::{Kvm, KvmExitReason};
-pub use latency::{Breakdown, BreakdownPart, LatencyTask, LatencyTrace, LatencyTracer, PartKind, Tool};
+pub use latency::{
+    Breakdown, BreakdownPart, LatencyTask, LatencyTrace, LatencyTracer, MarkedLine, PartKind, Tool,
+};
 pub use merge::Merge;
 pub use mutexes::{MutexProtocol, MutexReading};
 pub use names::{Marker, Name, PROBED_BEGIN, PROBED_END, Symbol, symbol_in_module};

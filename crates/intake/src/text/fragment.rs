@@ -1,4 +1,4 @@
-//! The end of a critical section, pasted without the header of its tracer.
+//! Excerpts of latency tracers: the end of a critical section without the header of its tracer, and lines with marks.
 //!
 //! ```text
 //! sh-65   1d..1. 1529us : _raw_spin_unlock_irqrestore <-uart_write
@@ -10,8 +10,8 @@
 //! (`stop_critical_timing`, kernel/trace/trace_irqsoff.c).
 
 use super::line::{Head, MARKS};
-use whylate_base::Comm;
-use whylate_events::{LatencyTask, LatencyTrace, LatencyTracer};
+use whylate_base::{Comm, Ns};
+use whylate_events::{LatencyTask, LatencyTrace, LatencyTracer, MarkedLine};
 
 /// What a line with its head and its body shows of the section that it ends; `None` of any other line.
 pub(super) fn end_of_section(line: &str, head: &Head<'_>, body: &str) -> Option<LatencyTrace> {
@@ -36,5 +36,22 @@ pub(super) fn end_of_section(line: &str, head: &Head<'_>, body: &str) -> Option<
         started_at: None,
         ended_at: Some(caller.to_owned()),
         entries: None,
+        marked: None,
     })
+}
+
+/// What the mark behind a line's time shows of the line that the tracer printed next.
+pub(super) fn marked(line: &str, head: &Head<'_>, body: &str) -> Option<MarkedLine> {
+    let before = line.trim_end().strip_suffix(body)?.trim_end().strip_suffix(':')?.trim_end();
+    let (time, mark) = (before.trim_end_matches(MARKS), before.chars().next_back()?);
+    // A `+` meant 1 us until 2.6.33, and is none of a long time.
+    let least = match mark {
+        '!' => Ns::from_us(100),
+        '#' => Ns::from_ms(1),
+        '*' => Ns::from_ms(10),
+        '@' => Ns::from_ms(100),
+        '$' => Ns::from_secs(1),
+        _ => return None,
+    };
+    time.ends_with("us").then_some(MarkedLine { at: head.ts, least })
 }

@@ -273,6 +273,7 @@ fn latency_trace(tracer: LatencyTracer, cpu: Cpu) -> LatencyTrace {
         started_at: None,
         ended_at: None,
         entries: None,
+        marked: None,
     }
 }
 

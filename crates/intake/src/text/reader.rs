@@ -164,9 +164,17 @@ impl Reader {
             _ => match line::split(text) {
                 Some((head, body)) => {
                     let is_taken = self.event_line(&head, body, may_hold);
-                    if is_taken && self.header.latency.is_none() {
-                        self.ended = fragment::end_of_section(text, &head, body)
-                            .or(self.ended.take().filter(|_| body.starts_with("<stack trace>")));
+                    match self.header.latency.as_mut().filter(|_| is_taken) {
+                        None if is_taken => {
+                            self.ended = fragment::end_of_section(text, &head, body)
+                                .or(self.ended.take().filter(|_| body.starts_with("<stack trace>")));
+                        }
+                        None => {}
+                        Some(latency) => {
+                            let before = latency.marked.map_or(Ns::ZERO, |marked| marked.least);
+                            let marked = fragment::marked(text, &head, body);
+                            latency.marked = marked.filter(|one| one.least > before).or(latency.marked);
+                        }
                     }
                     return is_taken;
                 }

@@ -105,6 +105,7 @@ impl Toggles {
                 started_at: name(begin.caller),
                 ended_at: name(closer),
                 entries: None,
+                marked: None,
             };
             let mut lines = Lines::of(begin.cpu);
             for (ts, name) in [(begin.at, begin.caller), (end, closer)] {

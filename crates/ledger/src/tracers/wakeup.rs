@@ -151,6 +151,7 @@ pub(super) fn notes(
         notes.push(Evidence::general(format!(
             "the file has {here} of the {printed} lines that the tracer printed: the functions between them are not known"
         )));
+        notes.extend(by_mark(trace, lines, due, end));
         return notes;
     }
     let window = lines.between(due, end);
@@ -190,33 +191,50 @@ pub(super) fn notes(
     notes.extend(gaps.into_iter().filter(|gap| notable(gap.length)).map(|gap| {
         let before = others.partition_point(|line| line.at <= gap.start);
         let before = others.get(..before).unwrap_or_default();
-        let hard = |line: &Line| line.flags.contains(ContextFlags::HARDIRQ);
-        let stays = others.iter().find(|line| line.at > gap.start).is_some_and(hard);
-        let state = before.last().map_or_else(String::new, |line| {
-            let depth = line.preempt_depth.filter(|&depth| depth > 0);
-            match (hard(line), line.flags.irqs_off(), depth) {
-                (true, ..) if stays => ", in a hard interrupt".to_owned(),
-                (true, ..) => ", which begins in a hard interrupt".to_owned(),
-                (false, true, _) => ", with interrupts off before it".to_owned(),
-                (false, false, Some(depth)) => format!(", with preemption disabled {depth} deep before it"),
-                (false, false, None) => String::new(),
-            }
-        });
-        // A lock's function shows nothing of the work that its caller does.
-        let mut names = before.iter().rev().filter_map(Line::function).map(|function| lines.name(function));
-        let caller = match is_primitive(&gap.after) {
-            true => names.find(|name| !is_primitive(name)).map(|name| format!(", after {name}")),
-            false => None,
-        };
-        let what = format!(
-            "no line for {}{}{}{state}",
-            gap.length,
-            between(&gap.after, &gap.before),
-            caller.unwrap_or_default()
-        );
+        let after = others.iter().find(|line| line.at > gap.start);
+        let state = before.last().map_or_else(String::new, |line| state_before(line, after));
+        let caller = caller(lines, before, &gap.after);
+        let what = format!("no line for {}{}{caller}{state}", gap.length, between(&gap.after, &gap.before));
         Evidence::at(gap.start, trace.cpu, what)
     }));
     notes
+}
+
+/// Where an excerpt stood still: of all lines that the tracer printed, the next one came so late.
+fn by_mark(trace: &LatencyTrace, lines: &Lines, due: Ns, end: Ns) -> Option<Evidence> {
+    let marked = trace.marked.filter(|marked| marked.least.0.saturating_mul(NOTABLE) >= (end - due).0)?;
+    let before = lines.between(due, marked.at);
+    let line = before.last()?;
+    let next = lines.between(marked.at, Ns::MAX).iter().find(|line| line.at > marked.at);
+    let function = line.named().map_or("", |function| lines.name(function));
+    let (after, caller) = (between(function, ""), caller(lines, before, function));
+    let rest = next.map_or_else(String::new, |next| {
+        format!("; the next line of the file is {} later", next.at - marked.at)
+    });
+    let state = state_before(line, next);
+    let what =
+        format!("by the mark behind its time, no line for over {}{after}{caller}{state}{rest}", marked.least);
+    Some(Evidence::at(marked.at, trace.cpu, what))
+}
+
+/// What was disabled before a time without lines, by the line before it; the one after it may be in the same interrupt.
+fn state_before(line: &Line, next: Option<&Line>) -> String {
+    let hard = |line: &Line| line.flags.contains(ContextFlags::HARDIRQ);
+    let depth = line.preempt_depth.filter(|&depth| depth > 0);
+    match (hard(line), line.flags.irqs_off(), depth) {
+        (true, ..) if next.is_some_and(hard) => ", in a hard interrupt".to_owned(),
+        (true, ..) => ", which begins in a hard interrupt".to_owned(),
+        (false, true, _) => ", with interrupts off before it".to_owned(),
+        (false, false, Some(depth)) => format!(", with preemption disabled {depth} deep before it"),
+        (false, false, None) => String::new(),
+    }
+}
+
+/// The function before a lock's, which itself shows nothing of the work that its caller does.
+fn caller(lines: &Lines, before: &[Line], function: &str) -> String {
+    let mut names = before.iter().rev().filter_map(Line::function).map(|function| lines.name(function));
+    let name = is_primitive(function).then(|| names.find(|name| !is_primitive(name))).flatten();
+    name.map_or_else(String::new, |name| format!(", after {name}"))
 }
 
 /// Where the thread was that gave way at last, by the stack that the tracer saves at the switch: what disabled

@@ -259,11 +259,29 @@ fn a_critical_section_has_its_ends() {
         started_at: Some("run_timer_softirq".into()),
         ended_at: Some("run_timer_softirq".into()),
         entries: Some(4),
+        marked: None,
     };
     assert_eq!((info.latency, info.damage), (Some(expected), vec![]));
     assert_eq!((info.events, events.len()), (4, 6));
     assert_eq!(events[1].kind, Function { name: "_raw_spin_lock_irq".into() });
     assert_eq!(events[5].kind, StackFrame { name: "run_timer_softirq".into() });
+}
+
+#[test]
+fn the_line_with_the_longest_mark_is_kept() {
+    let with = |mark: &str| {
+        let text = IRQSOFF.replace(
+            "<idle>-0       3dNs3   17us : _raw",
+            &format!("<idle>-0       3dNs3   17us{mark}: _raw"),
+        );
+        all(&text).1.latency.and_then(|latency| latency.marked)
+    };
+    for (mark, least) in
+        [("!", Ns::from_us(100)), ("#", Ns::from_ms(1)), ("*", Ns::from_ms(10)), ("$", Ns::from_secs(1))]
+    {
+        assert_eq!(with(mark), Some(whylate_events::MarkedLine { at: Ns::from_us(17), least }), "{mark}");
+    }
+    assert_eq!((with("+"), with(" ")), (None, None));
 }
 
 #[test]

@@ -5,8 +5,8 @@ use crate::support::Explained;
 use proptest::prelude::*;
 use whylate_base::{Confidence, Cpu, Ns, Policy, Priority, Severity, Tid};
 use whylate_events::{
-    Event, EventKind, Fact, LatencyTask, LatencyTrace, LatencyTracer, Marker, Switch, TaskState, TraceInfo,
-    Wake,
+    Event, EventKind, Fact, LatencyTask, LatencyTrace, LatencyTracer, MarkedLine, Marker, Switch, TaskState,
+    TraceInfo, Wake,
 };
 use whylate_ledger::{Cause, CpuContext, CriticalSection, Culprit, FunctionTimes};
 
@@ -35,6 +35,7 @@ pub(super) fn latency_trace(
             started_at: None,
             ended_at: None,
             entries: None,
+            marked: None,
         }),
         ..TraceInfo::default()
     }
@@ -191,6 +192,21 @@ fn of_an_excerpt_the_functions_times_are_not_known() {
     let evidence = &explained.only().verdict.evidence;
     assert!(evidence.iter().any(|seen| seen.what.contains("of the 4000 lines")), "{evidence:#?}");
     assert!(!evidence.iter().any(|seen| seen.what.contains("need-resched")), "{evidence:#?}");
+    assert!(!evidence.iter().any(|seen| seen.what.contains("by the mark")), "{evidence:#?}");
+}
+
+/// The tracer's mark shows that no line was left out where it stood still.
+#[test]
+fn of_an_excerpt_the_mark_shows_the_function_that_took_long() {
+    let (mut info, mut events) = multipathd();
+    let trace = info.latency.as_mut().expect("of a tracer");
+    trace.entries = Some(4_000);
+    trace.marked = Some(MarkedLine { at: Ns(58_000), least: Ns::from_us(100) });
+    events.retain(|event| event.ts <= Ns(58_000) || event.ts >= Ns(380_000));
+    let explained = explained(info, events);
+    let evidence = &explained.only().verdict.evidence;
+    let what = "no line for over 100.0 us, after uevent_listen; the next line of the file is 322.0 us later";
+    assert!(evidence.iter().any(|seen| seen.what.contains(what)), "{evidence:#?}");
 }
 
 #[test]
