@@ -112,7 +112,8 @@ impl Charger<'_> {
         for (from, end, slice) in timeline.between(self.at, to) {
             let own = || {
                 let by = self.task(carrier.tid, carrier.priority_at(from), from);
-                Charge::to(role.runs, Some(by), Confidence::High)
+                let silent = timeline.was_silent(from, end);
+                Charge::to(role.runs, Some(by), if silent { Confidence::Low } else { Confidence::High })
             };
             let charge = match slice.running {
                 Running::Softirq(NET_RX) => own(),

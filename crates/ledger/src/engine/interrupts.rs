@@ -6,11 +6,12 @@ use super::syscall_table::SyscallTable;
 use crate::model::irq_kind::IrqKind;
 use crate::timeline::activations::WakeCause;
 use crate::timeline::cpus::Frame;
+use crate::timeline::housekeeping::is_kernel_handler;
 use crate::timeline::lengths::Lengths;
 use crate::timeline::running::Running;
 use crate::timeline::sleeps::Wait;
 use crate::timeline::states::State;
-use crate::timeline::thread::Waking;
+use crate::timeline::thread::{Thread, Waking};
 use crate::timeline::timers::{ArmedTimer, Callback, Firing, LateTimer};
 use whylate_base::{Cpu, CpuSet, Ns, SchedClass, Tid};
 use whylate_events::{Event, EventKind, HrtimerExpiry, HrtimerStart};
@@ -28,6 +29,9 @@ const LONGEST_ENTRY: Ns = Ns::from_us(20);
 /// does not have the CPU.
 const LONG_SILENCE: Ns = Ns::from_ms(1);
 const MANY_TIMES_THE_USUAL: i64 = 20;
+
+/// What a thread did in this time shows how long it usually runs at once.
+const USUAL_OF: Ns = Ns::from_ms(1_000);
 
 /// Between its timers' callbacks, which are traced, the timer interrupt has some microseconds of work.
 pub(super) const LONGEST_SILENCE: Ns = Ns::from_us(100);
@@ -52,6 +56,9 @@ impl Engine<'_> {
         let current =
             timeline.current().filter(|_| timeline.interrupt().is_none() && at - last >= LONG_SILENCE);
         if let Some(tid) = current {
+            if works_like_a_handler(self.timeline.threads.get_mut(tid), last, exceptional) {
+                timeline.fall_silent(last, at);
+            }
             self.goes_to_sleep_silently(last, at, tid);
             return;
         }
@@ -300,4 +307,20 @@ impl Engine<'_> {
 /// wake a thread. On hardware it may have to wait for the lock of a runqueue.
 fn only_wakes(callback: &Callback, silence: Ns, guest: bool) -> bool {
     (guest || silence >= LONG_SILENCE) && callback.function.as_str().starts_with("hrtimer_wakeup")
+}
+
+/// True of an interrupt's or NAPI's thread, or one that runs softirqs, whose time on the CPU up to `now` is an exception among
+/// its latest ones.
+fn works_like_a_handler(thread: &Thread, now: Ns, is_exception: impl Fn(Lengths) -> bool) -> bool {
+    let comm = thread.comm();
+    if !is_kernel_handler(comm.as_str()) {
+        return false;
+    }
+    let mut usual = Lengths::default();
+    for stay in thread.history.between(now - USUAL_OF, now) {
+        if matches!(stay.state, State::Running(_)) {
+            usual.add(stay.to - stay.from);
+        }
+    }
+    is_exception(usual)
 }

@@ -86,6 +86,11 @@ pub(crate) fn polls_network(comm: &str) -> bool {
     NAPI_THREADS.iter().any(|prefix| begins_with(comm, prefix))
 }
 
+/// True of threads that do an interrupt's work: its own, those that receive packets, and those that run softirqs.
+pub(crate) fn is_kernel_handler(comm: &str) -> bool {
+    comm.starts_with("irq/") || polls_network(comm) || runs_softirqs(comm)
+}
+
 /// True of a name that begins so, or of what is left of such a name where 8 characters are printed.
 fn begins_with(comm: &str, prefix: &str) -> bool {
     const PRINTED: usize = 8;

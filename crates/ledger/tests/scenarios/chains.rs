@@ -35,6 +35,11 @@ impl Scene {
     }
 }
 
+/// The victim sleeps on CPU 0, and CPU 1 is idle.
+fn idle() -> Scene {
+    Scene::new().cpu(0).at(0).run(VICTIM).at(10).sleep(IDLE).cpu(1).at(20).run(IDLE)
+}
+
 /// The victim sleeps on CPU 0, and the hog has CPU 1.
 fn asleep() -> Scene {
     Scene::new().cpu(0).at(0).run(VICTIM).at(10).sleep(IDLE).cpu(1).at(20).run(HOG)
@@ -189,6 +194,28 @@ fn the_thread_of_an_interrupt_waits_for_the_cpu() {
     );
     assert_blames(worst, Cause::IrqThreadDelayed, Some(higher));
     assert_raises(worst, "irq/27-eth0");
+}
+
+/// The thread has run for 20 us each time.
+#[test]
+fn an_interrupts_thread_that_does_nothing_for_much_longer_than_usual_is_in_doubt() {
+    let often = |mut scene: Scene, from: i64| {
+        for start in (0..60).map(|run| from + run * 1_000) {
+            scene = scene.cpu(1).at(start).irq(27, "eth0").at(start + 4).irq_exit_wakes(27, IRQ_THREAD, 1);
+            scene = scene.at(start + 10).sleep(IRQ_THREAD).at(start + 30).sleep(IDLE);
+        }
+        scene
+    };
+    let delayed = |scene: Scene| {
+        let scene = scene.cpu(1).at(100_000).irq(27, "eth0").at(100_004).irq_exit_wakes(27, IRQ_THREAD, 1);
+        let scene =
+            scene.at(100_010).sleep(IRQ_THREAD).at(103_050).wake(VICTIM, 0).victim_works(103_055, 103_100);
+        scene.explain("reader")
+    };
+    let (unusual, unknown) = (delayed(often(idle(), 1_000)), delayed(idle()));
+    assert_eq!(unusual.worst().verdict.cause, Cause::IrqThread);
+    assert_eq!(unusual.worst().verdict.confidence, Confidence::Low);
+    assert_eq!(unknown.worst().verdict.confidence, Confidence::High, "what is usual is not known");
 }
 
 /// The card's interrupt wakes the thread that polls it, which is SCHED_OTHER; it gets the CPU after the hog.
