@@ -205,7 +205,8 @@ fn of_an_excerpt_the_mark_shows_the_function_that_took_long() {
     events.retain(|event| event.ts <= Ns(58_000) || event.ts >= Ns(380_000));
     let explained = explained(info, events);
     let evidence = &explained.only().verdict.evidence;
-    let what = "no line for over 100.0 us, after uevent_listen; the next line of the file is 322.0 us later";
+    let what = "no line for over 100.0 us, after uevent_listen, with preemption disabled 1 deep before it; the next line of the \
+                file is 322.0 us later";
     assert!(evidence.iter().any(|seen| seen.what.contains(what)), "{evidence:#?}");
 }
 
