@@ -37,6 +37,8 @@ pub struct TraceInfo {
     pub data_bytes: Option<u64>,
     /// What could not be read.
     pub damage: Vec<Damage>,
+    /// Where a mark in a text shows that lines were left out (`...`).
+    pub left_out: Vec<LeftOut>,
     /// The tracer that the file names (`current_tracer`), where it does.
     pub tracer: Option<String>,
     /// The one latency a latency tracer kept this trace for.
@@ -47,6 +49,15 @@ pub struct TraceInfo {
     pub probed: Option<ProbedActivations>,
     /// Call stacks of threads, where they were sampled (`whylate record --stacks`).
     pub stacks: Option<Arc<Stacks>>,
+}
+
+/// A place where lines of a text were left out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LeftOut {
+    /// When the last event before it was.
+    pub at: Ns,
+    /// The number of the line with the mark.
+    pub line: u64,
 }
 
 /// What probes show of a program's activations, as [`PROBED_BEGIN`](crate::PROBED_BEGIN) and

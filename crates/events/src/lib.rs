@@ -32,7 +32,7 @@ pub use event::{
     SyscallReturn, TaskState, Wake,
 };
 pub use facts::{FACT_PREFIX, Fact};
-pub use info::{Damage, Effect, ProbedActivations, Quality, TraceInfo};
+pub use info::{Damage, Effect, LeftOut, ProbedActivations, Quality, TraceInfo};
 pub use kinds::{Kind, KindSet};
 pub use kvm::{Kvm, KvmExitReason};
 pub use latency::{

@@ -18,6 +18,7 @@ mod comments;
 mod console;
 mod entities;
 mod escapes;
+mod left_out;
 mod numbered;
 mod quoted_printable;
 mod quotes;
@@ -27,6 +28,7 @@ mod wrapped;
 
 pub(crate) use blanks::decoded;
 pub(crate) use comments::{uncommented, uncommented_line};
+pub(crate) use left_out::leaves_out;
 pub(crate) use numbered::unnumbered;
 pub(crate) use quoted_printable::{Decoded, is_quoted_printable};
 pub(crate) use utf16::Utf16;

@@ -108,7 +108,7 @@ fn explain_all(mut source: impl EventSource, options: &Options, mut each: Option
             }
             let usual = assembler.usual(thread.tid).unwrap_or(stats);
             activation.verdict = verdict::of(timeline, usual, options.judge, &activation, &kept.notes);
-            verdict::weigh(&mut activation.verdict, &trace);
+            verdict::weigh(&mut activation, options.judge, &trace);
             activations.push(activation);
         }
     }

@@ -76,7 +76,7 @@ impl<'a> LiveLedger<'a> {
             let usual = self.assembler.usual(activation.tid)?;
             activation.verdict =
                 verdict::of(timeline, usual, self.assembler.options.judge, &activation, &kept.notes);
-            verdict::weigh(&mut activation.verdict, &self.info);
+            verdict::weigh(&mut activation, self.assembler.options.judge, &self.info);
             Some(activation)
         };
         late.into_iter().filter_map(explain).collect()

@@ -227,9 +227,19 @@ fn may_be_stolen<'a>(mut segments: impl Iterator<Item = &'a Segment>) -> bool {
     })
 }
 
-/// Lowers the confidence where the recording as a whole is in doubt. Damage that only costs events does
-/// not: a gap is a loss in the stream of events, and the activations around it count it.
-pub(crate) fn weigh(verdict: &mut Verdict, trace: &TraceInfo) {
+/// Lowers the confidence where the recording as a whole is in doubt, or lines were left out of a text within the activation.
+/// Damage that only costs events does not: a gap is a loss in the stream of events, and the activations around it count it.
+pub(crate) fn weigh(activation: &mut Activation, judge: Judge, trace: &TraceInfo) {
+    let span = activation.due..judged_to(judge, activation);
+    let verdict = &mut activation.verdict;
+    let left_out = trace.left_out.iter().find(|left_out| span.contains(&left_out.at));
+    if let Some(left_out) = left_out.filter(|_| verdict.confidence == Confidence::High) {
+        verdict.confidence = Confidence::Medium;
+        verdict.evidence.push(Evidence::general(format!(
+            "line {} of the text leaves lines out within this time: they may show another cause",
+            left_out.line
+        )));
+    }
     if trace.quality() == Quality::Poor {
         verdict.confidence = Confidence::Low;
     }
@@ -245,12 +255,17 @@ fn expirer(notes: &[VerdictNote], judged: &[Segment], key: (Cause, Option<Culpri
     })
 }
 
-/// The part of the ledger that the verdict answers for.
-fn judged(judge: Judge, activation: &Activation) -> Vec<Segment> {
-    let end = match judge {
+/// The end of the part that the verdict answers for.
+fn judged_to(judge: Judge, activation: &Activation) -> Ns {
+    match judge {
         Judge::Response => activation.end,
         Judge::Latency => activation.running.unwrap_or(activation.end),
-    };
+    }
+}
+
+/// The part of the ledger that the verdict answers for.
+fn judged(judge: Judge, activation: &Activation) -> Vec<Segment> {
+    let end = judged_to(judge, activation);
     let before = activation.ledger.iter().filter(|segment| segment.start < end);
     before.map(|segment| Segment { end: segment.end.min(end), ..*segment }).collect()
 }

@@ -11,6 +11,7 @@
 
 use super::counted::MOST_THREADS;
 use super::error::Broken;
+use crate::pasted::leaves_out;
 use whylate_base::Ns;
 use whylate_stats::{Bucket, Exact, Histogram, Measured, Run};
 
@@ -229,15 +230,6 @@ fn drawn(bar: &str) -> usize {
     let width = bar.find('|').unwrap_or(bar.len());
     let signs = bar.bytes().take(width).filter(|sign| !sign.is_ascii_whitespace()).count();
     (100 * signs).checked_div(width).unwrap_or(0)
-}
-
-/// `...`, `[...]`, `<snip>`, `skip...`: a mark for what a text leaves out. `Detaching...` is the tool's own.
-fn leaves_out(line: &str) -> bool {
-    const WORDS: [&str; 5] = ["skip", "snip", "omit", "cut", "trunc"];
-    let word: String = line.chars().filter(|c| c.is_alphanumeric()).collect::<String>().to_ascii_lowercase();
-    let is_dots = line.contains("...") || line.contains('…');
-    let is_mark = WORDS.iter().any(|mark| word.starts_with(mark)) && word.len() <= "truncated".len();
-    is_mark || is_dots && word.is_empty()
 }
 
 /// True of a line that is a class by its beginning, whatever follows.

@@ -20,11 +20,13 @@ use super::tally::Tally;
 use crate::pasted;
 use whylate_base::{Cpu, Ns};
 use whylate_events::{
-    Context, ContextFlags, Damage, Event, EventKind, KindSet, LatencyTrace, Symbol, Tool, TraceInfo,
+    Context, ContextFlags, Damage, Event, EventKind, KindSet, LatencyTrace, LeftOut, Symbol, Tool, TraceInfo,
 };
 
 /// So many lines without their header are an excerpt.
 const MOST_OF_A_FRAGMENT: u64 = 4096;
+/// An excerpt has few marks of lines that were left out.
+const MOST_LEFT_OUT: usize = 1024;
 
 /// Takes lines in and gives events.
 pub(crate) struct Reader {
@@ -49,6 +51,7 @@ pub(crate) struct Reader {
     prose: Tally,
     strange_lines: Tally,
     strange_fields: Tally,
+    left_out: Vec<LeftOut>,
     /// The line with which a second latency trace begins, whose times are its own.
     second: Option<u64>,
     /// What the text is, if it has no event.
@@ -78,6 +81,7 @@ impl Reader {
             prose: Tally::default(),
             strange_lines: Tally::default(),
             strange_fields: Tally::default(),
+            left_out: Vec::new(),
             second: None,
             other: None,
             commented: Commented::default(),
@@ -281,6 +285,11 @@ impl Reader {
                         true => self.strange_lines.add(self.number, text),
                         false => self.prose.add(self.number, text),
                     }
+                    if let Some(last) = self.collected.last.filter(|_| pasted::leaves_out(text))
+                        && self.left_out.len() < MOST_LEFT_OUT
+                    {
+                        self.left_out.push(LeftOut { at: last.ts, line: self.number });
+                    }
                 }
             }
         }
@@ -430,6 +439,7 @@ impl Reader {
             machine: self.header.machine.clone(),
             span: self.collected.span,
             damage: self.damage(),
+            left_out: self.left_out.clone(),
             tracer: self.header.tracer.clone(),
             latency: self.header.latency.clone(),
             breakdowns: self.analyses.breakdowns.clone(),

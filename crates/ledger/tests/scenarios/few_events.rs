@@ -222,3 +222,19 @@ fn a_thread_that_went_to_another_cpu_unseen_was_not_stopped() {
         assert!(explained.codes().is_empty(), "{:?}", explained.codes());
     }
 }
+
+/// Of what lines that were left out show, nothing is known: a thread that ran before and after may have been away meanwhile.
+#[test]
+fn lines_left_out_within_a_wait_lower_the_confidence() {
+    let judged = |marked_at: i64| {
+        let scene = Scene::new().cpu(1).at(0).run(rt("hog", 20, 90)).at(100).wake(VICTIM, 1);
+        let scene = scene.at(9_000).run(VICTIM).at(9_100).sleep(IDLE).at(marked_at).left_out();
+        let explained = scene.at(MS * 20).sign(ContextFlags::default()).explain("victim");
+        let verdict = explained.only().verdict.clone();
+        assert_eq!(verdict.cause, Cause::HigherPriorityTask);
+        (verdict.confidence, verdict.evidence.iter().any(|seen| seen.what.contains("line 7 of the text")))
+    };
+    assert_eq!(judged(100), (Confidence::Medium, true));
+    assert_eq!(judged(5_000), (Confidence::Medium, true));
+    assert_eq!(judged(9_200), (Confidence::High, false));
+}

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use whylate_base::{Comm, Cpu, Finding, Ns, Priority, Tid};
 use whylate_events::{
     ContentionFlags, Context, ContextFlags, Damage, Event, EventKind, Fact, HrtimerExpiry, HrtimerStart,
-    Kind, KindSet, Marker, PageFault, Signal, Switch, Syscall, SyscallReturn, TaskState, TraceInfo,
+    Kind, KindSet, LeftOut, Marker, PageFault, Signal, Switch, Syscall, SyscallReturn, TaskState, TraceInfo,
     VecSource, Wake,
 };
 use whylate_ledger::{Activation, Cause, Culprit, Explanation, Options, Select, explain, finding_page};
@@ -112,6 +112,12 @@ impl Scene {
     /// Of a file in this state.
     pub(crate) fn damaged(mut self, damage: Damage) -> Scene {
         self.info.damage.push(damage);
+        self
+    }
+
+    /// A mark shows that lines of the text are left out here.
+    pub(crate) fn left_out(mut self) -> Scene {
+        self.info.left_out.push(LeftOut { at: self.now, line: 7 });
         self
     }
 

@@ -328,3 +328,14 @@ fn a_trace_in_comments_is_read_where_no_other_line_is_one() {
     let (_, info) = all(&format!("# {trace}{trace}"));
     assert_eq!(info.events, 1);
 }
+
+#[test]
+fn marks_of_lines_left_out_are_kept_with_the_event_before() {
+    let line = |us: i64| {
+        format!(" app-7  [001] d..2.  10.{us:06}: sched_waking: comm=b pid=8 prio=19 target_cpu=001\n")
+    };
+    let text = format!("...\n{}...\n{}and so on ...\n{}<snip>\n", line(100), line(200), line(300));
+    let (events, info) = all(&text);
+    let places: Vec<_> = info.left_out.iter().map(|place| (place.at, place.line)).collect();
+    assert_eq!((events.len(), places), (3, vec![(Ns(10_000_100_000), 3), (Ns(10_000_300_000), 7)]));
+}
