@@ -39,7 +39,7 @@ fn paths_that_hold_no_file() {
 #[test]
 fn contents_that_hold_no_trace() {
     type Check = fn(&OpenError) -> bool;
-    let cases: [(&[u8], Check, &str); 39] = [
+    let cases: [(&[u8], Check, &str); 40] = [
         (b"", |e| matches!(e, OpenError::Empty { .. }), "is empty"),
         (
             b"\x1f\x8b\x08\0\0\0",
@@ -135,6 +135,11 @@ fn contents_that_hold_no_trace() {
               soft lockup - CPU#1 stuck for 22s! [app:7]\n",
             |e| matches!(e, OpenError::KernelLog { .. }),
             "Its line 1 means that the timer interrupt took long, or the machine stood still in it, and line 3 that a thread",
+        ),
+        (
+            b"[   70.5] EtherCAT WARNING 0: 3 datagrams UNMATCHED!\n[   71.2] sched: RT throttling activated\n",
+            |e| matches!(e, OpenError::KernelLog { .. }),
+            "Its line 2 means that real-time threads",
         ),
         (
             b"ptp4l[31.204]: rms   11 max   17 freq  -1200 +/-   6 delay   301 +/-   0\n",

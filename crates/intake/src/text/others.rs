@@ -4,10 +4,14 @@
 pub(super) fn named(line: &str) -> Option<(&'static str, &'static str)> {
     let is_head = |words: &[&str]| words.iter().all(|word| line.contains(word));
     let other = OTHERS.iter().find(|(words, ..)| is_head(words)).map(|&(_, what, advice)| (what, advice));
-    other.or_else(|| is_softnet(line).then_some((SOFTNET, RECORD)))
+    other
+        .or_else(|| is_softnet(line).then_some((SOFTNET, RECORD)))
+        .or_else(|| is_schedstat(line).then_some((SCHEDSTAT, RECORD)))
 }
 
 pub(super) const RECORD: &str = "record the scheduler while it runs: `whylate record`";
+const PS: &str =
+    "`whylate ps` shows threads, and what is unusual of them; to see why one is late, `whylate record`";
 const MEASURE: &str = "to measure how late threads start run `whylate measure`; to see why, `whylate record`";
 
 const PTP: &str = "a log of linuxptp, which has offsets of clocks, and no latency of a thread";
@@ -38,7 +42,7 @@ const ROWS: &str = "give it as rtla prints it, each row in a line";
 const SOFTIRQS: &str = "the output of bcc's softirqslower, which has no cause of a latency";
 
 /// By words that a line has; the first that fits.
-const OTHERS: [(&[&str], &str, &str); 52] = [
+const OTHERS: [(&[&str], &str, &str); 54] = [
     (&["ptp4l["], PTP, RECORD),
     (&["phc2sys["], PTP, RECORD),
     (&["ts2phc["], PTP, RECORD),
@@ -68,7 +72,6 @@ const OTHERS: [(&[&str], &str, &str); 52] = [
     (&["se.sum_exec_runtime "], PROC_SCHED, RECORD),
     (&["nr_involuntary_switches "], PROC_SCHED, RECORD),
     (&["statistics.wait_max "], PROC_SCHED, RECORD),
-    (&["domain0 ", " 0 0 0 "], SCHEDSTAT, RECORD),
     (&["LOC:", "Local timer interrupts"], INTERRUPTS, RECORD),
     (&["RES:", "Rescheduling interrupts"], INTERRUPTS, RECORD),
     (&["CAL:", "Function call interrupts"], INTERRUPTS, RECORD),
@@ -84,7 +87,10 @@ const OTHERS: [(&[&str], &str, &str); 52] = [
     (&["%usr", "%sys", "%idle"], "the output of mpstat", RECORD),
     (&["cswch/s", "nvcswch/s"], "the output of pidstat", RECORD),
     (&["Busy%", "Bzy_MHz"], "the output of turbostat", RECORD),
-    (&["ctxt_switches", "affinity"], "the output of tuna", RECORD),
+    (&["%guest", "%wait", "%CPU"], "the output of pidstat", RECORD),
+    (&["SCHED_", "rtpri", "affinity"], "the output of tuna", PS),
+    (&["PID", "RTPRIO"], "the output of ps", PS),
+    (&["current scheduling policy:"], "the output of chrt", PS),
     (&["Performance counter stats for"], PERF_STAT, RECORD),
     (&["# Overhead ", "Command"], PERF_REPORT, RECORD),
     (&["clat percentiles ("], FIO, RECORD),
@@ -102,6 +108,17 @@ fn is_softnet(line: &str) -> bool {
     let is_number = |word: &str| word.len() == 8 && word.bytes().all(|byte| byte.is_ascii_hexdigit());
     let mut words = line.split_whitespace();
     words.clone().count() >= 9 && words.all(is_number)
+}
+
+/// `domain0 00000003 183 147 27 ...`: a row for each scheduling domain.
+fn is_schedstat(line: &str) -> bool {
+    let mut words = line.split_whitespace();
+    let is_domain = words.next().and_then(|word| word.strip_prefix("domain")).is_some_and(is_number);
+    is_domain && words.next().is_some() && words.clone().count() >= 20 && words.all(is_number)
+}
+
+fn is_number(word: &str) -> bool {
+    !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 #[cfg(test)]
@@ -123,7 +140,14 @@ mod tests {
             ("> rt_rq[3]:/", "debug file of the scheduler"),
             ("  .rt_throttled                  : 0", "debug file of the scheduler"),
             ("se.sum_exec_runtime                          :         12.5", "/proc/PID/sched"),
-            ("domain0 03 0 0 0 4 0 0", "/proc/schedstat"),
+            (
+                "domain0 00000003 183 147 27 10 9 0 0 147 17 16 1 5 0 0 0 16 12 11 1 3 0 0 0 0",
+                "/proc/schedstat",
+            ),
+            ("    pid SCHED_ rtpri affinity voluntary nonvoluntary             cmd", "tuna"),
+            ("    PID     TID CLS RTPRIO  NI PSR COMMAND", "ps"),
+            ("pid 77's current scheduling policy: SCHED_FIFO", "chrt"),
+            ("10:00:01  UID  PID  %usr %system  %guest  %wait  %CPU  CPU  Command", "pidstat"),
             ("0001f2a0 00000000 00000003 00000000 00000000 00000000 00000000 00000000 00000000", "softnet"),
             (" RES:       2204       1890   Rescheduling interrupts", "/proc/interrupts"),
             ("Timerange: [2024-01-02 03:04:05.0, 2024-01-02 03:04:06.0]", "lttng-analyses"),

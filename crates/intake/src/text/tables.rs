@@ -20,14 +20,19 @@ pub(crate) enum Other {
 const MOST_MESSAGES: usize = 5;
 
 impl Other {
-    /// Takes in that the line `number` follows in the same text: of a log, all kinds of messages count.
+    /// Takes in that the line `number` follows in the same text. Of a log all kinds of messages count, and before what programs
+    /// wrote into it.
     pub(super) fn followed_by(&mut self, number: u64, line: &str) {
-        let Other::KernelLog(messages) = self else { return };
-        if messages.len() < MOST_MESSAGES
-            && let Some(meaning) = kernel_log::message(line)
-            && messages.iter().all(|message| message.meaning != meaning)
-        {
-            messages.push(LogMessage { line: number, meaning });
+        let is_table = matches!(self, Other::Table { .. });
+        let Some(meaning) = kernel_log::message(line).filter(|_| !is_table) else { return };
+        let message = LogMessage { line: number, meaning };
+        match self {
+            Other::KernelLog(messages) => {
+                if messages.len() < MOST_MESSAGES && messages.iter().all(|other| other.meaning != meaning) {
+                    messages.push(message);
+                }
+            }
+            _ => *self = Other::KernelLog(vec![message]),
         }
     }
 
