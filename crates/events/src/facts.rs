@@ -4,7 +4,7 @@
 //! when it starts, so they travel inside the file and every reader still opens it.
 //! A line is `whylate: key value...` and fits a [`Marker`].
 
-use crate::Marker;
+use crate::{Marker, Symbol};
 use std::fmt;
 use whylate_base::{Comm, CpuSet, Policy, Tid};
 
@@ -61,6 +61,11 @@ pub enum Fact {
         /// The letters of its taint, such as `POE` (`Documentation/admin-guide/tainted-kernels.rst`).
         taints: String,
     },
+    /// The thread of the line begins a callback of its program: one that serves several callbacks is a hop of several chains.
+    Callback {
+        /// What it is called.
+        name: Symbol,
+    },
 }
 
 impl Fact {
@@ -93,6 +98,7 @@ impl Fact {
             "tainted_module" => {
                 Fact::TaintedModule { name: words.next()?.to_owned(), taints: words.next()?.to_owned() }
             }
+            "callback" => Fact::Callback { name: marker.split_once("callback ")?.1.into() },
             _ => return None,
         })
     }
@@ -141,6 +147,7 @@ impl fmt::Display for Fact {
             Fact::Isolated(cpus) => write!(f, "isolated {cpus}"),
             Fact::RecordedCpus(cpus) => write!(f, "recorded_cpus {cpus}"),
             Fact::TaintedModule { name, taints } => write!(f, "tainted_module {name} {taints}"),
+            Fact::Callback { name } => write!(f, "callback {name}"),
         }
     }
 }
@@ -170,6 +177,7 @@ mod tests {
             Fact::Isolated("2-3".parse().expect("a list")),
             Fact::RecordedCpus("0,2-3".parse().expect("a list")),
             Fact::TaintedModule { name: "nvidia_modeset".to_owned(), taints: "POE".to_owned() },
+            Fact::Callback { name: "a callback of 39 bytes, with blanks in it".into() },
         ] {
             assert!(fact.fits(), "{fact}");
             let line = Marker::from(fact.to_string().as_str());

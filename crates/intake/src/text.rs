@@ -44,6 +44,7 @@ mod names;
 mod others;
 mod prose;
 mod reader;
+mod ros2;
 mod rtla;
 mod sched;
 mod syscalls;

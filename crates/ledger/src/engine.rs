@@ -62,7 +62,7 @@ impl Engine<'_> {
             EventKind::Exit { tid } => self.exit(at, *tid),
             EventKind::PiSetprio { tid, old, new } => self.inherit(at, event, *tid, *old, *new),
             EventKind::Marker(text) => {
-                self.fact(at, text.as_str());
+                self.fact(at, event.context.tid, text.as_str());
                 self.marker(at, event, text.as_str());
             }
             EventKind::SyscallEnter(call) => self.syscall_enter(at, event, call),

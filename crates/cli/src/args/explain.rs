@@ -69,8 +69,9 @@ pub(crate) struct ChainArgs {
     pub(crate) chains: bool,
     /// Explain this chain (repeatable), such as 'irq:eth1 -> rx -> ctl' or 'timer -> net:lo -> control'
     ///
-    /// A hop is the name or id of a thread, timer, irq:NAME, net:DEVICE, work:FUNCTION or softirq:NAME; names may have
-    /// wildcards. Others may lie in between. With --peer: network, and peer: before the name of a thread or interrupt there.
+    /// A hop is the name or id of a thread, timer, irq:NAME, net:DEVICE, work:FUNCTION, softirq:NAME or callback:NAME; names
+    /// may have wildcards. Others may lie in between. With --peer: network, and peer: before the name of a thread or interrupt
+    /// there.
     #[arg(long, value_name = "CHAIN", value_parser = ChainPattern::parse)]
     pub(crate) chain: Vec<ChainPattern>,
     /// A chain is late when it took longer than this, such as 2ms, from its beginning to the end of its last thread

@@ -10,6 +10,7 @@ use super::event_head::NOBODY_KNOWN;
 use super::fields;
 use super::graph::Clock;
 use super::line::Head;
+use super::ros2::RosCallbacks;
 use whylate_base::{Cpu, Ns};
 use whylate_events::{Context, ContextFlags};
 
@@ -53,12 +54,14 @@ fn time(text: &str) -> Option<(Ns, &str)> {
 impl LttngLine<'_> {
     /// The line as an event of the kernel, with its head and body. Without a context of the thread, it is the one that
     /// the last switch of the CPU showed.
-    pub(crate) fn event(&self, clock: &mut Clock) -> (Head<'_>, String) {
+    pub(crate) fn event(&self, clock: &mut Clock, callbacks: &mut RosCallbacks) -> (Head<'_>, String) {
         let is_switch = self.name == "sched_switch";
         let of = |text, key: &str| value(text, key).and_then(fields::tid);
+        // What a program has for its own id may be that of a container.
         let tid = of(self.contexts, "tid")
             .or_else(|| of(self.fields, "prev_tid").filter(|_| is_switch))
-            .or_else(|| clock.thread(self.cpu));
+            .or_else(|| clock.thread(self.cpu))
+            .or_else(|| of(self.contexts, "vtid"));
         if let Some(next) = of(self.fields, "next_tid").filter(|_| is_switch) {
             clock.switch(self.cpu, next);
         }
@@ -69,7 +72,15 @@ impl LttngLine<'_> {
         };
         let comm = value(self.contexts, "procname").unwrap_or("");
         let head = Head { comm, context, cpu: self.cpu, ts: self.ts, by_perf: false };
-        (head, self.body().unwrap_or_else(|| format!("lttng_{}: ", self.name)))
+        let of_ros = self.name.strip_prefix("ros2:").and_then(|name| {
+            let process = value(self.contexts, "vpid").unwrap_or("");
+            callbacks.event(name, process, |key| value(self.fields, key))
+        });
+        let body = match of_ros {
+            Some(fact) => Some(format!("tracing_mark_write: {fact}")),
+            None => self.body(),
+        };
+        (head, body.unwrap_or_else(|| format!("lttng_{}: ", self.name)))
     }
 
     /// The event in the kernel's own words; `None` for those that are not needed, or lack a field.

@@ -14,6 +14,7 @@ use super::line::{self, Head};
 use super::lttng;
 use super::names::Names;
 use super::prose;
+use super::ros2::RosCallbacks;
 use super::rtla::{Analyses, RtlaLine};
 use super::tables::{self, Other};
 use super::tally::Tally;
@@ -43,6 +44,7 @@ pub(crate) struct Reader {
     analyses: Analyses,
     hwlatdetect: Hwlatdetect,
     clock: graph::Clock,
+    callbacks: RosCallbacks,
     /// The last event's text may go on in the next line.
     free_text: bool,
     /// The lines that follow may be frames.
@@ -75,6 +77,7 @@ impl Reader {
             analyses: Analyses::default(),
             hwlatdetect: Hwlatdetect::default(),
             clock: graph::Clock::default(),
+            callbacks: RosCallbacks::default(),
             free_text: false,
             frames: None,
             cut_lines: Tally::default(),
@@ -158,7 +161,7 @@ impl Reader {
             }
             Some(b'[') if lttng::begins(text) => match lttng::parse(text) {
                 Some(line) => {
-                    let (head, body) = line.event(&mut self.clock);
+                    let (head, body) = line.event(&mut self.clock, &mut self.callbacks);
                     self.header.is_lttng = true;
                     return self.event_line(&head, &body, false);
                 }

@@ -60,10 +60,10 @@ impl Tracker {
             .iter()
             .map(|thread| ChainElement::Thread { tid: thread.tid, comm: thread.comm() });
         let irqs = timeline.irqs.iter().map(|(irq, name)| ChainElement::Irq { irq, name });
-        let names = timeline
-            .origins
-            .names()
-            .flat_map(|name| [ChainElement::Packet { dev: name }, ChainElement::Work { function: name }]);
+        let names = timeline.origins.names().flat_map(|name| {
+            let work = ChainElement::Work { function: name };
+            [ChainElement::Packet { dev: name }, work, ChainElement::Callback { name }]
+        });
         let softirqs = (0..10).map(|vec| ChainElement::Softirq { vec });
         let known: Vec<ChainElement> = [ChainElement::Timer]
             .into_iter()

@@ -29,6 +29,11 @@ pub(super) fn hop_spans(nodes: &[&Node], sent: Option<ChainElement>) -> Vec<HopS
             hop_spans.push(HopSpan { start: at, end, kind: kind_of(via), node: index });
             at = end;
         }
+        if let Some((called, _)) = node.callback {
+            let end = called.clamp(at, node.handed.max(at));
+            hop_spans.push(HopSpan { start: at, end, kind: HandOff::Call.code(), node: index });
+            at = end;
+        }
         let end = node.handed.max(at);
         let is_last = index + 1 == nodes.len();
         let kind = if is_last && sent.is_none() { "done" } else { node.by.code() };
@@ -46,6 +51,7 @@ fn kind_of(via: ChainElement) -> &'static str {
         ChainElement::Packet { .. } => HandOff::Packet.code(),
         ChainElement::Work { .. } => HandOff::Work.code(),
         ChainElement::Thread { .. }
+        | ChainElement::Callback { .. }
         | ChainElement::Network
         | ChainElement::PeerIrq { .. }
         | ChainElement::PeerSoftirq { .. }

@@ -15,6 +15,8 @@ pub(super) struct Node {
     pub(super) via: Option<ChainElement>,
     pub(super) tid: Tid,
     pub(super) element: ChainElement,
+    /// The callback that it began last before it let the next one go on, and when.
+    pub(super) callback: Option<(Ns, ChainElement)>,
     /// Its activation, as it was then; due where the node before ends.
     pub(super) open: Open,
     /// When it let the next one go on, or was done.
@@ -55,6 +57,9 @@ impl Node {
 
 /// The elements that nodes come by, and behind them a packet that leaves the machine.
 pub(super) fn elements(nodes: &[&Node], sent: Option<ChainElement>) -> Vec<ChainElement> {
-    let of_node = |node: &&Node| node.via.into_iter().chain([node.element]);
+    let of_node = |node: &&Node| {
+        let callback = node.callback.map(|(_, callback)| callback);
+        node.via.into_iter().chain([node.element]).chain(callback)
+    };
     nodes.iter().flat_map(of_node).chain(sent).collect()
 }

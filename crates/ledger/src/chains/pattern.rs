@@ -1,6 +1,7 @@
 //! A chosen chain, such as `irq:eth1 -> rx -> ctl -> net:eth0`.
 
 use crate::model::ChainElement;
+use crate::model::chain::CALLBACK;
 use std::fmt;
 use whylate_base::{Comm, Tid, glob};
 
@@ -87,7 +88,7 @@ impl fmt::Display for ChainPattern {
 }
 
 /// True where a written hop means this element: `timer`, `irq:NAME`, `irq:LINE`, `softirq:NAME`, `net:DEV`,
-/// `work:FUNCTION`, or the name or id of a thread; a name may have wildcards.
+/// `work:FUNCTION`, `callback:NAME`, or the name or id of a thread; a name may have wildcards.
 pub(super) fn matches(hop: &str, element: &ChainElement) -> bool {
     let is = |prefix: &str, name: &str| hop.strip_prefix(prefix).is_some_and(|pattern| glob(pattern, name));
     match element {
@@ -99,6 +100,7 @@ pub(super) fn matches(hop: &str, element: &ChainElement) -> bool {
         ChainElement::Packet { dev } => is("net:", dev.as_str()),
         ChainElement::Work { function } => is("work:", function.as_str()),
         ChainElement::Thread { tid, comm } => is_thread(hop, *tid, comm),
+        ChainElement::Callback { name } => is(CALLBACK, name.as_str()),
         ChainElement::Network => hop == NETWORK,
         ChainElement::PeerIrq { irq, name } => {
             is("peer:irq:", name.as_str()) || is("peer:irq:", &irq.to_string())

@@ -31,6 +31,8 @@ struct Current {
     skb: Option<u64>,
     /// Where it goes on with another packet than it began with: its part, as an activation.
     own: Option<Open>,
+    /// The callback that it began last, and when.
+    callback: Option<(Ns, NameId)>,
 }
 
 /// See the module.
@@ -115,6 +117,11 @@ impl Tracker {
                 }
             }
             Link::Read { skb, at, tid } => self.read(timeline, skb, at, tid),
+            Link::Callback { tid, at, name } => {
+                if let Some(current) = self.current.get_mut(&tid) {
+                    current.callback = Some((at, name));
+                }
+            }
             Link::Queued { work, at, by } => {
                 if is_housekeeping(timeline, by) {
                     return;
@@ -153,7 +160,9 @@ impl Tracker {
         current: Option<&Current>,
     ) -> Node {
         let prev = current.and_then(|current| current.prev.clone());
+        let name = |(began, name)| (began, ChainElement::Callback { name: timeline.origins.name(name) });
         Node {
+            callback: current.and_then(|current| current.callback).map(name),
             via: current.and_then(|current| current.via),
             tid,
             element: ChainElement::Thread { tid, comm: timeline.comm_at(tid, at) },
@@ -226,6 +235,7 @@ impl Tracker {
             Rc::new(Node {
                 prev: None,
                 via: prev.via,
+                callback: prev.callback,
                 tid: prev.tid,
                 element: prev.element,
                 open: prev.open.clone(),
@@ -238,7 +248,8 @@ impl Tracker {
         self.serial += 1;
         let from = prev.as_ref().map_or(due, |prev| prev.handed);
         let serial = self.serial;
-        self.current.insert(tid, Current { serial, prev, via, from, handed_over: false, skb, own });
+        self.current
+            .insert(tid, Current { serial, prev, via, from, handed_over: false, skb, own, callback: None });
     }
 
     /// A thread let another go on, which did.

@@ -271,8 +271,8 @@ impl Engine<'_> {
         }
     }
 
-    /// Takes in a fact that the recording carries as a marker.
-    pub(super) fn fact(&mut self, at: Ns, text: &str) {
+    /// Takes in a fact that the recording carries as a marker of the thread `of`.
+    pub(super) fn fact(&mut self, at: Ns, of: Tid, text: &str) {
         match Fact::parse(text) {
             Some(Fact::Policy { tid, policy, priority, comm }) => {
                 let thread = self.timeline.threads.get_mut(tid);
@@ -303,6 +303,7 @@ impl Engine<'_> {
                 cpus.iter().for_each(|cpu| recorded.insert(cpu));
             }
             Some(Fact::TaintedModule { name, taints }) => self.timeline.foreign_modules.add(name, taints),
+            Some(Fact::Callback { name }) => self.callback(at, of, name),
             Some(Fact::Isolated(_) | Fact::RtPeriodUs(_) | Fact::PreemptRt(_)) | None => {}
         }
     }

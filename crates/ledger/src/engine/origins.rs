@@ -216,6 +216,16 @@ impl Engine<'_> {
         }
     }
 
+    /// A thread begins a callback of its program.
+    #[cold]
+    pub(super) fn callback(&mut self, at: Ns, tid: Tid, name: Symbol) {
+        if self.timeline.links.is_none() {
+            return;
+        }
+        let name = self.timeline.origins.name_id(name);
+        self.link(|| Link::Callback { tid, at, name });
+    }
+
     /// Notes a step of a chain, where chains are asked for.
     #[inline]
     pub(super) fn link(&mut self, link: impl FnOnce() -> Link) {

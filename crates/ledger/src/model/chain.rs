@@ -7,6 +7,9 @@ use std::fmt;
 use whylate_base::{Comm, Ns, Tid};
 use whylate_events::{Name, Symbol};
 
+/// What the name of a callback begins with.
+pub(crate) const CALLBACK: &str = "callback:";
+
 /// Where a chain comes by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ChainElement {
@@ -41,6 +44,11 @@ pub enum ChainElement {
         /// Its name.
         comm: Comm,
     },
+    /// A callback of the thread before it.
+    Callback {
+        /// What it is called.
+        name: Symbol,
+    },
     /// Between two machines.
     Network,
     /// An interrupt of the other machine.
@@ -64,7 +72,7 @@ pub enum ChainElement {
     },
 }
 
-/// `timer`, `irq:eth0`, `softirq:NET_RX`, `net:lo`, `work:flush_to_ldisc`, `control`; of two machines also `network`,
+/// `timer`, `irq:eth0`, `softirq:NET_RX`, `net:lo`, `work:flush_to_ldisc`, `control`, `callback:/scan`; of two machines also `network`,
 /// `peer:irq:eth0`, `peer:softirq:NET_RX` and `peer:slave`.
 impl fmt::Display for ChainElement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -77,6 +85,7 @@ impl fmt::Display for ChainElement {
             ChainElement::Work { function } => write!(f, "work:{function}"),
             ChainElement::Thread { tid, comm } if comm.is_empty() => write!(f, "{tid}"),
             ChainElement::Thread { comm, .. } => write!(f, "{comm}"),
+            ChainElement::Callback { name } => write!(f, "{CALLBACK}{name}"),
             ChainElement::Network => f.write_str("network"),
             ChainElement::PeerIrq { irq, name } if name.is_empty() => write!(f, "peer:irq:{irq}"),
             ChainElement::PeerIrq { name, .. } => write!(f, "peer:irq:{name}"),

@@ -22,6 +22,8 @@ pub(crate) enum Link {
     Read { skb: u64, at: Ns, tid: Tid },
     /// A thread queued this work item.
     Queued { work: u64, at: Ns, by: Tid },
+    /// A thread begins this callback of its program.
+    Callback { tid: Tid, at: Ns, name: NameId },
 }
 
 /// By what a thread lets another go on, as far as its system call shows.
@@ -41,6 +43,8 @@ pub(crate) enum HandOff {
     Packet,
     /// A work item.
     Work,
+    /// The thread itself calls what follows.
+    Call,
 }
 
 impl HandOff {
@@ -54,6 +58,7 @@ impl HandOff {
             HandOff::Wake => "wake",
             HandOff::Packet => "packet",
             HandOff::Work => "work",
+            HandOff::Call => "call",
         }
     }
 }

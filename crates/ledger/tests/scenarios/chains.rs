@@ -381,3 +381,35 @@ fn a_hop_that_the_trace_does_not_have_is_named_with_the_nearest() {
     let chains = with_chains(by_work_item(), &["reader -> sender"]).chains.expect("chains");
     assert!(chains.unknown.is_empty() && chains.unmatched.len() == 1 && chains.found.is_empty());
 }
+
+/// A thread that serves several callbacks is a hop of several chains.
+#[test]
+fn the_callbacks_of_a_thread_are_hops() {
+    let callback = |name: &str| Fact::Callback { name: name.into() };
+    let scene = asleep()
+        .cpu(0)
+        .at(990)
+        .timer_wakes(SENDER)
+        .at(1_000)
+        .run(SENDER)
+        .at(1_010)
+        .fact(callback("timer"))
+        .at(1_030)
+        .wake(VICTIM, 0)
+        .at(1_035)
+        .run(VICTIM)
+        .at(1_050)
+        .fact(callback("/image"))
+        .at(1_060)
+        .fact(callback("/scan"))
+        .at(1_100)
+        .sleep(SENDER);
+    let explanation =
+        with_chains(scene, &["timer -> callback:t* -> callback:/scan", "sender -> callback:/map"]);
+    let chains = explanation.chains.expect("chains");
+    let [chain] = chains.found.as_slice() else { panic!("{chains:#?}") };
+    assert_eq!(chain.names(), ["timer", "sender", "callback:timer", "reader", "callback:/scan"]);
+    let hops: Vec<_> = chain.worst[0].hops.iter().map(|hop| (hop.kind, hop.length().0 / 1_000)).collect();
+    assert_eq!(hops, [("timer", 0), ("call", 20), ("wake", 20), ("call", 30), ("done", 40)]);
+    assert_eq!(chains.unknown[0].hop, "callback:/map");
+}

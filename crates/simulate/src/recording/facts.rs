@@ -36,7 +36,7 @@ impl MachineFacts {
                 cpus.iter().for_each(|cpu| all.insert(cpu));
             }
             Fact::Hypervisor(on) => self.hypervisor = Some(on),
-            Fact::TaintedModule { .. } => {}
+            Fact::TaintedModule { .. } | Fact::Callback { .. } => {}
             Fact::Policy { .. } | Fact::Affinity { .. } | Fact::Workload { .. } => return Some(fact),
         }
         None

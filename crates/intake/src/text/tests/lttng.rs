@@ -65,3 +65,44 @@ proptest! {
         let _ = read(format!("[1.5] (+0.5) box sched_switch: {{ cpu_id = 1 }}, {{ {fields} }}\n").as_bytes(), KindSet::ALL);
     }
 }
+
+#[test]
+fn callbacks_of_ros_2_have_the_name_of_their_topic_timer_or_function() {
+    let of = |name: &str, fields: &str| {
+        format!(
+            r#"[0:0:1.5] (+0.5) box ros2:{name}: {{ cpu_id = 3 }}, {{ vpid = 7, vtid = 8, procname = "node" }}, {{ {fields} }}"#
+        )
+    };
+    let text = [
+        of("rcl_subscription_init", r#"subscription_handle = 0xA0, topic_name = "/scan", queue_depth = 10"#),
+        of("rclcpp_subscription_init", "subscription_handle = 0xA0, subscription = 0xB0"),
+        of("rclcpp_subscription_callback_added", "subscription = 0xB0, callback = 0xC0"),
+        of(
+            "rclcpp_callback_register",
+            r#"callback = 0xC0, symbol = "void (Node::?)(std::shared_ptr<Scan>)""#,
+        ),
+        of("rcl_timer_init", "timer_handle = 0xD0, period = 10000000"),
+        of("rclcpp_timer_callback_added", "timer_handle = 0xD0, callback = 0xE0"),
+        of(
+            "rclcpp_callback_register",
+            r#"callback = 0xF0, symbol = "void (Node::?)(std::shared_ptr<Stop>)""#,
+        ),
+        of("callback_start", "callback = 0xC0, is_intra_process = 0"),
+        of("callback_end", "callback = 0xC0"),
+        of("callback_start", "callback = 0xE0, is_intra_process = 0"),
+        of("callback_start", "callback = 0xF0, is_intra_process = 1"),
+        of("callback_start", "callback = 0x99, is_intra_process = 0"),
+    ];
+    let (events, info) = lines(&text.iter().map(String::as_str).collect::<Vec<_>>());
+    assert_eq!(info.damage, []);
+    let called: Vec<String> = events
+        .iter()
+        .filter_map(|event| match event.kind {
+            EventKind::Marker(marker) => Some(marker.to_string()),
+            _ => None,
+        })
+        .collect();
+    let names = ["/scan", "timer 10.00 ms", "Node::?", "0x99"];
+    assert_eq!(called, names.map(|name| format!("whylate: callback {name}")));
+    assert!(events.iter().all(|event| event.context.tid == Tid(8)), "{events:?}");
+}

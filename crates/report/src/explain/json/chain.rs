@@ -8,8 +8,8 @@ use whylate_ledger as ledger;
 /// A path from a timer, an interrupt or a packet from thread to thread, that the trace shows again and again.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Chain {
-    /// What it comes by: `timer`, `irq:NAME`, `softirq:NAME`, `net:DEVICE`, `work:FUNCTION`, or a thread's name; with
-    /// its id where two threads of the path have the same.
+    /// What it comes by: `timer`, `irq:NAME`, `softirq:NAME`, `net:DEVICE`, `work:FUNCTION`, `callback:NAME`, or a thread's name;
+    /// with its id where two threads of the path have the same.
     pub path: Vec<String>,
     /// The choice (`--chain`) that it answers; null where it was found.
     pub chosen: Option<String>,
