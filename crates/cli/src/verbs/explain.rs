@@ -114,7 +114,11 @@ fn refuse_unknown_hops(file: &Path, chains: &Chains) -> Result<()> {
         [] => String::new(),
         nearest => format!("; the nearest names are {}", nearest.join(", ")),
     };
-    bail!("{}: no thread, interrupt, device or function is called `{}`{nearest}", file.display(), unknown.hop)
+    bail!(
+        "{}: no thread, interrupt, device, function or callback is called `{}`{nearest}",
+        file.display(),
+        unknown.hop
+    )
 }
 
 /// The watch that was kept in a directory; `None`: none was.

@@ -60,16 +60,19 @@ impl Tracker {
             .iter()
             .map(|thread| ChainElement::Thread { tid: thread.tid, comm: thread.comm() });
         let irqs = timeline.irqs.iter().map(|(irq, name)| ChainElement::Irq { irq, name });
-        let names = timeline.origins.names().flat_map(|name| {
-            let work = ChainElement::Work { function: name };
-            [ChainElement::Packet { dev: name }, work, ChainElement::Callback { name }]
-        });
+        let names = timeline
+            .origins
+            .names()
+            .filter(|name| !self.callbacks.contains(name))
+            .flat_map(|name| [ChainElement::Packet { dev: name }, ChainElement::Work { function: name }]);
+        let callbacks = self.callbacks.iter().map(|&name| ChainElement::Callback { name });
         let softirqs = (0..10).map(|vec| ChainElement::Softirq { vec });
         let known: Vec<ChainElement> = [ChainElement::Timer]
             .into_iter()
             .chain(threads)
             .chain(irqs)
             .chain(names)
+            .chain(callbacks)
             .chain(softirqs)
             .collect();
         let hops = self.options().chosen.iter().flat_map(|pattern| pattern.hops());

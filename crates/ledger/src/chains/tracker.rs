@@ -9,9 +9,10 @@ use crate::timeline::Timeline;
 use crate::timeline::activations::{Begin, Open, WakeCause};
 use crate::timeline::links::{HandOff, Link};
 use crate::timeline::origins::{NameId, OriginKind};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
 use whylate_base::{Ns, Tid};
+use whylate_events::Symbol;
 
 /// A longer chain begins anew.
 const LONGEST_CHAIN: usize = 16;
@@ -43,6 +44,8 @@ pub(crate) struct Tracker {
     packets: FxHashMap<u64, (Rc<Node>, NameId)>,
     works: FxHashMap<u64, Rc<Node>>,
     pub(super) paths: Paths,
+    /// What callbacks are called.
+    pub(super) callbacks: FxHashSet<Symbol>,
     serial: u64,
 }
 
@@ -55,6 +58,7 @@ impl Tracker {
             packets: FxHashMap::default(),
             works: FxHashMap::default(),
             paths: Paths::default(),
+            callbacks: FxHashSet::default(),
             serial: 0,
         }
     }
@@ -118,6 +122,7 @@ impl Tracker {
             }
             Link::Read { skb, at, tid } => self.read(timeline, skb, at, tid),
             Link::Callback { tid, at, name } => {
+                self.callbacks.insert(timeline.origins.name(name));
                 if let Some(current) = self.current.get_mut(&tid) {
                     current.callback = Some((at, name));
                 }

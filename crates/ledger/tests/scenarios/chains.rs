@@ -412,4 +412,5 @@ fn the_callbacks_of_a_thread_are_hops() {
     let hops: Vec<_> = chain.worst[0].hops.iter().map(|hop| (hop.kind, hop.length().0 / 1_000)).collect();
     assert_eq!(hops, [("timer", 0), ("call", 20), ("wake", 20), ("call", 30), ("done", 40)]);
     assert_eq!(chains.unknown[0].hop, "callback:/map");
+    assert!(!chains.unknown[0].nearest.iter().any(|name| name.starts_with("net:")), "{:?}", chains.unknown);
 }
