@@ -1,5 +1,6 @@
 //! One event, decoded.
 
+use crate::blocked::BlockedReason;
 use crate::carriers::{CpuCall, Packet, Work};
 use crate::kvm::Kvm;
 use crate::names::{Marker, Name, Symbol};
@@ -76,6 +77,8 @@ pub enum EventKind {
         /// The priority it runs at from now.
         new: Priority,
     },
+    /// `sched_blocked_reason`
+    BlockedReason(BlockedReason),
     /// `irq_handler_entry`
     IrqEntry {
         /// The line, as in `/proc/interrupts`.
@@ -445,6 +448,7 @@ impl EventKind {
             EventKind::Exec { .. } => Kind::Exec,
             EventKind::Exit { .. } => Kind::Exit,
             EventKind::PiSetprio { .. } => Kind::PiSetprio,
+            EventKind::BlockedReason(_) => Kind::BlockedReason,
             EventKind::IrqEntry { .. } | EventKind::IrqExit { .. } => Kind::Irq,
             EventKind::VectorEntry { .. } | EventKind::VectorExit { .. } => Kind::Vector,
             EventKind::SoftirqRaise { .. }

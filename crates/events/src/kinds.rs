@@ -15,6 +15,7 @@ pub enum Kind {
     Exec,
     Exit,
     PiSetprio,
+    BlockedReason,
     Irq,
     Vector,
     Softirq,
@@ -47,7 +48,7 @@ pub enum Kind {
 
 impl Kind {
     /// Every kind, in declaration order.
-    pub const ALL: [Kind; 36] = [
+    pub const ALL: [Kind; 37] = [
         Kind::Switch,
         Kind::Waking,
         Kind::Wakeup,
@@ -56,6 +57,7 @@ impl Kind {
         Kind::Exec,
         Kind::Exit,
         Kind::PiSetprio,
+        Kind::BlockedReason,
         Kind::Irq,
         Kind::Vector,
         Kind::Softirq,
@@ -97,6 +99,7 @@ impl Kind {
             Kind::Exec => &["sched:sched_process_exec"],
             Kind::Exit => &["sched:sched_process_exit"],
             Kind::PiSetprio => &["sched:sched_pi_setprio"],
+            Kind::BlockedReason => &["sched:sched_blocked_reason"],
             Kind::Irq => &["irq:irq_handler_entry", "irq:irq_handler_exit"],
             Kind::Vector => &["irq_vectors"],
             Kind::Softirq => &["irq:softirq_raise", "irq:softirq_entry", "irq:softirq_exit"],

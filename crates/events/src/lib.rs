@@ -10,6 +10,7 @@
 //! allocating. A recording's description of itself is in
 //! [`TraceInfo`]; what could not be read is in its list of [`Damage`].
 
+mod blocked;
 mod carriers;
 mod context;
 mod event;
@@ -25,6 +26,7 @@ mod source;
 mod stacks;
 mod tracers;
 
+pub use blocked::BlockedReason;
 pub use carriers::{CpuCall, Packet, PacketStep, Work, WorkStep};
 pub use context::{Context, ContextFlags};
 pub use event::{

@@ -15,8 +15,8 @@ use crate::tracepoint::Tracepoint;
 use serde_json::{Map, Value, json};
 use std::io::{self, Write};
 use whylate_events::{
-    ContextFlags, CpuCall, Event, EventKind, EventSource, Kvm, Noise, NoiseSource, Packet, PacketStep,
-    TaskState, TimerlatContext, TraceInfo, Wake,
+    BlockedReason, ContextFlags, CpuCall, Event, EventKind, EventSource, Kvm, Noise, NoiseSource, Packet,
+    PacketStep, TaskState, TimerlatContext, TraceInfo, Wake,
 };
 
 /// The schema named in the first line.
@@ -103,6 +103,9 @@ pub fn fields(event: &Event) -> Value {
         EventKind::Exec { old, tid } => json!({"pid": tid, "old_pid": old}),
         EventKind::Exit { tid } => json!({"pid": tid}),
         EventKind::PiSetprio { tid, old, new } => json!({"pid": tid, "oldprio": old, "newprio": new}),
+        EventKind::BlockedReason(BlockedReason { tid, io_wait, caller }) => {
+            json!({"pid": tid, "io_wait": u8::from(io_wait), "caller": caller})
+        }
         EventKind::IrqEntry { irq, name } => json!({"irq": irq, "name": name}),
         EventKind::IrqExit { irq } => json!({"irq": irq}),
         EventKind::VectorEntry { name } | EventKind::VectorExit { name } => json!({"name": name}),

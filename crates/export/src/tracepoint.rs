@@ -33,6 +33,7 @@ impl<'n> Tracepoint<'n> {
             EventKind::Exec { .. } => ("sched", "sched_process_exec"),
             EventKind::Exit { .. } => ("sched", "sched_process_exit"),
             EventKind::PiSetprio { .. } => ("sched", "sched_pi_setprio"),
+            EventKind::BlockedReason(_) => ("sched", "sched_blocked_reason"),
             EventKind::IrqEntry { .. } => ("irq", "irq_handler_entry"),
             EventKind::IrqExit { .. } => ("irq", "irq_handler_exit"),
             EventKind::SoftirqRaise { .. } => ("irq", "softirq_raise"),

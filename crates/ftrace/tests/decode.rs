@@ -6,9 +6,9 @@ use common::{Machine, Value};
 use std::sync::Arc;
 use whylate_base::{Cpu, Ns, Priority, Tid};
 use whylate_events::{
-    ContentionFlags, CpuCall, EventKind, HrtimerExpiry, HrtimerStart, Kind, Kvm, KvmExitReason, Noise,
-    NoiseSource, OsnoiseSample, Packet, PacketStep, PageFault, Preemptirq, Signal, Syscall, SyscallReturn,
-    Timerlat, TimerlatContext, Wake, Work, WorkStep,
+    BlockedReason, ContentionFlags, CpuCall, EventKind, HrtimerExpiry, HrtimerStart, Kind, Kvm,
+    KvmExitReason, Noise, NoiseSource, OsnoiseSample, Packet, PacketStep, PageFault, Preemptirq, Signal,
+    Syscall, SyscallReturn, Timerlat, TimerlatContext, Wake, Work, WorkStep,
 };
 use whylate_ftrace::decode::Decoders;
 use whylate_ftrace::format::{EventFormat, EventFormats};
@@ -102,6 +102,17 @@ fn every_event_with_a_type() {
             &["char comm[16]", "pid_t pid", "int oldprio", "int newprio"],
             &[("pid", Int(8)), ("oldprio", Int(120)), ("newprio", Int(-1))],
             EventKind::PiSetprio { tid: Tid(8), old: Priority(120), new: Priority(-1) },
+        ),
+        (
+            "sched",
+            "sched_blocked_reason",
+            &["pid_t pid", "void *caller", "bool io_wait"],
+            &[("pid", Int(8)), ("caller", Int(0)), ("io_wait", Int(1))],
+            EventKind::BlockedReason(BlockedReason {
+                tid: Tid(8),
+                io_wait: true,
+                caller: Default::default(),
+            }),
         ),
         (
             "irq",

@@ -61,6 +61,9 @@ impl Engine<'_> {
             EventKind::Signal(signal) => self.signal(at, event, signal),
             EventKind::Exit { tid } => self.exit(at, *tid),
             EventKind::PiSetprio { tid, old, new } => self.inherit(at, event, *tid, *old, *new),
+            EventKind::BlockedReason(reason) => {
+                self.timeline.threads.get_mut(reason.tid).slept_in.push_back((at, *reason));
+            }
             EventKind::Marker(text) => {
                 self.fact(at, event.context.tid, text.as_str());
                 self.marker(at, event, text.as_str());

@@ -305,6 +305,7 @@ pub(crate) fn kind(kind: Kind) -> &'static str {
         Kind::Exec => "exec",
         Kind::Exit => "exit",
         Kind::PiSetprio => "pi-setprio",
+        Kind::BlockedReason => "blocked-reason",
         Kind::Irq => "irq",
         Kind::Vector => "vector",
         Kind::Softirq => "softirq",

@@ -5,7 +5,9 @@ use super::proto::Message;
 use crate::tracepoint::{Tracepoint, whole_us};
 use std::collections::HashMap;
 use whylate_base::{Comm, Tid};
-use whylate_events::{CpuCall, Event, EventKind, Kvm, NoiseSource, Symbol, TaskState, TimerlatContext, Wake};
+use whylate_events::{
+    BlockedReason, CpuCall, Event, EventKind, Kvm, NoiseSource, Symbol, TaskState, TimerlatContext, Wake,
+};
 use whylate_ftrace::encode::vector_number;
 
 /// `FtraceEventBundle.event`
@@ -19,6 +21,7 @@ mod ftrace {
     pub(super) const SCHED_SWITCH: u32 = 4;
     pub(super) const CPU_IDLE: u32 = 13;
     pub(super) const SCHED_WAKEUP: u32 = 17;
+    pub(super) const SCHED_BLOCKED_REASON: u32 = 18;
     pub(super) const SCHED_WAKING: u32 = 20;
     pub(super) const SOFTIRQ_ENTRY: u32 = 24;
     pub(super) const SOFTIRQ_EXIT: u32 = 25;
@@ -166,6 +169,12 @@ fn own(event: &Event, states: StateBits, functions: &mut Functions, out: &mut Me
             m.int(3, old.0);
             tid(m, 4, who);
         }),
+        EventKind::BlockedReason(BlockedReason { tid: who, io_wait, .. }) => {
+            out.message(ftrace::SCHED_BLOCKED_REASON, |m| {
+                tid(m, 1, who);
+                m.int(3, i32::from(io_wait));
+            })
+        }
         EventKind::IrqEntry { irq, name } => out.message(ftrace::IRQ_HANDLER_ENTRY, |m| {
             m.int(1, irq as i32);
             m.text(2, name.as_str());

@@ -6,8 +6,8 @@ use crate::tracepoint::{Tracepoint, whole_us};
 use std::fmt::Write;
 use whylate_base::{Comm, Priority, Tid};
 use whylate_events::{
-    ContentionFlags, CpuCall, Event, EventKind, Kvm, KvmExitReason, Noise, NoiseSource, Packet, PacketStep,
-    Symbol, TaskState, TimerlatContext, Wake, WorkStep,
+    BlockedReason, ContentionFlags, CpuCall, Event, EventKind, Kvm, KvmExitReason, Noise, NoiseSource,
+    Packet, PacketStep, Symbol, TaskState, TimerlatContext, Wake, WorkStep,
 };
 use whylate_ftrace::encode::vector_number;
 use whylate_ledger::softirq_name;
@@ -61,6 +61,9 @@ pub(super) fn print(event: &Event, threads: &Threads, line: &mut String) {
         EventKind::Exit { tid } => write!(line, "{}", Known(tid, threads).with_prio()),
         EventKind::PiSetprio { tid, old, new } => {
             write!(line, "{} oldprio={} newprio={}", Known(tid, threads).alone(), old.0, new.0)
+        }
+        EventKind::BlockedReason(BlockedReason { tid, io_wait, caller }) => {
+            write!(line, "pid={tid} iowait={} caller={caller}", u8::from(io_wait))
         }
         EventKind::IrqEntry { irq, name } => write!(line, "irq={irq} name={}", one_line(name.as_str())),
         EventKind::IrqExit { irq } => write!(line, "irq={irq}"),

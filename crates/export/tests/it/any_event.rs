@@ -3,10 +3,10 @@
 use proptest::prelude::*;
 use whylate_base::{Comm, Cpu, Ns, Priority, Tid};
 use whylate_events::{
-    ContentionFlags, Context, ContextFlags, CpuCall, Event, EventKind, HrtimerExpiry, HrtimerStart, Kvm,
-    KvmExitReason, Marker, Name, Noise, NoiseSource, OsnoiseSample, Packet, PacketStep, PageFault, Signal,
-    Switch, Symbol, Syscall, SyscallReturn, TaskState, Timerlat, TimerlatContext, TraceInfo, VecSource, Wake,
-    Work, WorkStep,
+    BlockedReason, ContentionFlags, Context, ContextFlags, CpuCall, Event, EventKind, HrtimerExpiry,
+    HrtimerStart, Kvm, KvmExitReason, Marker, Name, Noise, NoiseSource, OsnoiseSample, Packet, PacketStep,
+    PageFault, Signal, Switch, Symbol, Syscall, SyscallReturn, TaskState, Timerlat, TimerlatContext,
+    TraceInfo, VecSource, Wake, Work, WorkStep,
 };
 use whylate_ledger::softirq_name;
 
@@ -88,6 +88,11 @@ fn scheduling() -> impl Strategy<Value = EventKind> {
         (tid(), tid()).prop_map(|(old, tid)| EventKind::Exec { old, tid }),
         tid().prop_map(|tid| EventKind::Exit { tid }),
         (tid(), prio(), prio()).prop_map(|(tid, old, new)| EventKind::PiSetprio { tid, old, new }),
+        (tid(), any::<bool>()).prop_map(|(tid, io_wait)| EventKind::BlockedReason(BlockedReason {
+            tid,
+            io_wait,
+            caller: "io_schedule".into()
+        })),
         (1..64i32, -64..200i32, tid(), comm()).prop_map(|(sig, code, tid, comm)| EventKind::Signal(Signal {
             sig,
             code,

@@ -240,7 +240,7 @@ impl Slot {
     #[inline(always)]
     fn decode(&self, endian: Endian, record: &[u8], names: &mut SymbolCache) -> Option<EventKind> {
         match &self.decoder {
-            Decoder::Sched(sched) => sched.decode(endian, record),
+            Decoder::Sched(sched) => sched.decode(endian, record, names),
             Decoder::Irq(irq) => irq.decode(endian, record),
             Decoder::Timer(timer) => timer.decode(endian, record, names),
             Decoder::Syscall(syscall) => syscall.decode(endian, record),

@@ -3,8 +3,9 @@
 use super::field::{Int, Lookup, Str};
 use super::task_state::StateBits;
 use crate::bytes::Endian;
+use crate::symbols::SymbolCache;
 use whylate_base::{Comm, Cpu, Priority, Tid};
-use whylate_events::{EventKind, Kind, Switch, Wake};
+use whylate_events::{BlockedReason, EventKind, Kind, Switch, Symbol, Wake};
 
 #[derive(Debug)]
 pub(super) enum Sched {
@@ -16,6 +17,7 @@ pub(super) enum Sched {
     Exec { old: Int, tid: Int },
     Exit { tid: Int },
     PiSetprio { tid: Int, old: Int, new: Int },
+    BlockedReason { tid: Int, io_wait: Int, caller: Option<Int> },
 }
 
 #[derive(Debug)]
@@ -93,6 +95,15 @@ pub(super) fn compile(f: &mut Lookup<'_>) -> Option<(Kind, Sched)> {
             Kind::PiSetprio,
             Sched::PiSetprio { tid: f.int("pid")?, old: f.int("oldprio")?, new: f.int("newprio")? },
         ),
+        // `caller` is missing where a vendor's kernel has another field for it.
+        "sched_blocked_reason" => (
+            Kind::BlockedReason,
+            Sched::BlockedReason {
+                tid: f.int("pid")?,
+                io_wait: f.int("io_wait").or_else(|| f.int("iowait"))?,
+                caller: f.int("caller"),
+            },
+        ),
         _ => return None,
     })
 }
@@ -165,7 +176,7 @@ fn cpu(field: Int, endian: Endian, record: &[u8]) -> Option<Cpu> {
 
 impl Sched {
     #[inline(always)]
-    pub(super) fn decode(&self, e: Endian, r: &[u8]) -> Option<EventKind> {
+    pub(super) fn decode(&self, e: Endian, r: &[u8], names: &mut SymbolCache) -> Option<EventKind> {
         Some(match self {
             Sched::Switch(f) => EventKind::Switch(Switch {
                 prev_comm: f.prev_comm.text(e, r),
@@ -191,6 +202,14 @@ impl Sched {
             Sched::PiSetprio { tid: who, old, new } => {
                 EventKind::PiSetprio { tid: tid(*who, e, r)?, old: prio(*old, e, r)?, new: prio(*new, e, r)? }
             }
+            Sched::BlockedReason { tid: who, io_wait, caller } => EventKind::BlockedReason(BlockedReason {
+                tid: tid(*who, e, r)?,
+                io_wait: io_wait.read(e, r)? != 0,
+                caller: match caller.and_then(|caller| caller.read(e, r)) {
+                    Some(address) => names.name(address as u64),
+                    None => Symbol::default(),
+                },
+            }),
         })
     }
 }

@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write;
 use whylate_base::{Cpu, Ns, Tid};
 use whylate_events::{
-    Context, CpuCall, Event, EventKind, Kind, KindSet, Kvm, Name, NoiseSource, PacketStep, Symbol, TaskState,
-    TimerlatContext, Wake, WorkStep,
+    BlockedReason, Context, CpuCall, Event, EventKind, Kind, KindSet, Kvm, Name, NoiseSource, PacketStep,
+    Symbol, TaskState, TimerlatContext, Wake, WorkStep,
 };
 
 /// Writes typed events as records, and remembers what a reader needs to know of them: formats, names.
@@ -115,6 +115,10 @@ impl Encoder {
             EventKind::PiSetprio { tid: who, old, new } => {
                 let values = [tid(who), Value::Int(old.0.into()), Value::Int(new.0.into())];
                 self.put(&points::PI_SETPRIO, context, &values, out);
+            }
+            EventKind::BlockedReason(BlockedReason { tid: who, io_wait, caller }) => {
+                let values = [tid(who), bits(self.address(caller)), Value::Int(io_wait.into())];
+                self.put(&points::BLOCKED_REASON, context, &values, out);
             }
             EventKind::IrqEntry { irq, name } => {
                 self.put(&points::IRQ_ENTRY, context, &[bits(irq.into()), Value::Text(name.as_bytes())], out);

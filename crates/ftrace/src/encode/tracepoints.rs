@@ -171,6 +171,10 @@ specs! {
         "pid_t pid" Signed(4), "int oldprio" Signed(4), "int newprio" Signed(4) }
         r#""comm=<...> pid=%d oldprio=%d newprio=%d", REC->pid, REC->oldprio, REC->newprio"#;
 
+    BLOCKED_REASON = 109 "sched" "sched_blocked_reason" {
+        "pid_t pid" Signed(4), "void * caller" Unsigned(8), "bool io_wait" Unsigned(1) }
+        r#""pid=%d iowait=%d caller=%pS", REC->pid, REC->io_wait, REC->caller"#;
+
     IRQ_ENTRY = 110 "irq" "irq_handler_entry" { "int irq" Signed(4), "__data_loc char[] name" DataLoc }
         r#""irq=%d name=%s", REC->irq, __get_str(name)"#;
     IRQ_EXIT = 111 "irq" "irq_handler_exit" { "int irq" Signed(4) } r#""irq=%d", REC->irq"#;

@@ -7,8 +7,9 @@ use super::state::StateBits;
 use super::wire::fields;
 use whylate_base::{Cpu, Ns, Priority, Text, Tid};
 use whylate_events::{
-    ContentionFlags, CpuCall, EventKind, HrtimerExpiry, HrtimerStart, Kind, Kvm, KvmExitReason, Marker, Name,
-    Packet, PacketStep, PageFault, Signal, Switch, Symbol, Syscall, SyscallReturn, Wake, Work, WorkStep,
+    BlockedReason, ContentionFlags, CpuCall, EventKind, HrtimerExpiry, HrtimerStart, Kind, Kvm,
+    KvmExitReason, Marker, Name, Packet, PacketStep, PageFault, Signal, Switch, Symbol, Syscall,
+    SyscallReturn, Wake, Work, WorkStep,
 };
 
 /// The numbers of `FtraceEvent`'s fields.
@@ -27,6 +28,7 @@ pub(super) fn kind_of(number: u32) -> Option<Kind> {
         4 => Kind::Switch,
         13 => Kind::CpuIdle,
         17 | 114 => Kind::Wakeup,
+        18 => Kind::BlockedReason,
         20 => Kind::Waking,
         24..=26 => Kind::Softirq,
         36 | 37 => Kind::Irq,
@@ -130,6 +132,12 @@ pub(super) fn decode(number: u32, bytes: &[u8], states: StateBits) -> EventKind 
         }),
         13 => EventKind::CpuIdle { state: Some(m.u32(1)).filter(|&state| state != IDLE_EXIT) },
         17 => EventKind::Wakeup { wake: m.wake(), new: false },
+        // The caller is an address of the kernel's table in the same trace.
+        18 => EventKind::BlockedReason(BlockedReason {
+            tid: m.tid(1),
+            io_wait: m.int(3) != 0,
+            caller: Symbol::default(),
+        }),
         20 => EventKind::Waking(m.wake()),
         24 => EventKind::SoftirqEntry { vec: m.u32(1) },
         25 => EventKind::SoftirqExit { vec: m.u32(1) },

@@ -155,6 +155,7 @@ fn event(head: &Head<'_>, name: &str, text: &str, numbers: Numbers) -> Body {
         "sched_process_exec" => sched::exec(text),
         "sched_process_exit" => sched::exit(text),
         "sched_pi_setprio" => sched::pi_setprio(text),
+        "sched_blocked_reason" => sched::blocked_reason(text),
         "irq_handler_entry" => irq_entry(text),
         "irq_handler_exit" => value(text, "irq").map(|irq| EventKind::IrqExit { irq }),
         "softirq_raise" => value(text, "vec").map(|vec| EventKind::SoftirqRaise { vec }),

@@ -5,7 +5,7 @@ use super::fields::{self, from_right};
 use super::line::Head;
 use memchr::{memchr_iter, memrchr};
 use whylate_base::{Comm, Cpu, Priority, Tid};
-use whylate_events::{EventKind, Switch, TaskState, Wake};
+use whylate_events::{BlockedReason, EventKind, Switch, TaskState, Wake};
 
 /// `sched_switch`
 pub(crate) fn switch(text: &str) -> Option<EventKind> {
@@ -206,6 +206,15 @@ pub(crate) fn exec(text: &str) -> Option<EventKind> {
 pub(crate) fn exit(text: &str) -> Option<EventKind> {
     let [_, tid, _] = from_right(text, ["comm", "pid", "prio"])?;
     Some(EventKind::Exit { tid: fields::tid(tid)? })
+}
+
+/// `sched_blocked_reason`
+pub(crate) fn blocked_reason(text: &str) -> Option<EventKind> {
+    Some(EventKind::BlockedReason(BlockedReason {
+        tid: fields::tid(fields::field(text, "pid")?)?,
+        io_wait: fields::field(text, "iowait").or_else(|| fields::field(text, "io_wait"))? != "0",
+        caller: fields::field(text, "caller").map(fields::symbol).unwrap_or_default(),
+    }))
 }
 
 /// `sched_pi_setprio`

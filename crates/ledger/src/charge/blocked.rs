@@ -5,6 +5,7 @@
 
 use super::attribution::Charge;
 use super::charger::Charger;
+use super::notes::VerdictNote;
 use super::precedence::{Contender, Relation};
 use crate::causes::Cause;
 use crate::model::Culprit;
@@ -12,14 +13,26 @@ use crate::timeline::running::Running;
 use crate::timeline::sleeps::Wait;
 use crate::timeline::states::State;
 use crate::timeline::thread::Thread;
-use whylate_base::{Confidence, Ns, Tid};
+use whylate_base::{Confidence, Evidence, Ns, Tid};
+use whylate_events::BlockedReason;
 
 /// A chain of owners longer than this is a cycle.
 const LONGEST_CHAIN: usize = 16;
+/// From a wake-up until the thread is on a runqueue, on another CPU as well.
+const LONGEST_WAKE_UP: Ns = Ns::from_us(200);
+/// What a shorter sleep was in is no evidence.
+const NOTABLE_SLEEP: Ns = Ns::from_us(100);
 
 impl Charger<'_> {
     /// Charges up to `to` a sleep that was ended by `waker`.
     pub(super) fn blocked(&mut self, wait: Wait, waker: Option<Tid>, to: Ns) {
+        let slept_in = self.victim.slept_in.iter().find(|(ended, _)| *ended >= self.at).copied();
+        if let Some((ended, reason)) = slept_in
+            && ended <= to + LONGEST_WAKE_UP
+            && matches!(wait, Wait::Io | Wait::Uninterruptible)
+        {
+            return self.slept_in(&reason, to);
+        }
         match wait {
             Wait::Lock { owner } => self.follow(waker.or(owner), to, 0),
             Wait::KernelLock { owner } => {
@@ -54,6 +67,24 @@ impl Charger<'_> {
             | Wait::Semaphore { owner: None }
             | Wait::Unsure => self.charge(to, Charge::unexplained()),
         }
+    }
+
+    /// Charges up to `to` an uninterruptible sleep of which the kernel traced what it was in.
+    fn slept_in(&mut self, sleep: &BlockedReason, to: Ns) {
+        let what = match sleep.io_wait {
+            true => "for input or output",
+            false => "and for no input or output",
+        };
+        if !sleep.caller.is_empty() && to - self.at >= NOTABLE_SLEEP {
+            let text =
+                format!("slept for {} in {}, {what} (sched_blocked_reason)", to - self.at, sleep.caller);
+            self.notes.push(VerdictNote::Note(Evidence::at(self.at, self.cpu, text)));
+        }
+        let charge = match sleep.io_wait {
+            true => Charge::to(Cause::BlockIo, None, Confidence::High),
+            false => Charge::unexplained(),
+        };
+        self.charge(to, charge);
     }
 
     /// Charges up to `to` a sleep that the thread's own call asked for: between two markers of it, or to write to another thread.

@@ -129,6 +129,7 @@ impl Engine<'_> {
                     | EventKind::Wakeup { .. }
                     | EventKind::Migrate { .. }
                     | EventKind::PiSetprio { .. }
+                    | EventKind::BlockedReason(_)
             );
             if !of_scheduler {
                 let irqs_off = context.flags.irqs_off();

@@ -20,8 +20,9 @@ use super::states::State;
 use super::tally::Tally;
 use crate::identities::Identity;
 use std::cell::Cell;
+use std::collections::VecDeque;
 use whylate_base::{Comm, Cpu, Ns, Policy, Priority, Tid};
-use whylate_events::Syscall;
+use whylate_events::{BlockedReason, Syscall};
 
 /// A thread's effective priority, and its own where it runs at an inherited one.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -85,6 +86,8 @@ pub(crate) struct Thread {
     pub(crate) futexes: Futexes,
     /// Waits of this activation that ended by their timeouts, until it shows what they were.
     pub(crate) timeouts: Vec<Timeout>,
+    /// What its latest uninterruptible sleeps were in, where the kernel traces it, and when they ended.
+    pub(crate) slept_in: VecDeque<(Ns, BlockedReason)>,
     /// The thread that forked it, until it first sleeps.
     pub(crate) started_by: Option<Tid>,
     /// It runs a program of its own, by execve(2).
@@ -182,6 +185,7 @@ impl Thread {
             pacing: Pacing::default(),
             futexes: Futexes::default(),
             timeouts: Vec::new(),
+            slept_in: VecDeque::new(),
             started_by: None,
             has_executed: false,
             is_reported: false,
@@ -452,6 +456,9 @@ impl Thread {
         self.priorities.forget(horizon);
         self.policies.forget(horizon);
         self.affinity.forget(horizon);
+        while self.slept_in.front().is_some_and(|(ended, _)| *ended < horizon) {
+            self.slept_in.pop_front();
+        }
     }
 }
 

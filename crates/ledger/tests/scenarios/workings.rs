@@ -1,8 +1,8 @@
 //! What a thread does itself: work, page faults, devices, sleeps.
 
 use super::support::{Explained, IDLE, MS, Scene, Thread, assert_blames, assert_charges, fair, rt, sys};
-use whylate_base::{Confidence, Ns, Severity};
-use whylate_events::{ContextFlags, EventKind, Kind, Work, WorkStep};
+use whylate_base::{Confidence, Ns, Severity, Tid};
+use whylate_events::{BlockedReason, ContextFlags, EventKind, Kind, Work, WorkStep};
 use whylate_ledger::{Cause, Options};
 
 const VICTIM: Thread = rt("victim", 10, 80);
@@ -188,6 +188,42 @@ fn a_sleep_on_a_device_belongs_to_the_activation() {
         &[(Cause::IdleExit, 5 + 5), (Cause::OwnWork, 45 + 45), (Cause::BlockIo, 2_000)],
     );
     assert_blames(activation, Cause::BlockIo, None);
+}
+
+/// Where the kernel traces what a thread slept in, an interrupt that ends it shows no device.
+#[test]
+fn an_uninterruptible_sleep_is_for_input_or_output_where_the_kernel_counts_it() {
+    for (io_wait, cause, confidence) in
+        [(true, Cause::BlockIo, Confidence::High), (false, Cause::Unexplained, Confidence::Low)]
+    {
+        let explained = idle()
+            .at(100)
+            .timer_wakes(VICTIM)
+            .at(105)
+            .run(VICTIM)
+            .at(150)
+            .block(IDLE)
+            .at(2_150)
+            .irq(30, "gpu")
+            .waking(VICTIM, 1)
+            .event(EventKind::BlockedReason(BlockedReason {
+                tid: Tid(VICTIM.tid),
+                io_wait,
+                caller: "gpu_wait".into(),
+            }))
+            .wakeup(VICTIM, 1)
+            .irq_exit(30)
+            .at(2_155)
+            .run(VICTIM)
+            .at(2_200)
+            .sleep(IDLE)
+            .explain("victim");
+        let activation = explained.only();
+        assert_charges(activation, &[(Cause::IdleExit, 5 + 5), (Cause::OwnWork, 45 + 45), (cause, 2_000)]);
+        assert_eq!((activation.verdict.cause, activation.verdict.confidence), (cause, confidence));
+        let seen = &activation.verdict.evidence;
+        assert!(seen.iter().any(|one| one.what.starts_with("slept for 2.00 ms in gpu_wait,")), "{seen:?}");
+    }
 }
 
 #[test]

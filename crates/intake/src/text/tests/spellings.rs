@@ -123,6 +123,22 @@ fn every_event_in_every_spelling() {
             "sched_pi_setprio: comm=low pid=7 oldprio=120 newprio=-1",
             PiSetprio { tid: Tid(7), old: Priority(120), new: Priority(-1) },
         ),
+        (
+            "sched_blocked_reason: pid=7 iowait=1 caller=folio_wait_bit_common+0x1b0/0x2c0",
+            EventKind::BlockedReason(whylate_events::BlockedReason {
+                tid: Tid(7),
+                io_wait: true,
+                caller: "folio_wait_bit_common".into(),
+            }),
+        ),
+        (
+            "sched_blocked_reason: pid=7 iowait=0 caller=msm_hw_wait+0x5/0x9 [msm_drm] delay=120",
+            EventKind::BlockedReason(whylate_events::BlockedReason {
+                tid: Tid(7),
+                io_wait: false,
+                caller: "msm_hw_wait".into(),
+            }),
+        ),
         ("irq_handler_entry: irq=10 name=arch_timer", IrqEntry { irq: 10, name: "arch_timer".into() }),
         ("irq_handler_entry: irq=36 name=two words", IrqEntry { irq: 36, name: "two words".into() }),
         ("irq_handler_exit: irq=10 ret=handled", IrqExit { irq: 10 }),
