@@ -324,7 +324,11 @@ impl RebootRun<'_> {
         Ok(self.outcome(None, needs_reboot))
     }
 
-    fn finish(&mut self, judgement: ProveJudgement, rounds: &[Round]) -> Result<RebootOutcome, ProveError> {
+    pub(super) fn finish(
+        &mut self,
+        judgement: ProveJudgement,
+        rounds: &[Round],
+    ) -> Result<RebootOutcome, ProveError> {
         let effects = side_effects::of(rounds, judgement.pair.as_ref(), &self.proof.newly_failed);
         let restored = self.restore(format!("the verdict is {}", judgement.verdict.name()), true)?;
         // After the unit is gone: what the apply needs is not taken away with it.

@@ -4,6 +4,7 @@ use super::record::{RebootPhase, RebootProof};
 use super::run::RebootRun;
 use super::store::RebootStore;
 use super::{KeptChange, go_on};
+use crate::judge::{ProveJudgement, ProveVerdict};
 use crate::options::{MachineAccess, ProveOptions};
 use crate::subject::Subject;
 use crate::tuned_machine::TunedMachine;
@@ -106,7 +107,16 @@ fn proof(machine: &Machine) -> RebootProof {
 
 /// Lets a step be made by a process that then ends; what it leaves on the disk is what the next one has.
 fn process<T>(machine: &Machine, proof: RebootProof, step: impl FnOnce(&mut RebootRun<'_>) -> T) -> T {
-    let (allowed, options, stop) = (AllowedRefusals::default(), options(), Arc::new(AtomicBool::new(false)));
+    process_with(machine, proof, options(), step)
+}
+
+fn process_with<T>(
+    machine: &Machine,
+    proof: RebootProof,
+    options: ProveOptions,
+    step: impl FnOnce(&mut RebootRun<'_>) -> T,
+) -> T {
+    let (allowed, stop) = (AllowedRefusals::default(), Arc::new(AtomicBool::new(false)));
     let tuned =
         TunedMachine::reopen(machine.access(&allowed), &desired, &proof.own_applies()).expect("the right");
     let mut run = RebootRun { options: &options, machine: &tuned, store: &machine.store, stop: &stop, proof };
@@ -165,5 +175,33 @@ fn whatever_a_power_cut_leaves_the_next_boot_puts_the_old_parameters_back() {
         assert_eq!(ended.needs_reboot, boots_with, "{phase:?}: the running kernel has the change until then");
         assert_eq!(configuration(&machine.root), machine.before, "{phase:?}");
         assert_eq!(machine.store.load().expect("read"), Some(ended.proof));
+    }
+}
+
+#[test]
+fn only_a_better_change_stays_and_only_where_that_was_asked_for() {
+    for (keep, verdict, stays) in [
+        (true, ProveVerdict::Better, true),
+        (true, ProveVerdict::Worse, false),
+        (false, ProveVerdict::Better, false),
+    ] {
+        // The last round may be one with the change: the running kernel has it then.
+        for last_with_change in [false, true] {
+            let Some(machine) = Machine::new() else { return };
+            let judgement = ProveJudgement { verdict, why: Vec::new(), pair: None };
+            process(&machine, proof(&machine), |run| run.change(true).expect("configured"));
+            if last_with_change {
+                machine.boots("two");
+            }
+            let kept = machine.store.load().expect("read").expect("a proof");
+            let options = ProveOptions { keep, ..options() };
+            let ended =
+                process_with(&machine, kept, options, |run| run.finish(judgement, &[]).expect("ended"));
+            let expected = if stays { NEW } else { OLD };
+            let case = format!("{keep} {verdict:?} {last_with_change}");
+            assert_eq!(machine.root.text(ENTRY).as_deref(), Some(expected), "{case}");
+            assert_eq!(ended.needs_reboot, stays || last_with_change, "{case}");
+            assert!(machine.store.load().expect("read").is_some_and(|proof| proof.has_ended()), "{case}");
+        }
     }
 }
