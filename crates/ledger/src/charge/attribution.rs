@@ -19,6 +19,12 @@ impl Charge {
         Charge { cause, by, owner: None, confidence }
     }
 
+    /// To what an interrupt's handler, or a thread that works like one, does: of a `silent` one it cannot be determined whether it
+    /// worked, or whether it lost the CPU.
+    pub(crate) fn to_handler(cause: Cause, by: Culprit, silent: bool) -> Charge {
+        Charge::to(cause, Some(by), if silent { Confidence::Low } else { Confidence::High })
+    }
+
     pub(crate) fn unexplained() -> Charge {
         Charge::to(Cause::Unexplained, None, Confidence::Low)
     }

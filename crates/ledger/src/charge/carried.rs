@@ -112,8 +112,7 @@ impl Charger<'_> {
         for (from, end, slice) in timeline.between(self.at, to) {
             let own = || {
                 let by = self.task(carrier.tid, carrier.priority_at(from), from);
-                let silent = timeline.was_silent(from, end);
-                Charge::to(role.runs, Some(by), if silent { Confidence::Low } else { Confidence::High })
+                Charge::to_handler(role.runs, by, timeline.was_silent(from, end))
             };
             let charge = match slice.running {
                 Running::Softirq(NET_RX) => own(),
@@ -135,9 +134,8 @@ impl Charger<'_> {
         for (from, end, slice) in timeline.between(self.at, to) {
             let charge = match slice.running {
                 Running::Softirq(NET_RX) if !self.kept_from_softirq(cpu, from, end) => {
-                    let by = Some(Culprit::Softirq { vec: NET_RX });
-                    let silent = timeline.was_silent(from, end);
-                    Charge::to(Cause::NapiPoll, by, if silent { Confidence::Low } else { Confidence::High })
+                    let by = Culprit::Softirq { vec: NET_RX };
+                    Charge::to_handler(Cause::NapiPoll, by, timeline.was_silent(from, end))
                 }
                 // The thread that sent it is on its way to hand it over, or softirqs are disabled for a moment.
                 Running::Task(..) => shortly(from, end),

@@ -133,23 +133,18 @@ impl Charger<'_> {
     /// The charge for what goes before any thread, or is unknown.
     pub(super) fn interruption(&self, (from, to, slice): Clip) -> Option<Charge> {
         let silent = || self.timeline.cpus.get(self.cpu).is_some_and(|cpu| cpu.was_silent(from, to));
-        // Of another handler it cannot be determined whether it worked, or whether it lost the CPU.
-        let handler = || if silent() { Confidence::Low } else { Confidence::High };
         match slice.running {
             // The timer interrupt's own work is traced, and there was none: it had lost the CPU as well.
             Running::Irq(id) if self.timeline.irqs.kind(id) == IrqKind::OwnTimer && silent() => {
                 Some(Charge::to(Cause::Stolen, None, Confidence::Medium))
             }
-            Running::Irq(id) => Some(Charge::to(Cause::Irq, Some(self.irq(id)), handler())),
+            Running::Irq(id) => Some(Charge::to_handler(Cause::Irq, self.irq(id), silent())),
             Running::Softirq(vec) => {
-                let confidence = match self.kept_from_softirq(self.cpu, from, to) {
-                    true if self.timeline.hypervisor == Some(true) => {
-                        return Some(Charge::to(Cause::Stolen, None, Confidence::Medium));
-                    }
-                    true => Confidence::Low,
-                    false => handler(),
-                };
-                Some(Charge::to(Cause::Softirq, Some(Culprit::Softirq { vec }), confidence))
+                let kept = self.kept_from_softirq(self.cpu, from, to);
+                if kept && self.timeline.hypervisor == Some(true) {
+                    return Some(Charge::to(Cause::Stolen, None, Confidence::Medium));
+                }
+                Some(Charge::to_handler(Cause::Softirq, Culprit::Softirq { vec }, kept || silent()))
             }
             Running::Nmi => Some(Charge::to(Cause::Nmi, None, Confidence::High)),
             Running::Unknown => Some(self.unknown(Some(self.cpu), from, to)),
