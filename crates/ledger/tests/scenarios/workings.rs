@@ -164,17 +164,15 @@ fn the_way_from_a_fault_to_its_sleep_is_the_faults_as_well() {
     );
 }
 
+/// The victim sleeps uninterruptibly from 150 us on, and this device's interrupt comes at 2,150 us.
+fn blocked_until(device: &str) -> Scene {
+    let works = idle().at(100).timer_wakes(VICTIM).at(105).run(VICTIM);
+    works.at(150).block(IDLE).at(2_150).irq(30, device)
+}
+
 #[test]
 fn a_sleep_on_a_device_belongs_to_the_activation() {
-    let explained = idle()
-        .at(100)
-        .timer_wakes(VICTIM)
-        .at(105)
-        .run(VICTIM)
-        .at(150)
-        .block(IDLE)
-        .at(2_150)
-        .irq(30, "nvme0q1")
+    let explained = blocked_until("nvme0q1")
         .wake(VICTIM, 1)
         .irq_exit(30)
         .at(2_155)
@@ -196,15 +194,7 @@ fn an_uninterruptible_sleep_is_for_input_or_output_where_the_kernel_counts_it() 
     for (io_wait, cause, confidence) in
         [(true, Cause::BlockIo, Confidence::High), (false, Cause::Unexplained, Confidence::Low)]
     {
-        let explained = idle()
-            .at(100)
-            .timer_wakes(VICTIM)
-            .at(105)
-            .run(VICTIM)
-            .at(150)
-            .block(IDLE)
-            .at(2_150)
-            .irq(30, "gpu")
+        let explained = blocked_until("gpu")
             .waking(VICTIM, 1)
             .event(EventKind::BlockedReason(BlockedReason {
                 tid: Tid(VICTIM.tid),
