@@ -299,8 +299,11 @@ impl Reader {
         true
     }
 
-    /// A line may show what the text is.
+    /// A line may show what the text is, where it has no event.
     fn is_shown(&mut self, number: u64, text: &str) {
+        if self.collected.last.is_some() {
+            return;
+        }
         match &mut self.other {
             None => self.other = tables::named(number, text),
             Some(other) => other.followed_by(number, text),

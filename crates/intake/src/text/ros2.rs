@@ -13,7 +13,7 @@ use whylate_events::{Fact, Symbol};
 const MOST: usize = 1 << 16;
 
 /// An object, by its process and address.
-type Object = (String, u64);
+type Object = (u32, u64);
 
 /// The names of callbacks, as far as they were seen.
 #[derive(Default)]
@@ -32,10 +32,10 @@ impl RosCallbacks {
     pub(super) fn event<'a>(
         &mut self,
         name: &str,
-        process: &str,
+        process: u32,
         get: impl Fn(&str) -> Option<&'a str>,
     ) -> Option<Fact> {
-        let object = |key: &str| Some((process.to_owned(), fields::address(get(key)?)?));
+        let object = |key: &str| Some((process, fields::address(get(key)?)?));
         match name {
             "rcl_subscription_init" => {
                 remember(&mut self.topics, object("subscription_handle")?, get("topic_name")?.to_owned());
