@@ -79,10 +79,10 @@ pub(crate) fn named(kind: &EventKind) -> [Option<(Tid, Option<Comm>)>; 2] {
             [Some((s.prev_tid, Some(s.prev_comm))), Some((s.next_tid, Some(s.next_comm)))]
         }
         EventKind::Waking(wake) | EventKind::Wakeup { wake, .. } => [Some((wake.tid, Some(wake.comm))), None],
-        EventKind::Migrate { tid, .. }
-        | EventKind::Exit { tid }
-        | EventKind::PiSetprio { tid, .. }
-        | EventKind::BlockedReason(whylate_events::BlockedReason { tid, .. }) => [Some((*tid, None)), None],
+        EventKind::Migrate { tid, .. } | EventKind::Exit { tid } | EventKind::PiSetprio { tid, .. } => {
+            [Some((*tid, None)), None]
+        }
+        EventKind::BlockedReason(reason) => [Some((reason.tid, None)), None],
         EventKind::Fork { parent, child, comm } => [Some((*parent, None)), Some((*child, Some(*comm)))],
         EventKind::Exec { old, tid } => [Some((*old, None)), Some((*tid, None))],
         EventKind::Signal(signal) => [Some((signal.tid, Some(signal.comm))), None],

@@ -1,5 +1,7 @@
 //! Files of the kernel and logs of programs about what is late: they have no events, but each has a name.
 
+use super::fields;
+
 /// What the line shows the text to be, and what to give instead.
 pub(super) fn named(line: &str) -> Option<(&'static str, &'static str)> {
     let is_head = |words: &[&str]| words.iter().all(|word| line.contains(word));
@@ -10,6 +12,7 @@ pub(super) fn named(line: &str) -> Option<(&'static str, &'static str)> {
 }
 
 pub(super) const RECORD: &str = "record the scheduler while it runs: `whylate record`";
+pub(super) const INTERRUPT_EVENTS: &str = "record the interrupts: `whylate record`";
 const PS: &str =
     "`whylate ps` shows threads, and what is unusual of them; to see why one is late, `whylate record`";
 const MEASURE: &str = "to measure how late threads start run `whylate measure`; to see why, `whylate record`";
@@ -100,7 +103,7 @@ const OTHERS: [(&[&str], &str, &str); 54] = [
     (&["pct99_ns", "max_ns"], HICCUPS, MEASURE),
     (&["wu_lat", "c_period"], RT_APP, RECORD),
     (&["Operating System Noise"], RTLA, ROWS),
-    (&["irq(", ") to softirq: ", " took "], SOFTIRQS, "record the interrupts: `whylate record`"),
+    (&["irq(", ") to softirq: ", " took "], SOFTIRQS, INTERRUPT_EVENTS),
 ];
 
 /// `0004a2c1 00000000 00000012 ...`: a row for each CPU, of at least nine numbers of eight digits.
@@ -112,13 +115,10 @@ fn is_softnet(line: &str) -> bool {
 
 /// `domain0 00000003 183 147 27 ...`: a row for each scheduling domain.
 fn is_schedstat(line: &str) -> bool {
+    let is_number = |word: &str| fields::digits(word).is_some();
     let mut words = line.split_whitespace();
     let is_domain = words.next().and_then(|word| word.strip_prefix("domain")).is_some_and(is_number);
     is_domain && words.next().is_some() && words.clone().count() >= 20 && words.all(is_number)
-}
-
-fn is_number(word: &str) -> bool {
-    !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 //! needs.
 
 use super::kernel_log::{self, LogMessage};
-use super::others::{self, RECORD};
+use super::others::{self, INTERRUPT_EVENTS, RECORD};
 use super::prose;
 
 /// What a text without events is.
@@ -76,7 +76,6 @@ const PERF: &str = "give the recording itself (perf.data), or the output of `per
 const EVENTS: &str = "give the trace itself (trace.dat, perf.data), or its events as text";
 const LINUXCNC: &str = "for a comparison give the histogram of LinuxCNC's latency-histogram; for causes record it: `whylate record`";
 const RTEVAL: &str = "for a comparison run its command with a histogram, as `cyclictest -h 1000`; for causes record it: `whylate record`";
-const INTERRUPTS: &str = "record the interrupts: `whylate record`";
 
 /// Tables, by words of their heads; the first that fits.
 const TABLES: [(&[&str], &str, &str); 16] = [
@@ -88,14 +87,14 @@ const TABLES: [(&[&str], &str, &str); 16] = [
     (&[" secs ", " => ", "*"], "perf sched map", PERF),
     (&["{ ", " } hitcount:"], "a histogram trigger of the kernel", EVENTS),
     (&["TIME", "COMM", "LAT(us)"], "bcc's runqslower", EVENTS),
-    (&["HARDIRQ", "TOTAL_"], "bcc's hardirqs", INTERRUPTS),
-    (&["SOFTIRQ", "TOTAL_"], "bcc's softirqs", INTERRUPTS),
+    (&["HARDIRQ", "TOTAL_"], "bcc's hardirqs", INTERRUPT_EVENTS),
+    (&["SOFTIRQ", "TOTAL_"], "bcc's softirqs", INTERRUPT_EVENTS),
     (&["Caller", "Avg ", "Count"], "bcc's klockstat", RECORD),
     (&["Tracing off-CPU time"], "bcc's offcputime", RECORD),
     (&["atenc", "ercentiles (us"], "schbench", RECORD),
     (&["rteval (v", ") report"], "rteval", RTEVAL),
     (&["RTH|", "ctx switches"], "Xenomai's switchtest", RECORD),
-    (&["CPU0", "CPU1"], "/proc/interrupts or /proc/softirqs", INTERRUPTS),
+    (&["CPU0", "CPU1"], "/proc/interrupts or /proc/softirqs", INTERRUPT_EVENTS),
 ];
 
 /// What tools print of single cases, without what came before each.
@@ -103,7 +102,7 @@ const SAMPLES: [(&[&str], &str, &str); 6] = [
     (
         &["TIME", "SOFTIRQ", "LAT(us)"],
         "the output of bcc's softirqslower, which has no cause of a latency",
-        INTERRUPTS,
+        INTERRUPT_EVENTS,
     ),
     (
         &["Finding critical section with "],

@@ -98,9 +98,9 @@ fn round_trip(way: &Way, usually: [Ns; 5], both: Both<'_>) -> RoundTrip {
     const PLACES: [PeerPlace; 5] =
         [PeerPlace::Own, PeerPlace::Network, PeerPlace::Peer, PeerPlace::Network, PeerPlace::Own];
     let trip = &way.trip;
-    let unknown = |time: Ns| match time > Ns::ZERO {
-        true => (vec![(Cause::Unexplained, None, time)], Confidence::Low),
-        false => (Charges::new(), Confidence::Low),
+    let unknown = |time: Ns| {
+        let charge = (time > Ns::ZERO).then_some((Cause::Unexplained, None, time));
+        (Charges::from_iter(charge), Confidence::Low)
     };
     let hops = PLACES.into_iter().enumerate().map(|(hop, place)| {
         let (start, end) = (way.at[hop], way.at[hop + 1]);
