@@ -52,8 +52,8 @@ pub(crate) struct RecordArgs {
     /// their time
     #[arg(long)]
     pub(crate) stacks: bool,
-    /// With --stacks: the interval of the samples of running threads; unless given 1ms, or 10ms where a timer's interrupt takes
-    /// more than 5 us, as in most virtual machines
+    /// With --stacks: the interval of the samples of running threads; unless given 1ms, or 2,000 times what a timer's interrupt
+    /// takes where that is more, as in most virtual machines, but 50ms at most
     #[arg(long, value_name = "DURATION", requires = "stacks", value_parser = stack_period)]
     pub(crate) stack_period: Option<Ns>,
     /// With --stacks: look for separate debug files (by build id) in this directory as well (repeatable)

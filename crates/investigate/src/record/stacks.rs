@@ -107,8 +107,8 @@ pub(super) fn sparse(stacks: &Stacks, asked: &StackOptions) -> Option<String> {
     let period = stacks.period;
     (period > least).then(|| {
         format!(
-            "a timer's interrupt takes more than 5 us on this machine: running threads were sampled each {period}, and in the \
-             interrupts of other timers; --stack-period 1ms shows more of what they did, and takes more of their time"
+            "a timer's interrupt takes long on this machine: running threads were sampled each {period}, and in the interrupts \
+             of other timers; --stack-period 1ms shows more of what they did, and takes more of their time"
         )
     })
 }
