@@ -3,6 +3,7 @@
 //! ```text
 //! Trace ── packet ─┬─ ftrace_events: a bundle of one CPU ──> index: (sequence, CPU) -> places of bundles
 //!                  ├─ compressed_packets: zlib ──> unpacked into a temporary file, indexed there
+//!                  ├─ interned_data: names of the kernel's functions ──> symbols
 //!                  └─ process_tree, system_info, ftrace_stats, trace_config
 //! index ── a stream for each CPU, a bundle at a time ──> merged by time
 //! ```
@@ -16,6 +17,7 @@ mod generic;
 mod index;
 mod source;
 mod state;
+mod symbols;
 mod wire;
 
 pub(crate) use source::PerfettoSource;

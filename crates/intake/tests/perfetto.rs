@@ -5,7 +5,7 @@ mod formats;
 
 use formats::{fixture, read, read_bytes, survives_harm};
 use whylate_base::{Cpu, Ns, Priority, Tid};
-use whylate_events::{Event, EventKind, KindSet};
+use whylate_events::{Event, EventKind, KindSet, Symbol};
 
 /// Events behind those of the recording: of kinds that it did not have.
 fn extra(events: &[Event]) -> usize {
@@ -162,6 +162,57 @@ fn events_that_the_trace_describes_itself() {
         format!("{:?}", event.kind),
         "PageFault(PageFault { address: 4096, ip: 8192, user: true, error_code: 0 })"
     );
+}
+
+/// A packet of sequence 9: its table of functions, begun anew if `clear`, and a bundle of an event of CPU 0.
+fn packet_with_functions(clear: bool, functions: &[(u64, &str)], time: u64, event: Vec<u8>) -> Vec<u8> {
+    let function = |(number, name): &(u64, &str)| {
+        bytes_field(26, &[int_field(1, *number), bytes_field(2, name.as_bytes())].concat())
+    };
+    let table: Vec<u8> = functions.iter().flat_map(function).collect();
+    let event = bytes_field(2, &[int_field(1, time), int_field(2, 7), event].concat());
+    // The table is behind the bundle that needs it, as recorders write it.
+    let packet = [
+        bytes_field(1, &[int_field(1, 0), event].concat()),
+        int_field(10, 9),
+        bytes_field(12, &table),
+        int_field(13, u64::from(clear)),
+    ];
+    bytes_field(1, &packet.concat())
+}
+
+#[test]
+fn functions_are_named_by_the_table_of_their_packets() {
+    let blocked = |caller| bytes_field(18, &[int_field(1, 42), int_field(2, caller)].concat());
+    let started = |function| bytes_field(58, &[int_field(1, 0xf0), int_field(2, function)].concat());
+    let timer = |function| bytes_field(551, &[int_field(1, 0xf1), int_field(2, function)].concat());
+    let trace = [
+        packet_with_functions(true, &[(1, "msleep"), (2, "flush_to_ldisc")], 5, blocked(1)),
+        packet_with_functions(false, &[], 6, started(2)),
+        packet_with_functions(true, &[(1, "hrtimer_wakeup")], 7, timer(1)),
+        packet_with_functions(false, &[], 8, blocked(2)),
+    ];
+    let (events, info) = read_bytes(trace.concat());
+    assert_eq!(info.damage, []);
+    let names: Vec<Symbol> = events
+        .iter()
+        .map(|event| match event.kind {
+            EventKind::BlockedReason(reason) => reason.caller,
+            EventKind::Work(work) => work.function,
+            EventKind::HrtimerStart(start) => start.function,
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    // The last one is a number of the first table.
+    assert_eq!(names, ["msleep", "flush_to_ldisc", "hrtimer_wakeup", ""].map(Symbol::from));
+}
+
+#[test]
+fn the_frequency_of_a_cpu_is_read() {
+    let frequency = bytes_field(11, &[int_field(1, 1_800_000), int_field(2, 3)].concat());
+    let (events, _) = read_bytes(packet_with_functions(false, &[], 5, frequency));
+    let [event] = events[..] else { panic!("{events:?}") };
+    assert!(matches!(event.kind, EventKind::CpuFrequency { khz: 1_800_000, target: Cpu(3) }), "{event:?}");
 }
 
 #[test]

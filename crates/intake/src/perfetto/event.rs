@@ -26,12 +26,14 @@ pub(super) fn kind_of(number: u32) -> Option<Kind> {
     Some(match number {
         3 => Kind::Marker,
         4 => Kind::Switch,
+        11 => Kind::CpuFrequency,
         13 => Kind::CpuIdle,
         17 | 114 => Kind::Wakeup,
         18 => Kind::BlockedReason,
         20 => Kind::Waking,
         24..=26 => Kind::Softirq,
         36 | 37 => Kind::Irq,
+        56..=59 => Kind::Work,
         237 => Kind::Exec,
         238 => Kind::Exit,
         239 => Kind::Fork,
@@ -116,9 +118,15 @@ impl<'b> Message<'b> {
 /// `cpu_idle`'s state on leaving idle (`PWR_EVENT_EXIT`).
 const IDLE_EXIT: u32 = u32::MAX;
 
-/// Decodes the event in field `number`.
-pub(super) fn decode(number: u32, bytes: &[u8], states: StateBits) -> EventKind {
+/// Decodes the event in field `number`; `name` gives the kernel's functions that events have as numbers.
+pub(super) fn decode(
+    number: u32,
+    bytes: &[u8],
+    states: StateBits,
+    name: impl Fn(u64) -> Symbol,
+) -> EventKind {
     let m = Message::read(bytes);
+    let work = |step| EventKind::Work(Work { work: m.u64(1), function: name(m.u64(2)), step });
     match number {
         3 => EventKind::Marker(marker(m.texts.get(2).copied().unwrap_or_default())),
         4 => EventKind::Switch(Switch {
@@ -130,13 +138,13 @@ pub(super) fn decode(number: u32, bytes: &[u8], states: StateBits) -> EventKind 
             next_tid: m.tid(6),
             next_prio: m.prio(7),
         }),
+        11 => EventKind::CpuFrequency { khz: m.u32(1), target: Cpu(m.u32(2)) },
         13 => EventKind::CpuIdle { state: Some(m.u32(1)).filter(|&state| state != IDLE_EXIT) },
         17 => EventKind::Wakeup { wake: m.wake(), new: false },
-        // The caller is an address of the kernel's table in the same trace.
         18 => EventKind::BlockedReason(BlockedReason {
             tid: m.tid(1),
             io_wait: m.int(3) != 0,
-            caller: Symbol::default(),
+            caller: name(m.u64(2)),
         }),
         20 => EventKind::Waking(m.wake()),
         24 => EventKind::SoftirqEntry { vec: m.u32(1) },
@@ -144,6 +152,10 @@ pub(super) fn decode(number: u32, bytes: &[u8], states: StateBits) -> EventKind 
         26 => EventKind::SoftirqRaise { vec: m.u32(1) },
         36 => EventKind::IrqEntry { irq: m.u32(1), name: m.text(2) },
         37 => EventKind::IrqExit { irq: m.u32(1) },
+        56 => work(WorkStep::Activated),
+        57 => work(WorkStep::Ended),
+        58 => work(WorkStep::Started),
+        59 => work(WorkStep::Queued),
         114 => EventKind::Wakeup { wake: m.wake(), new: true },
         237 => EventKind::Exec { old: m.tid(3), tid: m.tid(2) },
         238 => EventKind::Exit { tid: m.tid(2) },
@@ -160,18 +172,18 @@ pub(super) fn decode(number: u32, bytes: &[u8], states: StateBits) -> EventKind 
         491 => EventKind::Migrate { tid: m.tid(2), from: Cpu(m.u32(4)), to: Cpu(m.u32(5)) },
         551 => EventKind::HrtimerStart(HrtimerStart {
             hrtimer: m.u64(1),
-            function: Symbol::default(),
+            function: name(m.u64(2)),
             expires: Ns(m.int(3)),
             softexpires: Ns(m.int(4)),
         }),
         552 => EventKind::HrtimerCancel { hrtimer: m.u64(1) },
         553 => EventKind::HrtimerExpire(HrtimerExpiry {
             hrtimer: m.u64(1),
-            function: Symbol::default(),
+            function: name(m.u64(3)),
             now: Ns(m.int(2)),
         }),
         554 => EventKind::HrtimerExpireExit { hrtimer: m.u64(1) },
-        557 => EventKind::TimerExpire { timer: m.u64(1), function: Symbol::default() },
+        557 => EventKind::TimerExpire { timer: m.u64(1), function: name(m.u64(3)) },
         558 => EventKind::TimerExpireExit { timer: m.u64(1) },
         559 => EventKind::VectorEntry { name: Name::from("local_timer") },
         560 => EventKind::VectorExit { name: Name::from("local_timer") },

@@ -1,7 +1,10 @@
 //! The first pass over a Perfetto trace: where the bundles of each CPU are, and what describes the
 //! recording. Of everything else only the lengths are read.
 
-use super::wire::{PACKET, fields, plausible, varint};
+mod describe;
+
+use super::symbols::Symbols;
+use super::wire::{PACKET, plausible, varint};
 use crate::error::OpenError;
 use crate::seekable::{ReadAt, read_full};
 use crate::unpack::spool::Spool;
@@ -18,6 +21,8 @@ pub(super) struct BundleAt {
     pub(super) at: u64,
     pub(super) size: u32,
     pub(super) unpacked: bool,
+    /// Which of its sequence's tables of functions it has.
+    pub(super) generation: u16,
 }
 
 /// What the first pass found.
@@ -27,6 +32,7 @@ pub(super) struct Index {
     pub(super) bundles: BTreeMap<(u32, u32), Vec<BundleAt>>,
     pub(super) unpacked: Option<Arc<dyn ReadAt>>,
     pub(super) comms: HashMap<Tid, Comm>,
+    pub(super) symbols: Symbols,
     pub(super) release: Option<String>,
     pub(super) machine: Option<String>,
     pub(super) cpus: u32,
@@ -54,6 +60,8 @@ const MOST_CPUS: u64 = 8192;
 const MOST_NAMES: usize = 4 << 20;
 const MOST_DAMAGE: usize = 100;
 const WINDOW: usize = 64 << 10;
+/// `SEQ_INCREMENTAL_STATE_CLEARED` of `TracePacket.sequence_flags`.
+const INCREMENTAL_STATE_CLEARED: u64 = 1;
 /// Longest tag and length of a field.
 const HEAD: u64 = 20;
 /// After damage, so many packets in a row must make sense.
@@ -233,8 +241,8 @@ impl<'i> Pass<'i> {
 
     fn packet(&mut self, place: Range<u64>) -> Result<(), OpenError> {
         let (mut at, end) = (place.start, place.end);
-        let mut sequence = 0;
-        let mut bundles = Vec::new();
+        let (mut sequence, mut flags) = (0, 0);
+        let (mut bundles, mut interned) = (Vec::new(), Vec::new());
         while at < end {
             let Some((number, found, next)) = self.field(at, end) else {
                 // Of a bundle that is cut there is still its beginning.
@@ -247,11 +255,24 @@ impl<'i> Pass<'i> {
             match (number, found) {
                 (1, Found::Bytes(bundle)) => bundles.push(bundle),
                 (10, Found::Int(id)) => sequence = id as u32,
+                (12, Found::Bytes(place)) => interned.push(place),
+                (13, Found::Int(bits)) => flags = bits,
                 (2 | 6 | 34 | 45, Found::Bytes(place)) => self.describe(number, place),
                 (50, Found::Bytes(place)) => self.unpack(place)?,
                 _ => {}
             }
             at = next;
+        }
+        if flags & INCREMENTAL_STATE_CLEARED != 0 {
+            self.index.symbols.begin_again(sequence);
+        }
+        for place in interned {
+            match self.read(place.clone()) {
+                Some(bytes) => self.index.symbols.intern(sequence, &bytes),
+                None => {
+                    self.note(place.start, "a packet is longer than any with names of functions: skipped")
+                }
+            }
         }
         for bundle in bundles {
             self.bundle(sequence, bundle);
@@ -280,7 +301,8 @@ impl<'i> Pass<'i> {
             return;
         }
         self.index.count += 1;
-        let place = BundleAt { at: place.start, size, unpacked: self.unpacked };
+        let generation = self.index.symbols.generation(sequence);
+        let place = BundleAt { at: place.start, size, unpacked: self.unpacked, generation };
         self.index.bundles.entry((sequence, cpu)).or_default().push(place);
     }
 
@@ -305,78 +327,7 @@ impl<'i> Pass<'i> {
             self.note(place.start, "a packet is longer than any that describes a recording: skipped");
             return;
         };
-        match number {
-            2 => {
-                for field in fields(&bytes).filter(|field| field.number == 2) {
-                    self.thread(field.bytes(&bytes).unwrap_or_default());
-                }
-            }
-            6 => {
-                let so_far = self.index.monotonic.unwrap_or(true);
-                self.index.monotonic = Some(so_far && is_monotonic(&bytes));
-            }
-            34 => self.stats(&bytes),
-            _ => {
-                for field in fields(&bytes) {
-                    match (field.number, field.bytes(&bytes)) {
-                        (1, Some(utsname)) => {
-                            for field in fields(utsname) {
-                                let text = field
-                                    .bytes(utsname)
-                                    .map(|text| String::from_utf8_lossy(text).into_owned());
-                                match field.number {
-                                    3 => self.index.release = text,
-                                    4 => self.index.machine = text,
-                                    _ => {}
-                                }
-                            }
-                        }
-                        (8, None) => self.index.cpus = field.int().unwrap_or(0).min(MOST_CPUS) as u32,
-                        _ => {}
-                    }
-                }
-            }
-        }
-    }
-
-    fn thread(&mut self, bytes: &[u8]) {
-        let (mut tid, mut comm) = (None, Comm::default());
-        for field in fields(bytes) {
-            match field.number {
-                1 => tid = field.int().map(|tid| Tid(tid as i32)),
-                2 => comm = Comm::from_bytes(field.bytes(bytes).unwrap_or_default()),
-                _ => {}
-            }
-        }
-        if let Some(tid) = tid.filter(|_| !comm.is_empty() && self.index.comms.len() < MOST_NAMES) {
-            self.index.comms.insert(tid, comm);
-        }
-    }
-
-    fn stats(&mut self, bytes: &[u8]) {
-        let phase = fields(bytes).find(|field| field.number == 1).and_then(|field| field.int());
-        let slot = match phase {
-            Some(1) => 0,
-            Some(2) => 1,
-            _ => return,
-        };
-        for cpu in fields(bytes).filter(|field| field.number == 2) {
-            let cpu = cpu.bytes(bytes).unwrap_or_default();
-            let (mut number, mut lost) = (0, 0u64);
-            for field in fields(cpu) {
-                match field.number {
-                    1 => number = field.int().unwrap_or(0),
-                    // overrun, commit_overrun, dropped_events
-                    3 | 4 | 8 => lost = lost.saturating_add(field.int().unwrap_or(0)),
-                    _ => {}
-                }
-            }
-            if number < MOST_CPUS
-                && let Some(slot) = self.index.losses.entry(number).or_default().get_mut(slot)
-            {
-                *slot = Some(lost);
-            }
-        }
+        self.index.describe(number, &bytes);
     }
 
     /// Unpacks `compressed_packets` for the second part of the pass.
@@ -454,30 +405,6 @@ impl<'i> Pass<'i> {
         let to = (wanted.saturating_sub(self.window_at) as usize).min(self.window.len());
         self.window.get(start..to).unwrap_or_default()
     }
-}
-
-/// True for a `ClockSnapshot` that puts the trace in monotonic time, with boot time, in which bundles are taken to
-/// be, not a nanosecond from it. `FtraceClock` has no name for the clock `mono`, so this is how it is stored; of a
-/// running machine two clocks are never read at once.
-fn is_monotonic(snapshot: &[u8]) -> bool {
-    const MONOTONIC: u64 = 3;
-    const BOOTTIME: u64 = 6;
-    let (mut primary, mut monotonic, mut boot) = (None, None, None);
-    for field in fields(snapshot) {
-        match (field.number, field.bytes(snapshot)) {
-            (1, Some(clock)) => {
-                let of = |number| fields(clock).find(|field| field.number == number)?.int();
-                match of(1) {
-                    Some(MONOTONIC) => monotonic = of(2),
-                    Some(BOOTTIME) => boot = of(2),
-                    _ => {}
-                }
-            }
-            (2, None) => primary = field.int(),
-            _ => {}
-        }
-    }
-    primary == Some(MONOTONIC) && monotonic.is_some() && monotonic == boot
 }
 
 /// Of a packet whose first bytes are `head`, at `at`: where its content begins, and its length.

@@ -6,6 +6,7 @@ use super::event::{decode, decode_generic, kind_of, number};
 use super::generic::{Described, Generic};
 use super::index::{BundleAt, index};
 use super::state::StateBits;
+use super::symbols::Symbols;
 use crate::clock_jumps::ClockJumps;
 use crate::error::OpenError;
 use crate::seekable::{ReadAt, read_full};
@@ -53,23 +54,28 @@ impl PerfettoSource {
         };
         let comms = index.comms.drain().collect();
         let unpacked = index.unpacked.take();
-        let streams = std::mem::take(&mut index.bundles).into_iter().map(|((_, cpu), places)| CpuStream {
-            source: source.clone(),
-            unpacked: unpacked.clone(),
-            cpu: Cpu(cpu),
-            places: places.into_iter(),
-            bundle: None,
-            at: 0,
-            states,
-            wanted,
-            described: HashMap::new(),
-            running: None,
-            pending: None,
-            last: i64::MIN,
-            jumps: ClockJumps::default(),
-            lost: false,
-            tally: Tally::default(),
-        });
+        let symbols = Arc::new(std::mem::take(&mut index.symbols));
+        let streams =
+            std::mem::take(&mut index.bundles).into_iter().map(|((sequence, cpu), places)| CpuStream {
+                source: source.clone(),
+                unpacked: unpacked.clone(),
+                cpu: Cpu(cpu),
+                places: places.into_iter(),
+                sequence,
+                generation: 0,
+                symbols: symbols.clone(),
+                bundle: None,
+                at: 0,
+                states,
+                wanted,
+                described: HashMap::new(),
+                running: None,
+                pending: None,
+                last: i64::MIN,
+                jumps: ClockJumps::default(),
+                lost: false,
+                tally: Tally::default(),
+            });
         let merge = Merge::new(streams);
         let mut perfetto = PerfettoSource { merge, event: None, info, comms, ended: false };
         // Each stream has read its first bundle, which has its clock.
@@ -143,6 +149,10 @@ struct CpuStream {
     unpacked: Option<Arc<dyn ReadAt>>,
     cpu: Cpu,
     places: std::vec::IntoIter<BundleAt>,
+    /// The packets that its events are in, and which of their tables of functions the bundle has.
+    sequence: u32,
+    generation: u16,
+    symbols: Arc<Symbols>,
     bundle: Option<Bundle>,
     /// Where the bundle is in the file.
     at: u64,
@@ -196,7 +206,7 @@ impl CpuStream {
             self.note("a bundle of events is damaged: some of its events are lost");
         }
         let place = self.places.next()?;
-        self.at = place.at;
+        (self.at, self.generation) = (place.at, place.generation);
         let source = if place.unpacked { self.unpacked.as_ref() } else { Some(&self.source) };
         let mut bytes = vec![0; place.size as usize];
         let read = source.and_then(|source| read_full(&**source, &mut bytes, place.at).ok());
@@ -232,7 +242,8 @@ impl CpuStream {
             None => {
                 let kind = kind_of(head.number).unwrap_or(Kind::Other);
                 let wanted = self.wanted.contains(kind) || kind == Kind::Switch;
-                (kind, wanted.then(|| decode(head.number, message, self.states)))
+                let name = |number| self.symbols.name(self.sequence, self.generation, number);
+                (kind, wanted.then(|| decode(head.number, message, self.states, name)))
             }
         };
         if let Some(EventKind::Switch(switch)) = decoded {
