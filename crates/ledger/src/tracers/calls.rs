@@ -11,8 +11,27 @@ use whylate_events::{Event, EventKind, Symbol};
 
 /// Calls do not nest deeper (`FTRACE_RETFUNC_DEPTH` is 50).
 const DEEPEST: usize = 256;
-/// Functions in which a thread or the idle task gives the CPU away.
-const GIVE_WAY: [&str; 6] = ["schedule", "__schedule", "do_idle", "cpuidle", "default_idle", "arch_cpu_idle"];
+/// Functions in which a thread gives the CPU away. Others of that name queue work (`schedule_work`), or are the tick's
+/// (`scheduler_tick`).
+const SCHEDULES: [&str; 7] = [
+    "schedule",
+    "__schedule",
+    "__schedule_loop",
+    "schedule_idle",
+    "schedule_preempt_disabled",
+    "schedule_rtlock",
+    "schedule_user",
+];
+/// Beginnings of the names of such functions, and of those of the idle task.
+const GIVE_WAY: [&str; 7] = [
+    "schedule_timeout",
+    "schedule_hrtimeout",
+    "preempt_schedule",
+    "do_idle",
+    "cpuidle",
+    "default_idle",
+    "arch_cpu_idle",
+];
 
 /// One call.
 #[derive(Clone, Debug)]
@@ -107,7 +126,9 @@ impl Calls {
 
 /// True of a function in which the CPU goes to another thread.
 fn gives_way(name: &Symbol) -> bool {
-    GIVE_WAY.iter().any(|begin| name.as_str().starts_with(begin))
+    let name = name.as_str();
+    let whole = name.split('.').next().unwrap_or(name);
+    SCHEDULES.contains(&whole) || GIVE_WAY.iter().any(|begin| name.starts_with(begin))
 }
 
 impl OpenCalls {

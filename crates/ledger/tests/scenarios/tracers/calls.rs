@@ -65,6 +65,14 @@ fn a_call_that_gives_the_cpu_away_is_not_the_longest() {
     );
     assert_eq!(longest(&sleeps[..3]), None);
     assert_eq!(longest(&[("}", 2, 90)]), None, "its entry is missing");
+    // Functions of that name that queue work, and the tick's.
+    for name in ["schedule_work", "schedule_delayed_work", "scheduler_tick"] {
+        let title = longest(&[("handler", 0, 0), (name, 1, 5), ("}", 0, 90)]).unwrap_or_default();
+        assert!(title.contains("handler took 85.00 us of its 90.00 us itself"), "{name}: {title}");
+    }
+    for name in ["schedule_timeout.part.0", "schedule.isra.0", "schedule_hrtimeout_range"] {
+        assert_eq!(longest(&[("wait", 0, 0), (name, 1, 5), ("}", 0, 90)]), None, "{name}");
+    }
 }
 
 #[test]
