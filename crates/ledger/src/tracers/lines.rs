@@ -196,6 +196,10 @@ impl Lines {
         self.first().zip(last).map_or(Ns::ZERO, |(first, last)| last.at - first.at)
     }
 
+    pub(super) fn count(&self) -> u64 {
+        self.lines.len() as u64
+    }
+
     pub(super) fn first(&self) -> Option<&Line> {
         self.lines.first()
     }

@@ -63,9 +63,16 @@ pub(super) fn by_header(assembler: &mut Assembler<'_>, trace: &LatencyTrace, lin
     let mut intervals = Intervals::new(trace.cpu, due, running);
     let mut slices = Vec::new();
     let window = lines.between(due, running);
+    let is_cut =
+        trace.entries.is_some_and(|entries| lines.count().saturating_mul(10) < entries.saturating_mul(9));
     for (i, line) in window.iter().enumerate() {
-        let next = window.get(i + 1).map_or(running, |next| next.at);
-        let (charge, on_cpu) = if line.tid.is_idle() {
+        let following = window.get(i + 1).map(|next| next.at);
+        let next = following.unwrap_or(running);
+        // Of an excerpt's last line only the time is known until which it goes on.
+        let is_end = is_cut && following.is_none();
+        let (charge, on_cpu) = if is_end && (next - line.at).0.saturating_mul(NOTABLE) >= trace.latency.0 {
+            (Charge::unexplained(), OnCpu::Unknown)
+        } else if line.tid.is_idle() {
             (Charge::to(Cause::Dispatch, None, Confidence::Low), OnCpu::Idle)
         } else if line.tid == task.tid {
             (
