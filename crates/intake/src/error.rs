@@ -4,6 +4,7 @@ use crate::text::LogMessage;
 use crate::unpack::MOST_LAYERS;
 use std::io;
 use std::path::PathBuf;
+use whylate_base::Ns;
 
 const READS: &str = "whylate reads trace.dat (trace-cmd record), perf.data (perf sched record), Perfetto traces, \
      the tracefs `trace` file, the output of `trace-cmd report`, `perf script` and `rtla`, latency tracers such as \
@@ -153,17 +154,30 @@ pub enum OpenError {
         /// How many lines were read.
         lines: u64,
     },
+    /// Text without an event, of which one line lets one guess what it is.
+    #[error("{name}: no trace event line found in its {lines} lines; it looks like {what}; {advice}")]
+    LooksLike {
+        /// The path, or `standard input`.
+        name: String,
+        /// How many lines were read.
+        lines: u64,
+        /// What it may be.
+        what: &'static str,
+        /// What to do.
+        advice: &'static str,
+    },
     /// A tracer's header without a line below it.
     #[error(
-        "{name} has the header of the tracer {tracer} and no events below it: was tracing on when it was read \
-         (cat /sys/kernel/tracing/tracing_on), and were events enabled? A latency tracer has lines once it met a \
-         latency above its threshold (tracing_thresh)"
+        "{name} has the header of the tracer {tracer} and no events below it: {}",
+        below_a_header(*.latency)
     )]
     HeaderOnly {
         /// The path, or `standard input`.
         name: String,
         /// As `current_tracer` names it.
         tracer: String,
+        /// What the header reports, if the tracer is one of latencies.
+        latency: Option<Ns>,
     },
     /// A table that another tool made of a recording.
     #[error("{name} is a table of {tool}: it has sums, and not the events that they were made of; {advice}")]
@@ -202,4 +216,17 @@ fn meanings(messages: &[LogMessage]) -> String {
         };
     }
     words
+}
+
+/// What may be missing below a header.
+fn below_a_header(latency: Option<Ns>) -> String {
+    match latency {
+        Some(latency) => format!(
+            "its header reports {latency}, and no line below it has the form in which the kernel prints lines; give the text \
+             with the lines below the header, as the tracefs file `trace` has them"
+        ),
+        None => "was tracing on when it was read (cat /sys/kernel/tracing/tracing_on), and were events enabled? A latency \
+                 tracer has lines once it met a latency above its threshold (tracing_thresh)"
+            .to_owned(),
+    }
 }

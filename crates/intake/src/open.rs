@@ -203,13 +203,14 @@ fn text_source(
         Err(text::TextError::NoEvents { is_utf8, .. }) if !is_utf8 || is_mostly_zeros => {
             Err(OpenError::Binary { name })
         }
-        Err(text::TextError::NoEvents { other: Some(other), .. }) => Err(match other {
+        Err(text::TextError::NoEvents { other: Some(other), lines, .. }) => Err(match other {
+            text::Other::Guess { what, advice } => OpenError::LooksLike { name, lines, what, advice },
             text::Other::Table { tool, advice } => OpenError::Table { name, tool, advice },
             text::Other::Known { what, advice } => OpenError::NotRead { name, what, advice },
             text::Other::KernelLog(messages) => OpenError::KernelLog { name, messages },
         }),
-        Err(text::TextError::NoEvents { tracer: Some(tracer), .. }) if is_name(&tracer) => {
-            Err(OpenError::HeaderOnly { name, tracer })
+        Err(text::TextError::NoEvents { tracer: Some(tracer), latency, .. }) if is_name(&tracer) => {
+            Err(OpenError::HeaderOnly { name, tracer, latency })
         }
         Err(text::TextError::NoEvents { lines, .. }) => Err(OpenError::NoEvents { name, lines }),
     }

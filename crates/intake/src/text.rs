@@ -42,6 +42,7 @@ mod lines;
 mod lttng;
 mod names;
 mod others;
+mod programs;
 mod prose;
 mod reader;
 mod ros2;
@@ -58,7 +59,7 @@ use lines::Lines;
 use reader::Reader;
 use std::io::{self, Read};
 pub(crate) use tables::{Other, what_is};
-use whylate_base::{Comm, Tid};
+use whylate_base::{Comm, Ns, Tid};
 use whylate_events::{Event, EventSource, KindSet, TraceInfo};
 use window::WINDOW;
 
@@ -75,6 +76,8 @@ pub(crate) enum TextError {
         other: Option<Other>,
         /// It has the header of this tracer.
         tracer: Option<String>,
+        /// What the header of a latency tracer reports.
+        latency: Option<Ns>,
     },
     /// It could not be read as far as the first event.
     Io(io::Error),
@@ -113,9 +116,13 @@ pub(crate) fn open<R: Read>(
     };
     let failed = source.fill();
     if !source.reader.has_content() {
-        let tracer = source.reader.info().tracer;
+        let info = source.reader.info();
+        let latency = info.latency.map(|latency| latency.latency).filter(|&latency| latency > Ns::ZERO);
+        let tracer = info.tracer;
         let Reader { lines, is_utf8, other, .. } = source.reader;
-        return Err(failed.map_or(TextError::NoEvents { lines, is_utf8, other, tracer }, TextError::Io));
+        return Err(
+            failed.map_or(TextError::NoEvents { lines, is_utf8, other, tracer, latency }, TextError::Io)
+        );
     }
     source.reader.tell_first_facts();
     source.info = source.reader.info();

@@ -39,7 +39,7 @@ fn paths_that_hold_no_file() {
 #[test]
 fn contents_that_hold_no_trace() {
     type Check = fn(&OpenError) -> bool;
-    let cases: [(&[u8], Check, &str); 40] = [
+    let cases: [(&[u8], Check, &str); 44] = [
         (b"", |e| matches!(e, OpenError::Empty { .. }), "is empty"),
         (
             b"\x1f\x8b\x08\0\0\0",
@@ -124,6 +124,26 @@ fn contents_that_hold_no_trace() {
             b"HARDIRQ                    TOTAL_usecs\neth0                             11441\n",
             |e| matches!(e, OpenError::Table { .. }),
             "is a table of bcc's hardirqs",
+        ),
+        (
+            b"# tracer: irqsoff\n# latency: 351 us, #12/12, CPU#0 | (M:preempt VP:0, KP:0)\n#  => started at: lock_it\n",
+            |e| matches!(e, OpenError::HeaderOnly { latency: Some(_), .. }),
+            "its header reports 351.0 us, and no line below it",
+        ),
+        (
+            b"Attaching 2 probes...\nthen nothing\n",
+            |e| matches!(e, OpenError::LooksLike { lines: 2, .. }),
+            "no trace event line found in its 2 lines; it looks like the output of a script of bpftrace; record",
+        ),
+        (
+            b"  worker+0x12/0x40\n  nr_throttled 12\n",
+            |e| matches!(e, OpenError::NotRead { .. }),
+            "is the file cpu.stat of a cgroup",
+        ),
+        (
+            b"{\"count\": 3}\n[ 9.1] sched_ext: x: app[7] failed to run for 5.010s\n",
+            |e| matches!(e, OpenError::KernelLog { .. }),
+            "Its line 2 means that a BPF scheduler (sched_ext)",
         ),
         (
             b"hello\n[  161.709260] sched: RT throttling activated\n",

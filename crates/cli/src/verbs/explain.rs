@@ -170,8 +170,12 @@ fn stream(path: &Path) -> Result<Option<(Box<dyn Read>, String)>> {
 /// The trace in a file; of a measurement the error names the verbs that read it.
 fn open(file: &Path) -> Result<Box<dyn EventSource>> {
     whylate_intake::open(file, WANTED).map_err(|error| match &error {
-        OpenError::NoEvents { .. } | OpenError::Binary { .. } => {
+        OpenError::NoEvents { .. } | OpenError::LooksLike { .. } | OpenError::Binary { .. } => {
             runs::is_measurement(file).map_or_else(|| error.into(), |what| anyhow!("{what}"))
+        }
+        // Some titles stand above a table as well as above a histogram.
+        OpenError::NotRead { .. } | OpenError::Table { .. } | OpenError::KernelLog { .. } => {
+            runs::is_whole_measurement(file).map_or_else(|| error.into(), |what| anyhow!("{what}"))
         }
         _ => error.into(),
     })

@@ -105,24 +105,34 @@ fn is_trace(path: &Path) -> Option<String> {
 
 /// That a file is a measurement, in a sentence with the verbs that read it; `None`: it is none.
 pub(super) fn is_measurement(path: &Path) -> Option<String> {
-    let name = path.display();
-    let run = match one(path) {
-        Ok(run) => run,
+    match one(path) {
+        Ok(run) => Some(as_measurement(path, &run)),
         // The words of its tool show what it is, also where they are not whole; a bracket alone does not.
         Err(error) => {
             let is_broken = matches!(error.downcast_ref(), Some(LatenciesError::Broken { .. }));
             let is_json = latencies::contents(path).is_ok_and(|bytes| is_object(&bytes));
-            return (is_broken && !is_json).then(|| {
+            (is_broken && !is_json).then(|| {
                 format!("{error}. It is a measurement, not a trace: whylate compare reads whole ones")
-            });
+            })
         }
-    };
-    Some(format!(
-        "{name}: it is a measurement ({}, {}), not a trace: it shows how late threads were, not why. To check it, run whylate \
+    }
+}
+
+/// The same, of whole measurements only.
+pub(super) fn is_whole_measurement(path: &Path) -> Option<String> {
+    one(path).ok().map(|run| as_measurement(path, &run))
+}
+
+fn as_measurement(path: &Path, run: &Run) -> String {
+    let name = path.display();
+    // `on-CPU time`, `softirq time`: not all of them are latencies.
+    let shows = if run.probe.ends_with(" time") { "how long each took" } else { "how late threads were" };
+    format!(
+        "{name}: it is a measurement ({}, {}), not a trace: it shows {shows}, not why. To check it, run whylate \
          compare {name} --gate \"max<100us\"; to draw it, whylate plot {name} -o FILE.svg; for the causes, record a trace, or \
          measure with whylate measure",
         run.tool, run.probe
-    ))
+    )
 }
 
 /// The names of files, with as much of their directories as tells them apart, and a number where nothing does.

@@ -89,6 +89,20 @@ fn a_measurement_of_another_program_is_no_trace() {
     assert_eq!(compared.code, Some(0), "{compared:#?}");
 }
 
+/// The title of `cpudist -O` stands above stacks as well.
+#[test]
+fn a_histogram_below_the_title_of_a_table_is_a_measurement() {
+    let text = "Tracing off-CPU time... Hit Ctrl-C to end.\n\
+                \x20    usecs               : count     distribution\n\
+                \x20        2 -> 3          : 5        |****************************************|\n\
+                \x20        4 -> 7          : 1        |********                                |\n";
+    let (_directory, path) = file_of("cpudist.txt", text.as_bytes());
+    refused(&explain(&path), &["it is a measurement (cpudist, off-CPU time)", "how long each took"]);
+    let (_directory, path) =
+        file_of("stacks.txt", b"Tracing off-CPU time (us) of all threads by kernel stack\n");
+    refused(&explain(&path), &["is a table of bcc's offcputime"]);
+}
+
 #[test]
 fn what_is_no_file() {
     let directory = tempfile::tempdir().expect("a directory");

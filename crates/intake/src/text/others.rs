@@ -7,6 +7,7 @@ pub(super) fn named(line: &str) -> Option<(&'static str, &'static str)> {
     let is_head = |words: &[&str]| words.iter().all(|word| line.contains(word));
     let other = OTHERS.iter().find(|(words, ..)| is_head(words)).map(|&(_, what, advice)| (what, advice));
     other
+        .or_else(|| is_sum(line).then_some((CPU_STAT, RECORD)))
         .or_else(|| is_softnet(line).then_some((SOFTNET, RECORD)))
         .or_else(|| is_schedstat(line).then_some((SCHEDSTAT, RECORD)))
 }
@@ -28,6 +29,9 @@ const SCHED_DEBUG: &str =
     "the kernel's debug file of the scheduler, which has sums and the state of one instant";
 const PROC_SCHED: &str = "/proc/PID/sched, which has sums of one thread";
 const SCHEDSTAT: &str = "/proc/schedstat, which has sums";
+const CPU_STAT: &str = "the file cpu.stat of a cgroup, which has sums: how often its quota held its threads back (nr_throttled), and for how long";
+const PRESSURE: &str =
+    "the content of pressure files (PSI), which have shares of time in which threads waited";
 const SOFTNET: &str = "/proc/net/softnet_stat, which has sums";
 const INTERRUPTS: &str = "rows of /proc/interrupts, which has counts, and no times";
 const TIMERS: &str = "/proc/timer_list, which has the timers of one instant";
@@ -45,7 +49,7 @@ const ROWS: &str = "give it as rtla prints it, each row in a line";
 const SOFTIRQS: &str = "the output of bcc's softirqslower, which has no cause of a latency";
 
 /// By words that a line has; the first that fits.
-const OTHERS: [(&[&str], &str, &str); 54] = [
+const OTHERS: [(&[&str], &str, &str); 56] = [
     (&["ptp4l["], PTP, RECORD),
     (&["phc2sys["], PTP, RECORD),
     (&["ts2phc["], PTP, RECORD),
@@ -80,6 +84,8 @@ const OTHERS: [(&[&str], &str, &str); 54] = [
     (&["CAL:", "Function call interrupts"], INTERRUPTS, RECORD),
     (&["TLB:", "TLB shootdowns"], INTERRUPTS, RECORD),
     (&["Timer List Version"], TIMERS, RECORD),
+    (&["some avg10=", "avg60="], PRESSURE, RECORD),
+    (&["full avg10=", "avg60="], PRESSURE, RECORD),
     (
         &["Timerange: [", ", "],
         LTTNG,
@@ -105,6 +111,13 @@ const OTHERS: [(&[&str], &str, &str); 54] = [
     (&["Operating System Noise"], RTLA, ROWS),
     (&["irq(", ") to softirq: ", " took "], SOFTIRQS, INTERRUPT_EVENTS),
 ];
+
+/// `nr_throttled 137`
+fn is_sum(line: &str) -> bool {
+    const SUMS: [&str; 5] = ["nr_periods", "nr_throttled", "throttled_time", "throttled_usec", "usage_usec"];
+    let mut words = line.trim_start_matches('#').split_whitespace();
+    words.next().is_some_and(|name| SUMS.contains(&name)) && words.next().and_then(fields::digits).is_some()
+}
 
 /// `0004a2c1 00000000 00000012 ...`: a row for each CPU, of at least nine numbers of eight digits.
 fn is_softnet(line: &str) -> bool {
@@ -157,6 +170,9 @@ mod tests {
                 "10:00:01     CPU    %usr   %nice    %sys %iowait    %irq   %soft  %steal  %guest   %idle",
                 "mpstat",
             ),
+            ("nr_throttled 137", "cpu.stat"),
+            ("# throttled_usec 5678    # time held back", "cpu.stat"),
+            ("some avg10=2.93 avg60=3.17 avg300=3.15 total=94628", "pressure"),
             ("Core CPU Avg_MHz Busy% Bzy_MHz TSC_MHz IRQ SMI", "turbostat"),
             (" Performance counter stats for 'sleep 1':", "perf stat"),
             (

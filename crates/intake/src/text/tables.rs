@@ -3,7 +3,7 @@
 
 use super::kernel_log::{self, LogMessage};
 use super::others::{self, INTERRUPT_EVENTS, RECORD};
-use super::prose;
+use super::{programs, prose};
 
 /// What a text without events is.
 #[derive(Clone, Debug, PartialEq)]
@@ -12,6 +12,8 @@ pub(crate) enum Other {
     Table { tool: &'static str, advice: &'static str },
     /// Something else that is known: what, and what to give instead.
     Known { what: &'static str, advice: &'static str },
+    /// What a line lets one guess, unless a later one shows more.
+    Guess { what: &'static str, advice: &'static str },
     /// The kernel's log: its messages, each kind once.
     KernelLog(Vec<LogMessage>),
 }
@@ -23,6 +25,12 @@ impl Other {
     /// Takes in that the line `number` follows in the same text. Of a log all kinds of messages count, and before what programs
     /// wrote into it.
     pub(super) fn followed_by(&mut self, number: u64, line: &str) {
+        if let Other::Guess { .. } = self {
+            if let Some(shown) = shown(number, line) {
+                *self = shown;
+            }
+            return;
+        }
         let is_table = matches!(self, Other::Table { .. });
         let Some(meaning) = kernel_log::message(line).filter(|_| !is_table) else { return };
         let message = LogMessage { line: number, meaning };
@@ -40,7 +48,7 @@ impl Other {
     fn what(&self) -> String {
         match self {
             Other::Table { tool, .. } => format!("a table of {tool}"),
-            Other::Known { what, .. } => (*what).to_owned(),
+            Other::Known { what, .. } | Other::Guess { what, .. } => (*what).to_owned(),
             Other::KernelLog(_) => "a log of the kernel".to_owned(),
         }
     }
@@ -50,11 +58,21 @@ impl Other {
 pub(crate) fn what_is(text: &str) -> Option<String> {
     /// No table has its head below so many lines.
     const MOST_LINES: usize = 2_000;
-    text.lines().take(MOST_LINES).find_map(|line| named(0, line)).map(|other| other.what())
+    let lines = || text.lines().take(MOST_LINES);
+    let other = lines().find_map(|line| shown(0, line)).or_else(|| lines().find_map(guessed));
+    other.map(|other| other.what())
 }
 
-/// What the line `number` shows the text to be.
+/// What the line `number` shows the text to be, or lets one guess.
 pub(super) fn named(number: u64, line: &str) -> Option<Other> {
+    shown(number, line).or_else(|| guessed(line))
+}
+
+fn guessed(line: &str) -> Option<Other> {
+    programs::guessed(line).map(|(what, advice)| Other::Guess { what, advice })
+}
+
+fn shown(number: u64, line: &str) -> Option<Other> {
     let is_head = |words: &[&str]| words.iter().all(|word| line.contains(word));
     if let Some(&(_, what, advice)) = SAMPLES.iter().find(|(words, ..)| is_head(words)) {
         return Some(Other::Known { what, advice });
@@ -68,7 +86,10 @@ pub(super) fn named(number: u64, line: &str) -> Option<Other> {
                 .map(|meaning| Other::KernelLog(vec![LogMessage { line: number, meaning }]))
         })
         .or_else(|| {
-            others::named(line).or_else(|| lacking(line)).map(|(what, advice)| Other::Known { what, advice })
+            others::named(line)
+                .or_else(|| lacking(line))
+                .or_else(|| programs::named(line))
+                .map(|(what, advice)| Other::Known { what, advice })
         })
 }
 
@@ -78,9 +99,12 @@ const LINUXCNC: &str = "for a comparison give the histogram of LinuxCNC's latenc
 const RTEVAL: &str = "for a comparison run its command with a histogram, as `cyclictest -h 1000`; for causes record it: `whylate record`";
 
 /// Tables, by words of their heads; the first that fits.
-const TABLES: [(&[&str], &str, &str); 16] = [
+const TABLES: [(&[&str], &str, &str); 18] = [
     (&["task name", "wait time", "sch delay"], "perf sched timehist", PERF),
     (&["Task", "Runtime ms", "delay ms"], "perf sched latency", PERF),
+    // Rows without their title.
+    (&["| avg:", " ms | max:", " ms |"], "perf sched latency", PERF),
+    (&["Task", "Avg delay", "Max delay"], "perf sched latency", PERF),
     (&["Kwork Name", "Cpu"], "perf kwork", PERF),
     (&["Task", "Runtime ms", "Count"], "perf sched", PERF),
     (&["Tasks", "count", "total", "avg", "max"], "perf sched of 2009", PERF),
