@@ -228,6 +228,7 @@ impl Frame<'_> {
         let file = self.location.and_then(|location| location.file.as_deref()).unwrap_or_default();
         DIRECTORIES.iter().any(|directory| file.starts_with(directory))
             || file.contains("/lib/rustlib/src/rust/library/")
+            || file.contains("/lib/python3.") && !file.contains("-packages/")
     }
 
     /// The function's name, where it is known.

@@ -1,6 +1,7 @@
 //! Takes records out of the rings of all CPUs, in time order, and turns samples into stacks.
 
 use crate::lock_reader::LockReader;
+use crate::python::{self, PythonReader};
 use crate::record::{Body, CodeMapping, Record, Sample};
 use crate::shared::Shared;
 use crate::table::StackTable;
@@ -34,6 +35,7 @@ pub(crate) struct Collector {
     unwinder: Unwinder,
     table: StackTable,
     locks: LockReader,
+    python: PythonReader,
     /// Records that are not looked at yet, in time order; of samples only those of the chosen spans will be.
     waiting: VecDeque<(Ns, Box<[u8]>)>,
     /// For how long, and how many bytes of them there are.
@@ -55,6 +57,7 @@ impl Collector {
             unwinder: Unwinder::new(),
             table: StackTable::default(),
             locks: LockReader::default(),
+            python: PythonReader::default(),
             waiting: VecDeque::new(),
             chosen_after,
             waiting_bytes: 0,
@@ -82,6 +85,7 @@ impl Collector {
     pub(crate) fn finish(self) -> (Stacks, ModuleFiles) {
         let files = self.unwinder.into_files();
         let mut stacks = self.table.finish();
+        python::name(&mut stacks, &self.python.finish());
         stacks.mutexes = self.locks.finish();
         stacks.modules = files.modules();
         (stacks, files)
@@ -181,6 +185,7 @@ impl Collector {
             }
             Body::Executed { pid } => {
                 self.unwinder.executed(*pid);
+                self.python.forget(*pid);
                 self.known.insert(*pid);
             }
             Body::Forked { pid, parent } if pid != parent => {
@@ -190,6 +195,7 @@ impl Collector {
             }
             Body::Exited { pid, tid } if pid == tid => {
                 self.unwinder.exited(*pid);
+                self.python.forget(*pid);
                 self.known.remove(pid);
             }
             Body::Lost(count) => {
@@ -217,14 +223,29 @@ impl Collector {
         self.locks.sampled(sample.pid, sample.tid, kind == SampleKind::SwitchOut);
         self.know(sample.pid);
         self.stack.clear();
-        let user = sample.user.map(|(registers, stack)| self.unwinder.unwind(sample.pid, &registers, &stack));
+        let user = sample.user.map(|(registers, stack)| {
+            let frames = self.unwinder.frames(sample.pid, &registers, &stack);
+            let calls = self.python.calls(&self.unwinder, (sample.pid, time), &frames, (&registers, &stack));
+            (frames, calls)
+        });
+        let (frames, calls) = user.unwrap_or_default();
         // As the user's: all but the first are return addresses, and the call is before them.
         let kernel = sample.kernel.iter().enumerate().map(|(depth, address)| match depth {
             0 => address,
             _ => address.saturating_sub(1),
         });
-        for address in kernel.chain(user.into_iter().flatten()) {
+        for address in kernel {
             let place = self.unwinder.locate(sample.pid, address);
+            self.stack.push(self.table.address(place.module, place.offset));
+        }
+        let mut calls = calls.into_iter().peekable();
+        for (depth, frame) in frames.iter().enumerate() {
+            // What the interpreter does, it does for the function of Python: that is the inner frame.
+            if let Some((_, call)) = calls.next_if(|&(of, _)| of == depth) {
+                let module = self.unwinder.generated(sample.pid);
+                self.stack.push(self.table.address(module, call.offset()));
+            }
+            let place = self.unwinder.locate(sample.pid, frame.address);
             self.stack.push(self.table.address(place.module, place.offset));
         }
         let stack = self.table.stack(&self.stack);

@@ -126,7 +126,7 @@ impl ModuleFiles {
     }
 
     /// The code that a process made at run time.
-    fn generated(&mut self, pid: Tid) -> usize {
+    pub(crate) fn generated(&mut self, pid: Tid) -> usize {
         let number = self.named(&format!("[jit {pid}]"), |path| {
             let module = CodeModule { path: path.to_owned(), build_id: None, kind: ModuleKind::Jit };
             ModuleFile::new(module, Code::Generated(pid, None))

@@ -10,6 +10,8 @@
 //! A sampling may last for days: then records wait until it is known which spans matter (`StackSampler::choose`), and only
 //! the samples of these are unwound.
 //!
+//! Of an interpreter's frames `python.rs` finds which line of Python they are at.
+//!
 //! A thread that was switched out last may wait for a mutex: `lock_reader.rs` reads it from the program's memory.
 //!
 //! The kernel copies a thread's registers and the top of its stack; this process unwinds them with the call frame
@@ -30,6 +32,7 @@ mod debug_files;
 mod demangle;
 mod elf;
 mod files;
+mod frame;
 mod function_place;
 mod image;
 mod kind;
@@ -44,6 +47,7 @@ mod native;
 mod plain_file;
 mod probed_place;
 mod program_file;
+mod python;
 mod ranges;
 mod record;
 mod sample;

@@ -1,6 +1,7 @@
 //! framehop for the architecture that this program is built for.
 
 use crate::files::{Code, ModuleFiles};
+use crate::frame::UnwoundFrame;
 use crate::sample::{UserRegisters, UserStack};
 use crate::space::Space;
 use framehop::{FrameAddress, MayAllocateDuringUnwind, Module, Unwinder as _};
@@ -31,7 +32,7 @@ impl FrameTables {
     }
 }
 
-/// Appends the address of each caller, the return address less one, until the stack ends or `addresses` has `most`.
+/// Appends the frame of each caller, at the return address less one, until the stack ends or there are `most`.
 ///
 /// A caller is code that the process has mapped, and its frame is above the one that it called.
 pub(crate) fn unwind(
@@ -40,16 +41,16 @@ pub(crate) fn unwind(
     frames: &FrameTables,
     Cache(cache): &mut Cache,
     (registers, stack): (&UserRegisters, &UserStack<'_>),
-    (addresses, most): (&mut Vec<u64>, usize),
+    (unwound, most): (&mut Vec<UnwoundFrame>, usize),
 ) {
-    let mut read = |address: u64| read(stack, address).ok_or(());
+    let mut read = |address: u64| stack.word(address).ok_or(());
     let is_generated = |address| {
         let file = space.find(address).and_then(|region| files.get(region.file));
         file.is_some_and(|file| matches!(file.code, Code::Generated(..)))
     };
     let mut native = native(registers);
     let mut address = FrameAddress::from_instruction_pointer(registers.ip);
-    while addresses.len() < most {
+    while unwound.len() < most {
         let goes_on = |caller: u64, above: &NativeRegisters| {
             let caller = FrameAddress::from_return_address(caller)?;
             let is_code = space.find(caller.address_for_lookup()).is_some();
@@ -65,7 +66,7 @@ pub(crate) fn unwind(
             goes_on(caller, &above)
         });
         let Some((caller, above)) = found else { return };
-        addresses.push(caller.address_for_lookup());
+        unwound.push(UnwoundFrame { address: caller.address_for_lookup(), stack_pointer: above.sp() });
         (address, native) = (caller, above);
     }
 }
@@ -89,12 +90,6 @@ fn trampoline(
     _: &mut impl FnMut(u64) -> Result<u64, ()>,
 ) -> Option<(u64, NativeRegisters)> {
     None
-}
-
-fn read(stack: &UserStack<'_>, address: u64) -> Option<u64> {
-    let at = usize::try_from(address.checked_sub(stack.start)?).ok()?;
-    let bytes = stack.bytes.get(at..at.checked_add(8)?)?;
-    Some(u64::from_ne_bytes(bytes.try_into().ok()?))
 }
 
 #[cfg(target_arch = "x86_64")]

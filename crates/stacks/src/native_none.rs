@@ -1,6 +1,7 @@
 //! No unwinder for the architecture that this program is built for: a stack is the sampled address alone.
 
 use crate::files::ModuleFiles;
+use crate::frame::UnwoundFrame;
 use crate::sample::{UserRegisters, UserStack};
 use crate::space::Space;
 
@@ -25,6 +26,6 @@ pub(crate) fn unwind(
     _: &FrameTables,
     _: &mut Cache,
     _: (&UserRegisters, &UserStack<'_>),
-    _: (&mut Vec<u64>, usize),
+    _: (&mut Vec<UnwoundFrame>, usize),
 ) {
 }

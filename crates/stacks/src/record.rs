@@ -189,6 +189,11 @@ fn user<'a>(bytes: &mut Bytes<'a>) -> Option<(UserRegisters, UserStack<'a>)> {
             PerfRegister::Link => registers.lr = value,
             PerfRegister::Stack => registers.sp = value,
             PerfRegister::Instruction => registers.ip = value,
+            PerfRegister::Saved(which) => {
+                if let Some(saved) = registers.saved.get_mut(which) {
+                    *saved = value;
+                }
+            }
         }
     }
     let size = usize::try_from(bytes.u64()?).ok()?;

@@ -26,7 +26,7 @@ pub struct SymbolOptions {
     pub kallsyms: Option<String>,
 }
 
-/// Fills in the locations of all addresses that have no line, and notes what is missing. What is known stays: a recording
+/// Fills in the locations of all addresses that have no line, and of generated code of those without a name, and notes what is missing. What is known stays: a recording
 /// may be symbolised again where there are more debug files.
 ///
 /// `files` are those of the recording itself; an empty one, of a recording that was made elsewhere. A file by its path
@@ -34,7 +34,11 @@ pub struct SymbolOptions {
 pub fn symbolize(stacks: &mut Stacks, files: &ModuleFiles, options: &SymbolOptions) {
     let mut open: BTreeMap<ModuleId, Vec<usize>> = BTreeMap::new();
     for (index, address) in stacks.addresses.iter().enumerate() {
-        if let Some(module) = address.module.filter(|_| !has_line(&address.locations)) {
+        let is_named = |module: &ModuleId| {
+            let kind = stacks.modules.get(module.0 as usize).map(|module| module.kind);
+            has_line(&address.locations) || kind == Some(ModuleKind::Jit) && !address.locations.is_empty()
+        };
+        if let Some(module) = address.module.filter(|module| !is_named(module)) {
             open.entry(module).or_default().push(index);
         }
     }

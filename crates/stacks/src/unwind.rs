@@ -1,6 +1,7 @@
 //! From registers and a copied stack to addresses, and from an address to the file that it is in.
 
 use crate::files::ModuleFiles;
+use crate::frame::UnwoundFrame;
 use crate::maps::{Mapping, code_mappings};
 use crate::native::{self, Cache, FrameTables};
 use crate::sample::{UserRegisters, UserStack};
@@ -110,13 +111,34 @@ impl Unwinder {
     /// may be the last instruction of its line and even of its function. A stack ends where it cannot be followed, and
     /// at an address that is no code of the process.
     pub fn unwind(&mut self, pid: Tid, registers: &UserRegisters, stack: &UserStack<'_>) -> Vec<u64> {
-        let mut addresses = vec![registers.ip];
-        let Some(process) = self.processes.get_mut(&pid) else { return addresses };
+        self.frames(pid, registers, stack).iter().map(|frame| frame.address).collect()
+    }
+
+    /// As [`unwind`](Self::unwind), with where each frame is on the stack.
+    pub(crate) fn frames(
+        &mut self,
+        pid: Tid,
+        registers: &UserRegisters,
+        stack: &UserStack<'_>,
+    ) -> Vec<UnwoundFrame> {
+        let mut unwound = vec![UnwoundFrame { address: registers.ip, stack_pointer: registers.sp }];
+        let Some(process) = self.processes.get_mut(&pid) else { return unwound };
         let Process { space, frames } = process;
         let frames = frames.get_or_insert_with(|| FrameTables::new(space, &self.files));
-        let limit = (&mut addresses, MOST_FRAMES);
+        let limit = (&mut unwound, MOST_FRAMES);
         native::unwind(space, &self.files, frames, &mut self.cache, (registers, stack), limit);
-        addresses
+        unwound
+    }
+
+    /// What the process has mapped at an address.
+    pub(crate) fn region(&self, pid: Tid, address: u64) -> Option<Region> {
+        self.processes.get(&pid).and_then(|process| process.space.find(address))
+    }
+
+    /// The module of the code that a process makes at run time.
+    pub(crate) fn generated(&mut self, pid: Tid) -> Option<ModuleId> {
+        let number = self.files.generated(pid);
+        self.files.id(number)
     }
 
     /// The place of an address of [`Unwinder::unwind`], or of the kernel's.
@@ -127,8 +149,7 @@ impl Unwinder {
             let kernel = self.files.kernel();
             return CodePlace { module: self.files.id(kernel), offset: address };
         }
-        let region = self.processes.get(&pid).and_then(|process| process.space.find(address));
-        match region {
+        match self.region(pid, address) {
             Some(region) => {
                 CodePlace { module: self.files.id(region.file), offset: address.wrapping_sub(region.bias) }
             }

@@ -59,7 +59,9 @@ pub use memory::{Lock, mlockall, munlockall, return_free_memory, return_large_bl
 pub use memory_nodes::bind_memory;
 pub use network_namespace::{create_veth, enter_network_namespace, set_address};
 pub use output_file::{OutputError, OutputFile, OutputPart, OutputPlace};
-pub use perf::{PERF_REGISTERS, PerfCounter, PerfEvent, PerfOptions, PerfRegister, PerfRing};
+pub use perf::{
+    PERF_REGISTERS, PerfCounter, PerfEvent, PerfOptions, PerfRegister, PerfRing, SAVED_REGISTERS,
+};
 pub use posix_clock::PosixClock;
 pub use pthread::{PthreadBarrier, PthreadMutex};
 pub use queue::MessageQueue;

@@ -62,13 +62,29 @@ pub enum PerfRegister {
     Stack,
     /// The instruction pointer.
     Instruction,
+    /// Another one that a called function saves before it uses it: which of [`SAVED_REGISTERS`].
+    Saved(usize),
 }
+
+/// The registers besides the frame pointer that a called function saves before it uses them, by their numbers in call frame
+/// information ("System V Application Binary Interface, AMD64 Architecture Processor Supplement", 3.2.3 and 3.6.2): `rbx`, `r12`
+/// to `r15`. Empty where samples do not have them.
+pub const SAVED_REGISTERS: &[u16] = if cfg!(target_arch = "x86_64") { &[3, 12, 13, 14, 15] } else { &[] };
 
 /// The registers that a sample of this architecture has, in their order. Empty where it is not known to whylate.
 pub const PERF_REGISTERS: &[(PerfRegister, u32)] = {
     use PerfRegister::*;
     if cfg!(target_arch = "x86_64") {
-        &[(Frame, 6), (Stack, 7), (Instruction, 8)]
+        &[
+            (Saved(0), 1),
+            (Frame, 6),
+            (Stack, 7),
+            (Instruction, 8),
+            (Saved(1), 20),
+            (Saved(2), 21),
+            (Saved(3), 22),
+            (Saved(4), 23),
+        ]
     } else if cfg!(target_arch = "aarch64") {
         &[(Frame, 29), (Link, 30), (Stack, 31), (Instruction, 32)]
     } else {

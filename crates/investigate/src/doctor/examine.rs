@@ -5,7 +5,7 @@ use super::report::{self, DoctorReport};
 use super::rules;
 use std::process::ExitStatus;
 use whylate_base::Ns;
-use whylate_events::ModuleKind;
+use whylate_events::{ModuleId, ModuleKind};
 
 /// Applies the rules to an observation; `unseen` begins with what could not be observed.
 pub(super) fn report(
@@ -23,11 +23,19 @@ pub(super) fn report(
 /// Lines of a script that could be seen if its interpreter described its code.
 fn interpreted(observation: &Observation) -> Option<String> {
     let script = observation.processes.values().find_map(|process| process.script.as_ref())?;
-    let is_described = observation.stacks.modules.iter().any(|module| module.kind == ModuleKind::Jit);
+    let stacks = &observation.stacks;
+    let is_generated = |module: ModuleId| {
+        stacks.modules.get(module.0 as usize).is_some_and(|module| module.kind == ModuleKind::Jit)
+    };
+    let is_described = stacks
+        .addresses
+        .iter()
+        .any(|address| !address.locations.is_empty() && address.module.is_some_and(is_generated));
     (!is_described).then(|| {
         format!(
-            "the lines of {script} were not seen, only those of its interpreter: Python 3.12 or later, started with \
-             -X perf, describes them"
+            "the lines of {script} were not seen, only those of its interpreter: they are read from the memory of Python 3.11 to \
+             3.13 on x86_64, with the rights that ptrace(2) needs; other interpreters must describe their code, as node does with \
+             --perf-basic-prof"
         )
     })
 }

@@ -54,7 +54,7 @@ fn any_registers_and_any_stack_are_survived() {
         bytes.truncate(bytes.len().saturating_sub(cut));
         let register = |at: usize| registers.get(at).copied().unwrap_or(0);
         for sp in [start, register(1)] {
-            let registers = UserRegisters { ip: register(0), sp, fp: register(2), lr: register(3) };
+            let registers = UserRegisters { ip: register(0), sp, fp: register(2), lr: register(3), saved: [0; 5] };
             let addresses = unwinder.unwind(pid, &registers, &UserStack { start, bytes: &bytes });
             prop_assert_eq!(addresses[0], registers.ip);
             prop_assert!(addresses.len() <= MOST_FRAMES);

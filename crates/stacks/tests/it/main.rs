@@ -6,5 +6,7 @@ mod debug_files;
 mod generated;
 mod locks;
 mod program;
+#[cfg(target_arch = "x86_64")]
+mod python;
 mod sampled;
 mod shapes;
