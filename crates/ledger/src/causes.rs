@@ -226,6 +226,7 @@ mod tests {
             rt_period: Ns::from_ms(1_000),
             is_guest: None,
             shows_page_faults: true,
+            is_sure: true,
             starved_because: "had the CPU",
         };
         let of = Advised {

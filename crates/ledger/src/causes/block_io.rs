@@ -15,12 +15,21 @@ pub(super) const CAUSE: CauseInfo = CauseInfo {
 };
 
 fn why(late: &LateActivation<'_>) -> String {
-    let LateActivation { thread, charged, .. } = late;
-    format!("{thread} waited {charged} for a device in the middle of its work")
+    let LateActivation { thread, charged, is_sure, .. } = late;
+    match is_sure {
+        true => format!("{thread} waited {charged} for a device in the middle of its work"),
+        false => format!(
+            "{thread} slept uninterruptibly for {charged} in the middle of its work: for a device, a lock or a timer; the \
+             recording does not show what woke it"
+        ),
+    }
 }
 
 fn evidence(time: &ChargedTime) -> String {
-    format!("slept for a device, {}", time.length)
+    match time.is_sure {
+        true => format!("slept for a device, {}", time.length),
+        false => format!("slept uninterruptibly, perhaps for a device, {}", time.length),
+    }
 }
 
 fn advice(_: &Advised<'_>) -> Vec<AdvisedFix> {

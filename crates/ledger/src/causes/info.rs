@@ -148,6 +148,8 @@ pub(crate) struct LateActivation<'a> {
     pub(crate) is_guest: Option<bool>,
     /// The recording has page faults.
     pub(crate) shows_page_faults: bool,
+    /// The charge is more than a guess.
+    pub(crate) is_sure: bool,
     /// For a thread that never ran: what the culprit did ([`Details::starves`]).
     pub(crate) starved_because: &'static str,
 }

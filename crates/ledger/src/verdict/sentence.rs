@@ -114,6 +114,7 @@ pub(crate) fn why(
         rt_period: bandwidth.period,
         is_guest: timeline.hypervisor,
         shows_page_faults: timeline.recorded.contains(Kind::PageFault),
+        is_sure: verdict.confidence > Confidence::Low,
         starved_because: underlying.info().details.starves.unwrap_or_default(),
     })
 }

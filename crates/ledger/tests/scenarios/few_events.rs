@@ -132,6 +132,7 @@ fn who_woke_a_thread_is_not_known_where_an_interrupt_may_have_come_upon_the_one_
     assert_blames(&holds, Cause::LockWait, Some(APP));
     let unknown = asleep(|scene| scene, Scene::without_contexts);
     assert_eq!((unknown.verdict.cause, unknown.verdict.confidence), (Cause::BlockIo, Confidence::Low));
+    assert!(unknown.verdict.why.contains("for a device, a lock or a timer"), "{}", unknown.verdict.why);
     assert_eq!(unknown.verdict.by, None, "{:?}", unknown.verdict);
     // With interrupts in the recording this would have been one.
     let shown = asleep(|scene| scene.irq(7, "eth0").irq_exit(7), Scene::without_contexts);
