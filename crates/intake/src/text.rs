@@ -31,6 +31,7 @@ mod collected;
 mod commented;
 mod event_head;
 mod fields;
+mod foreign;
 mod fragment;
 mod graph;
 mod header;
@@ -159,7 +160,7 @@ impl<R: Read> EventSource for TextSource<R> {
                 self.info = self.reader.info();
             }
         }
-        self.current = self.reader.collected.window.pop();
+        self.current = self.reader.collected.next();
         self.current.as_ref()
     }
 

@@ -1,6 +1,7 @@
 //! The events of a text that were read so far: put in order, counted, with the losses between them.
 
 use super::event_head::EventHead;
+use super::foreign;
 use super::tally::Tally;
 use super::window::Window;
 use std::collections::BTreeMap;
@@ -25,6 +26,8 @@ pub(crate) struct Collected {
     pub(crate) highest_cpu: u32,
     backwards: Tally,
     too_late: Tally,
+    /// Events with a priority that Linux does not have.
+    foreign: Tally,
 }
 
 impl Collected {
@@ -40,6 +43,7 @@ impl Collected {
             highest_cpu: 0,
             backwards: Tally::default(),
             too_late: Tally::default(),
+            foreign: Tally::default(),
         }
     }
 
@@ -72,9 +76,21 @@ impl Collected {
 
     /// Keeps an event for those who asked for its kind.
     pub(crate) fn keep(&mut self, number: u64, event: Event) {
+        if foreign::is_foreign(&event.kind) {
+            self.foreign.add(number, "");
+        }
         if self.wanted.contains(event.kind.kind()) && !self.window.push(event) {
             self.too_late.add(number, "");
         }
+    }
+
+    /// The next event in order; where some priorities are not those of Linux, without any.
+    pub(crate) fn next(&mut self) -> Option<Event> {
+        let event = self.window.pop()?;
+        Some(match self.foreign.count() {
+            0 => event,
+            _ => Event { kind: foreign::without_priorities(event.kind), ..event },
+        })
     }
 
     /// Events of a CPU were lost before its next one.
@@ -136,13 +152,15 @@ impl Collected {
     }
 
     /// What of the events' order is damaged.
-    pub(crate) fn damage(&self) -> [Option<Damage>; 2] {
+    pub(crate) fn damage(&self) -> [Option<Damage>; 3] {
         let backwards = self.backwards.count();
         [
             (backwards > 0).then(|| {
                 Damage::whole(format!("time runs backwards at {backwards} places: the events were sorted"))
             }),
             self.too_late.damage("events left out, as later ones than they were far before them in the text"),
+            self.foreign
+                .damage("events with priorities that Linux does not have, so that no priority is used"),
         ]
     }
 }
