@@ -2,7 +2,7 @@
 
 use super::fields;
 use super::syscalls::Numbers;
-use whylate_base::{Comm, Cpu, Ns, Policy};
+use whylate_base::{Comm, Cpu, Ns, Policy, Tid};
 use whylate_events::{Context, ContextFlags, Fact, LatencyTask, LatencyTrace, LatencyTracer};
 
 /// The content of the lines above the events.
@@ -40,6 +40,9 @@ pub(crate) fn may_break(text: &str) -> bool {
 
 /// What a file may make us keep of facts.
 const MOST_FACTS: usize = 1024;
+
+/// Functions in which those tracers begin to measure a wake-up.
+const WAKES: [&str; 2] = ["try_to_wake_up", "__trace_start_sched_wakeup"];
 
 /// What all latency tracers of the patches of 2004 to 2008 call themselves.
 const OLD_TITLE: &str = "preemption";
@@ -83,7 +86,8 @@ impl Header {
         }
         // Each of them is sought anywhere in the line: pasted text may have lost the ends of its lines.
         if let Some((before, after)) = text.split_once(" latency trace v")
-            && let Some((version, release)) = after.split_once(" on ")
+            && let Some((version, release)) =
+                after.split_once(" on ").or_else(|| of_summer_2004(before, after))
             && let Some((_, tracer)) = fields::last_word(before)
         {
             self.begin(tracer, &format!("{tracer} latency trace v{version}"), release);
@@ -98,8 +102,14 @@ impl Header {
         if let Some(task) = text.split_once("| task:").map(|(_, task)| task).or(text.strip_prefix("task:")) {
             self.task(task);
         }
-        if text.contains("=> started at:") {
-            self.begin_section();
+        if let Some((_, function)) = text.split_once("=> started at:") {
+            match function_of(function) {
+                // The patches of 2004 print it of a wake-up, too.
+                Some(function) if self.is_bare && WAKES.contains(&function.as_str()) => {}
+                // A program began to measure itself (`gettimeofday(0, 1)`): nothing was disabled.
+                None if self.is_bare && self.latency_traces == 1 => self.latency = None,
+                _ => self.begin_section(),
+            }
         }
         for (end, is_start) in [("=> started at:", true), ("=> ended at:", false)] {
             if let Some((_, function)) = text.split_once(end)
@@ -118,7 +128,8 @@ impl Header {
             return;
         }
         self.title = Some(title.to_owned());
-        self.kernel_release = Some(fields::first_word(release).trim_end_matches(['#', '-']).to_owned());
+        let release = fields::first_word(release).trim_end_matches(['#', '-']);
+        self.kernel_release = (!release.is_empty()).then(|| release.to_owned());
         let tracer = match fields::trim(tracer) {
             // All tracers of those patches have this name; a critical section shows where it started.
             OLD_TITLE => Some(LatencyTracer::Wakeup),
@@ -216,7 +227,11 @@ impl Header {
     fn measured(&mut self, text: &str) {
         let us = fields::first_word(text).parse::<i64>().ok().and_then(|us| us.checked_mul(1_000));
         let cpu = text.split_once("CPU#").and_then(|(_, cpu)| leading_number(cpu));
-        let entries = text.split_once(" #").and_then(|(_, entries)| leading_number(entries));
+        // `entries: 94 (94)` until v1.0.x: those that are shown, and all.
+        let entries = text
+            .split_once(" #")
+            .and_then(|(_, entries)| leading_number(entries))
+            .or_else(|| leading_number(text.split_once("entries: ")?.1.split_once('(')?.1));
         if let Some(latency) = self.first_latency() {
             latency.entries = entries.map(u64::from);
             latency.latency = us.map_or(latency.latency, Ns);
@@ -277,6 +292,12 @@ fn latency_trace(tracer: LatencyTracer, cpu: Cpu) -> LatencyTrace {
     }
 }
 
+/// The version of a title without the kernel's release, as v1.0.1 wrote it.
+fn of_summer_2004<'a>(before: &str, after: &'a str) -> Option<(&'a str, &'a str)> {
+    let is_version = after.starts_with("1.0.") && !after.contains(' ');
+    (before == OLD_TITLE && is_version).then_some((after, ""))
+}
+
 /// A function's name, without what others wrote behind it: offset, drawing, remarks.
 fn function_of(text: &str) -> Option<String> {
     let is_of_name = |c: char| c.is_ascii_alphanumeric() || "_.$".contains(c);
@@ -288,8 +309,18 @@ fn function_of(text: &str) -> Option<String> {
 
 /// `cyclictest-12905 (uid:0 nice:0 policy:1 rt_prio:80)`: a latency tracer's victim; `-0` is none.
 fn latency_task(text: &str) -> Option<LatencyTask> {
-    let (who, settings) = text.rsplit_once(" (uid:")?;
-    let (comm, tid) = fields::comm_pid(fields::trim(who))?;
+    let (comm, tid, settings) = match text.rsplit_once(" (uid:") {
+        Some((who, settings)) => {
+            let (comm, tid) = fields::comm_pid(fields::trim(who))?;
+            (comm, tid, settings)
+        }
+        // `kacpid/6, uid:0 nice:-10 policy:0 rt_prio:0` until v1.0.x.
+        None => {
+            let (who, settings) = text.rsplit_once(", uid:")?;
+            let (comm, tid) = fields::trim(who).rsplit_once('/')?;
+            (comm, Tid(fields::digits(tid)?.parse().ok()?), settings)
+        }
+    };
     let setting = |key: &str| leading_number(settings.split_once(key)?.1);
     let policy = setting(" policy:").and_then(Policy::from_raw);
     let rt_priority = setting(" rt_prio:")?;

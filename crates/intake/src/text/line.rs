@@ -5,12 +5,15 @@
 //! buffer: comm-pid  [cpu]        seconds.fraction: body     trace-cmd report
 //! comm-pid          cpudNh1.     57us+: body                latency format
 //! comm pid cpu flags preempt index [us] 0.057ms (+0.001ms): body    the same with option verbose
+//! preempt                               0.057ms (+0.001ms): body    the patches of summer 2004 (v1.0.x)
+//! pid preempt index [cycles]            0.057ms (+0.001ms): body    these with verbose
 //! comm pid/tid      [cpu]        seconds.fraction: group:body       perf script
 //! ```
 //!
 //! A comm may hold blanks, dashes, colons and brackets, so a line is read from the
 //! timestamp leftwards: there the columns have one meaning each.
 
+use super::event_head::NOBODY_KNOWN;
 use super::fields;
 use memchr::memchr_iter;
 use whylate_base::{Cpu, Ns, Tid};
@@ -164,6 +167,9 @@ fn verbose(left: &str) -> Option<Head<'_>> {
     let (left, _) = left.rsplit_once(" (+")?;
     let (left, time) = fields::last_word(left)?;
     let ts = Ns(fields::billionths(time.strip_suffix("ms")?)? / 1_000);
+    if let Some(head) = of_summer_2004(left, ts) {
+        return Some(head);
+    }
     let (left, clock) = fields::last_word(left)?;
     clock.strip_prefix('[')?.strip_suffix(']')?;
     let (left, _index) = fields::last_word(left)?;
@@ -178,6 +184,34 @@ fn verbose(left: &str) -> Option<Head<'_>> {
         preempt_depth: Some(fields::address(preempt)?.try_into().ok()?),
     };
     Some(Head { comm, context, cpu: fields::cpu_from(cpu)?, ts, by_perf: false })
+}
+
+/// What the patches of summer 2004 print of a line's state: the kernel's `preempt_count`, and with verbose the thread. They do
+/// not print the CPU, nor whether interrupts are off.
+fn of_summer_2004(left: &str, ts: Ns) -> Option<Head<'_>> {
+    let hexadecimal = |word: &str| match word.len() {
+        8 => u32::from_str_radix(word, 16).ok(),
+        _ => None,
+    };
+    let mut words = left.split_ascii_whitespace();
+    let (tid, count) = match [words.next()?, words.next().unwrap_or(""), words.next().unwrap_or("")] {
+        [count, "", ""] => (NOBODY_KNOWN, hexadecimal(count)?),
+        [pid, count, index] => {
+            hexadecimal(index)?;
+            words.next()?.strip_prefix('[')?.strip_suffix(']')?;
+            (Tid(fields::digits(pid)?.parse().ok()?), hexadecimal(count)?)
+        }
+    };
+    if words.next().is_some() {
+        return None;
+    }
+    // include/asm-i386/hardirq.h of 2.6.9: eight bits of preemption, eight of softirqs, then the hard interrupts.
+    let flag = |mask: u32, flag| if count & mask != 0 { flag } else { ContextFlags::default() };
+    let flags = ContextFlags::IRQS_UNKNOWN
+        | flag(0xff00, ContextFlags::SOFTIRQ)
+        | flag(0x03ff_0000, ContextFlags::HARDIRQ);
+    let preempt_depth = u8::try_from(count & 0xff).ok();
+    Some(Head { comm: "", context: Context { tid, flags, preempt_depth }, cpu: Cpu(0), ts, by_perf: false })
 }
 
 /// The column of interrupt and preemption state, by its characters:

@@ -177,7 +177,7 @@ fn lacking(line: &str) -> Option<(&'static str, &'static str)> {
     if line.contains("latency trace v1.1.1 on ") || line.contains("latency trace v1.1.2 on ") {
         return Some((
             "a latency trace in the format of 2004 (v1.1.1, v1.1.2), which whylate does not read",
-            "later formats are read, from v1.1.3 on",
+            "v1.0.x is read, and later formats from v1.1.3 on",
         ));
     }
     if line.contains(": { cpu_id = ") && !line.starts_with('[') {

@@ -172,6 +172,78 @@ fn the_format_of_2004_has_its_unit_in_latin_1_and_no_state_of_the_scheduler() {
 }
 
 #[test]
+fn the_formats_of_summer_2004_have_neither_cpu_nor_thread_in_their_lines() {
+    let text = "preemption latency trace v1.0.1\n\
+                \x20latency: 751 us, entries: 3 (31)\n    | task: kworker/12, uid:0 nice:-10 policy:0 rt_prio:0\n\
+                \x20=> started at: disk_read+0x6b/0xf7\n => ended at:   disk_read+0xc8/0xf7\n=======>\n\
+                00000001 0.000ms (+0.001ms): disk_read (disk_handler)\n\
+                00010002 0.750ms (+0.000ms): do_IRQ (disk_read)\n\
+                04000101 0.751ms (+0.000ms): __do_softirq (do_softirq)\n";
+    let (events, latency, info) = latency(text);
+    assert_eq!((latency.latency, latency.entries, info.kernel_release), (Ns::from_us(751), Some(31), None));
+    let task = latency.task.map(|task| (task.tid, task.comm.to_string()));
+    assert_eq!(
+        (latency.tracer, task),
+        (LatencyTracer::Preemptirqsoff, Some((Tid(12), "kworker".to_owned())))
+    );
+    assert_eq!(latency.started_at.as_deref(), Some("disk_read"));
+    let lines: Vec<_> = events.iter().map(|event| (event.ts, event.context.flags.in_interrupt())).collect();
+    assert_eq!(lines, [(Ns(0), false), (Ns::from_us(750), true), (Ns::from_us(751), true)]);
+    assert!(events.iter().all(|event| event.context.flags.contains(ContextFlags::IRQS_UNKNOWN)));
+    // With verbose, of a wake-up.
+    let text = "preemption latency trace v1.0.7 on 2.6.10-rc1\n\
+                \x20latency: 133 us, entries: 2 (2)   |   [VP:0 KP:1 SP:1 HP:1 #CPUS:1]\n\
+                \x20   | task: IRQ 15/19, uid:0 nice:-10 policy:1 rt_prio:46\n\
+                \x20=> started at: try_to_wake_up+0x5a/0x110 <c0115f1a>\n => ended at:   finish_task_switch+0x51/0xc0\n\
+                \x20   7 80000000 00000000 [0284618592175289] 0.000ms (+0.127ms): irq_exit+0xb/0x50 <c0> (do_IRQ+0x5/0x7 <c1>)\n\
+                \x20   7 80000000 00000001 [0284618592387634] 0.127ms (+0.000ms): do_IRQ+0x0/0x70 <c2> (<0000a253>)\n";
+    let (events, latency, _) = self::latency(text);
+    assert_eq!(latency.tracer, LatencyTracer::Wakeup);
+    assert_eq!(latency.task.map(|task| (task.tid, task.rt_priority)), Some((Tid(19), 46)));
+    assert!(
+        events.iter().any(|event| event.context.tid == Tid(7) && event.ts == Ns::from_us(127)),
+        "{events:?}"
+    );
+}
+
+#[test]
+fn a_program_that_measures_itself_is_no_critical_section() {
+    let text = "preemption latency trace v1.1.4 on 2.6.10-rc3\n\
+                latency: 421 us, #9/9, CPU#0 | (M:preempt VP:0, KP:0, SP:0 HP:0 #P:2)\n\
+                \x20   | task: meter-143 (uid:0 nice:0 policy:1 rt_prio:99)\n\
+                \x20=> started at: <00000000>\n => ended at:   restore_all+0x5/0x21 <c0104000>\n\
+                meter-143 0...1    0us : user_trace_start (sys_gettimeofday)\n\
+                meter-143 0d.h.   50us : do_IRQ (8049af8 a 0)\n";
+    let source = open(text.as_bytes().to_vec(), io::empty(), KindSet::ALL).expect("a trace");
+    assert_eq!(source.info().latency, None);
+}
+
+#[test]
+fn priorities_that_linux_does_not_have_are_not_used() {
+    let text = |idle: i32| {
+        format!(
+            " w-9 (   2) [001] .... 1.000070: sched_switch: prev_comm=w prev_pid=9 prev_prio=51 prev_state=R ==> \
+             next_comm=idle/1 next_pid=0 next_prio={idle}\n\
+             \x20r-8 (   8) [002] .... 1.000080: sched_wakeup: comm=w pid=9 prio=51 target_cpu=001\n"
+        )
+    };
+    let priorities = |text: String| {
+        let mut source = open(text.into_bytes(), io::empty(), KindSet::ALL).expect("a trace");
+        let mut priorities = Vec::new();
+        while let Some(event) = source.next_event() {
+            match event.kind {
+                EventKind::Switch(switch) => priorities.extend([switch.prev_prio, switch.next_prio]),
+                Wakeup { wake, .. } => priorities.push(wake.prio),
+                _ => {}
+            }
+        }
+        (priorities, source.info().damage.len())
+    };
+    assert_eq!(priorities(text(120)), (vec![Priority(51), Priority(120), Priority(51)], 0));
+    assert_eq!(priorities(text(-1)), (vec![Priority::UNKNOWN; 3], 1));
+}
+
+#[test]
 fn the_index_in_front_of_a_buffered_line_is_no_part_of_a_name() {
     let text = "preemption latency trace v1.1.4 on 2.6.12\n\
          latency: 1820 us, #46/46, CPU#0 | (M:preempt VP:0, KP:1, SP:1 HP:1 #P:1)\n\
