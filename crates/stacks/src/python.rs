@@ -53,14 +53,16 @@ impl PythonReader {
         sample: (&UserRegisters, &UserStack<'_>),
     ) -> Vec<(usize, CallId)> {
         let mut found = Vec::new();
-        let mut registers = Registers::of(sample.0);
         // Of the innermost frame it is not known which of its values are up to date: it calls nothing. Of the outermost
         // one it is not known where it ends.
-        for (depth, pair) in frames.windows(2).enumerate() {
+        let is_loop = |depth: &usize| *depth > 0 && self.is_loop(unwinder, pid, frames[*depth].address);
+        let loops: Vec<usize> = (0..frames.len().saturating_sub(1)).filter(is_loop).collect();
+        let Some(&outermost) = loops.last() else { return found };
+        let mut registers = Registers::of(sample.0);
+        for (depth, pair) in frames.windows(2).enumerate().take(outermost + 1) {
             let [frame, caller] = pair else { continue };
             let Some(region) = unwinder.region(pid, frame.address) else { return found };
-            let is_loop = depth > 0 && self.is_loop(unwinder, region, frame.address);
-            if is_loop
+            if loops.contains(&depth)
                 && let Some(call) = self.call(region, (pid, time), (frame, caller), &registers, sample.1)
             {
                 found.push((depth, call));
@@ -82,7 +84,8 @@ impl PythonReader {
         self.calls.finish()
     }
 
-    fn is_loop(&mut self, unwinder: &Unwinder, region: Region, address: u64) -> bool {
+    fn is_loop(&mut self, unwinder: &Unwinder, pid: Tid, address: u64) -> bool {
+        let Some(region) = unwinder.region(pid, address) else { return false };
         let interpreter = self.interpreters.entry(region.file).or_insert_with(|| {
             let file = unwinder.files().get(region.file)?;
             Interpreter::of(file)
