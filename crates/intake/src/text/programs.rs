@@ -35,6 +35,7 @@ const MEMORY: &str = "a report on memory or caches, which has no latency of a th
 const SETTINGS: &str = "a list of settings of a machine, and no trace";
 const GARBAGE: &str = "a log of Java's garbage collector, whose pauses stop the threads of a program";
 const ZEPHYR: &str = "a benchmark of Zephyr, in cycles and nanoseconds of its own kernel";
+const ZEPHYR_WORK: &str = "a test of the delays of Zephyr's work queues, without a unit";
 const HAL: &str = "a list of parameters of LinuxCNC's HAL: the longest time (tmax) that each function took";
 const LINUXCNC: &str = "a message of LinuxCNC: a thread came later than its period";
 const JITTER: &str = "the output of jitter, which counts in cycles";
@@ -51,7 +52,7 @@ const STACKS: &str = "call stacks without the events that they belong to";
 const MARKDOWN: &str = "a table of results in Markdown, and not what a program printed";
 
 /// By words that a line has; the first that fits.
-const PROGRAMS: [(&[&str], &str, &str); 92] = [
+const PROGRAMS: [(&[&str], &str, &str); 93] = [
     (&["% time", "seconds", "usecs/call"], "a table of strace, which has sums of system calls", RECORD),
     (&["syscall", "calls", "stddev"], PERF_TRACE, RECORD),
     (&[" ms): ", "(", ") = "], PERF_TRACE, RECORD),
@@ -137,6 +138,7 @@ const PROGRAMS: [(&[&str], &str, &str); 92] = [
     (&["average delay: "], ROS, RECORD),
     (&["(latency/us) min:"], "the output of NuttX's timerjitter, which has no samples", MEASURE),
     (&["Inst_Min", "Inst_jitter"], JITTER, MEASURE),
+    (&[": last ", " worst ", " avg ", "(N = "], ZEPHYR_WORK, MEASURE),
     (&[".ctx.k_to_k"], ZEPHYR, MEASURE),
     (&["Starting PI Stress Test"], "the output of pi_stress, which has no latencies", MEASURE),
     (&["rt_migrate_test"], "the output of rt-migrate-test, which has no latencies of timers", MEASURE),
@@ -250,6 +252,7 @@ mod tests {
             ("Path delay: min 10 max 20 mean 15.0 stddev 1.0", "isochron"),
             ("  (latency/us) min: 12, avg: 20, max 40", "timerjitter"),
             ("   Inst_Min   Inst_Max   Inst_jitter last_Exec", "jitter"),
+            ("work1: last   149 worst    748 avg     0 (N = 52000)", "Zephyr"),
             ("[9] 5.0  host:12 size 12 mean 4.1us min 3.9us 50% 4.0us 90% 4.4us max 9.9us cnt 5", "ddsperf"),
             ("3: Unexpected realtime delay on RT thread 1", "LinuxCNC"),
             ("   5  s32   RW          120  servo.read.tmax", "HAL"),

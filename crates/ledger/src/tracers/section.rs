@@ -7,18 +7,19 @@
 mod entries;
 mod harmless;
 mod step;
+mod times;
 
 use self::entries::{is_interrupt, is_softirq};
 use self::harmless::{Harmless, harmless};
 use self::step::{FINER_CLOCK, of_step, within_a_step};
+use self::times::parts;
 use super::interrupted::{is_primitive, responsible};
-use super::lines::{Line, Lines, What, excerpt};
+use super::lines::{Line, Lines, excerpt};
 use crate::causes::Cause;
 use crate::model::Culprit;
 use crate::model::idle_functions::is_idle;
-use crate::model::section::{CpuContext, CriticalSection, FunctionTime, FunctionTimes};
+use crate::model::section::{CpuContext, CriticalSection, FunctionTimes, Gap};
 use crate::timeline::Timeline;
-use std::collections::HashMap;
 use whylate_base::{AdvisedFix, Confidence, Evidence, Finding, Ns, Priority, Severity};
 use whylate_events::{LatencyTrace, LatencyTracer, Quality, TraceInfo};
 
@@ -118,6 +119,9 @@ pub(super) fn section(
     let harmless = harmless(lines, &section, within, excerpt.is_some());
     section.delays = harmless.is_none();
     section.why = why(&section, excerpt, &shown);
+    if let Some(stood) = excerpt.and_then(|excerpt| nearly_whole(&section, excerpt, lines, within)) {
+        section.why.push_str(&stood);
+    }
     section.fix = fix(preempt_rt, &section, shows_functions(within, start, end));
     if let Some(harmless) = harmless {
         (section.why, section.fix) = of_harmless(&section, harmless);
@@ -264,114 +268,6 @@ pub(super) fn finding(deadline: Option<Ns>, section: &CriticalSection, step: Opt
 /// Why no setting shortens a section.
 const OF_SECTION: &str = "the code of the kernel or of a driver is to be found and changed";
 
-/// What each function took, most first, adding up to `end - start` at most; and what these times are.
-fn parts(lines: &Lines, within: &[Line], start: Ns, end: Ns) -> (Vec<FunctionTime>, FunctionTimes) {
-    let graph = within.iter().any(|line| matches!(line.what, What::Entry { .. } | What::Exit { .. }));
-    let entered = within.iter().filter(|line| line.function().is_some());
-    // What opens the section and what closes it are traced in any case.
-    let inside = entered.filter(|line| line.at > start && line.at < end).count();
-    if !graph && inside == 0 {
-        return (Vec::new(), FunctionTimes::None);
-    }
-    let (sums, times) = match graph {
-        true => (own_times(within, end), FunctionTimes::Own),
-        false => (times_until_next(within, end), FunctionTimes::UntilNext),
-    };
-    let mut parts: Vec<FunctionTime> = sums
-        .into_iter()
-        .filter(|(_, (time, _))| *time > Ns::ZERO)
-        .map(|((function, within), (time, calls))| FunctionTime {
-            function: lines.name(function).to_owned(),
-            within,
-            time,
-            calls,
-        })
-        .collect();
-    parts.sort_by(|a, b| (b.time, &a.function, a.within).cmp(&(a.time, &b.function, b.within)));
-    (parts, times)
-}
-
-/// Time and calls, by function and context.
-type Sums = HashMap<(u32, CpuContext), (Ns, u64)>;
-
-fn times_until_next(within: &[Line], end: Ns) -> Sums {
-    let mut sums = Sums::new();
-    let mut current: Option<(u32, CpuContext)> = None;
-    for (i, line) in within.iter().enumerate() {
-        if let Some(function) = line.function() {
-            let key = (function, line.within());
-            sums.entry(key).or_default().1 += 1;
-            current = Some(key);
-        }
-        let next = within.get(i + 1).map_or(end, |next| next.at);
-        if let Some(current) = current {
-            sums.entry(current).or_default().0 += next.since(line.at);
-        }
-    }
-    sums
-}
-
-/// Each function's own time, by a stack of entries. A leaf whose return is printed with its entry is paid by its
-/// duration: the lines' instants may be rounded to microseconds.
-fn own_times(within: &[Line], end: Ns) -> Sums {
-    struct Frame {
-        key: (u32, CpuContext),
-        entered: Ns,
-        depth: u32,
-    }
-    let mut sums = Sums::new();
-    let mut stack: Vec<Frame> = Vec::new();
-    let Some(mut at) = within.first().map(|line| line.at) else { return sums };
-    // Time of a function that was entered before the section, until its return shows its name.
-    let mut nameless = Ns::ZERO;
-    let pay = |sums: &mut Sums, stack: &[Frame], nameless: &mut Ns, at: &mut Ns, to: Ns| {
-        let time = to.min(end).since(*at);
-        match stack.last() {
-            Some(frame) => sums.entry(frame.key).or_default().0 += time,
-            None => *nameless += time,
-        }
-        *at = (*at).max(to.min(end));
-    };
-    for line in within {
-        match line.what {
-            What::Entry { function, depth } => {
-                // Calls that never returned, or were never entered: lines are missing, and with them who ran.
-                if stack.last().is_some_and(|frame| frame.depth.checked_add(1) != Some(depth)) {
-                    stack.retain(|frame| frame.depth < depth);
-                    at = at.max(line.at.min(end));
-                }
-                pay(&mut sums, &stack, &mut nameless, &mut at, line.at);
-                stack.retain(|frame| frame.depth < depth);
-                let key = (function, line.within());
-                sums.entry(key).or_default().1 += 1;
-                stack.push(Frame { key, entered: line.at, depth });
-            }
-            What::Exit { function, depth, duration } => {
-                if stack.last().is_some_and(|frame| frame.depth > depth) {
-                    stack.retain(|frame| frame.depth <= depth);
-                    at = at.max(line.at.min(end));
-                }
-                let entered = stack.last().filter(|frame| frame.depth == depth).map(|frame| frame.entered);
-                let returned =
-                    entered.map_or(line.at, |entered| line.at.max(entered + duration.max(Ns::ZERO)));
-                pay(&mut sums, &stack, &mut nameless, &mut at, returned);
-                if entered.is_none() && stack.is_empty() {
-                    // Of a bare brace the name is not known.
-                    sums.entry((function, line.within())).or_default().0 += std::mem::take(&mut nameless);
-                }
-                stack.retain(|frame| frame.depth < depth);
-            }
-            What::Function(_) | What::Stack | What::Other => {
-                pay(&mut sums, &stack, &mut nameless, &mut at, line.at)
-            }
-        }
-    }
-    if !stack.is_empty() {
-        pay(&mut sums, &stack, &mut nameless, &mut at, end);
-    }
-    sums
-}
-
 fn what_was_off(tracer: LatencyTracer) -> &'static str {
     match tracer {
         LatencyTracer::Irqsoff => "interrupts were off",
@@ -389,6 +285,20 @@ fn where_from(section: &CriticalSection) -> String {
         (None, Some(closed)) => format!(", to {closed}"),
         (None, None) => String::new(),
     }
+}
+
+/// Where most of the time has no line, in an excerpt that lacks few: of one that lacks many it shows nothing.
+fn nearly_whole(
+    section: &CriticalSection,
+    (printed, here): (u64, u64),
+    lines: &Lines,
+    within: &[Line],
+) -> Option<String> {
+    let few = printed.saturating_sub(here).saturating_mul(4) <= printed;
+    let gap = lines.gaps(within, 1).pop().filter(|gap| gap.length.0.saturating_mul(2) >= section.latency.0);
+    let Gap { length, after, before, .. } = gap.filter(|_| few)?;
+    let named = !after.is_empty() && !before.is_empty();
+    named.then(|| format!("; it has no line for {length} of it, between {after} and {before}"))
 }
 
 fn why(section: &CriticalSection, excerpt: Option<(u64, u64)>, shown: &[(&str, usize)]) -> String {

@@ -40,14 +40,17 @@ pub(super) fn by_header(assembler: &mut Assembler<'_>, trace: &LatencyTrace, lin
         .stats
         .get(task.tid)
         .is_some_and(|stats| stats.worst.iter().any(|kept| kept.activation.latency().is_some_and(is_all)));
-    if seen || trace.latency <= Ns::ZERO {
+    let left_out = last.is_none() && assembler.scope().is_some();
+    if seen || left_out || trace.latency <= Ns::ZERO {
         return;
     }
+    let other_cpu = last.is_none();
     let last = last.map(|line| line.at);
     let switched = lines.switched_to.get(&task.tid).copied().filter(|_| !goes_on);
     // Where only one of the two lines is there, the tracer's length gives the other.
     let woken = woken.filter(|_| switched.is_none());
-    let Some(running) = woken.map(|woken| woken + trace.latency).or(switched).or(last) else { return };
+    // A tracer whose lines are of another CPU than its header counts from the wake-up, as others do.
+    let running = woken.map(|woken| woken + trace.latency).or(switched).or(last).unwrap_or(trace.latency);
     let due = running - trace.latency;
     // What was taken for one, without its beginning.
     assembler.stats.remove(task.tid);
@@ -111,6 +114,9 @@ pub(super) fn by_header(assembler: &mut Assembler<'_>, trace: &LatencyTrace, lin
         }
         Some(_) => {
             "the switch to it is not among the lines: when it ran is from the tracer's own measurement"
+        }
+        None if other_cpu => {
+            "no line is of the header's CPU: the tracer's own measurement is all that the file has of this wake-up"
         }
         None => {
             "the wake-up itself is not among the lines: the due time is from the tracer's own measurement"

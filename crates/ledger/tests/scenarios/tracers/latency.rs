@@ -185,6 +185,7 @@ fn of_an_excerpt_the_functions_times_are_not_known() {
         (FunctionTimes::None, Ns(71_000), Confidence::Low)
     );
     assert!(section.gaps.is_empty() && section.why.contains("4 of the 168 lines"), "{section:#?}");
+    assert!(!section.why.contains("no line for"), "{section:#?}");
 
     let (mut info, events) = multipathd();
     info.latency.as_mut().expect("of a tracer").entries = Some(4_000);
@@ -193,6 +194,29 @@ fn of_an_excerpt_the_functions_times_are_not_known() {
     assert!(evidence.iter().any(|seen| seen.what.contains("of the 4000 lines")), "{evidence:#?}");
     assert!(!evidence.iter().any(|seen| seen.what.contains("need-resched")), "{evidence:#?}");
     assert!(!evidence.iter().any(|seen| seen.what.contains("by the mark")), "{evidence:#?}");
+}
+
+/// Where one line of six is missing, the longest time without one is told; it is no cause.
+#[test]
+fn of_an_excerpt_that_is_nearly_whole_the_longest_time_without_a_line_is_told() {
+    let mut info = latency_trace(LatencyTracer::Irqsoff, 34_380_000, "<idle>", 0, 0);
+    info.latency.as_mut().expect("of a tracer").entries = Some(6);
+    let lines = [
+        (4_285_000, "trace_hardirqs_off_thunk"),
+        (34_373_000, "smp_reschedule_interrupt"),
+        (34_375_000, "native_apic_mem_write"),
+        (34_380_000, "trace_hardirqs_on_thunk"),
+        (34_384_000, "trace_hardirqs_on_caller"),
+    ];
+    let events = lines.map(|(ns, name)| event(ns, 0, "d", function(name))).to_vec();
+    let (_, section) = section_of(info, events);
+    assert!(
+        section.why.contains(
+            "no line for 30.09 ms of it, between trace_hardirqs_off_thunk and smp_reschedule_interrupt"
+        ),
+        "{section:#?}"
+    );
+    assert_eq!((section.times, section.confidence), (FunctionTimes::None, Confidence::Low));
 }
 
 /// The tracer's mark shows that no line was left out where it stood still.

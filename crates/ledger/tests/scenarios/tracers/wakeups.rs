@@ -223,6 +223,24 @@ fn of_an_excerpt_that_ends_early_the_rest_is_unexplained() {
     }
 }
 
+/// Not that of the lines.
+const OTHER: whylate_base::Cpu = whylate_base::Cpu(1);
+
+/// A trace of 2006: the header is of CPU 1, and its lines are of CPU 0 and of 12 us.
+#[test]
+fn where_no_line_is_of_the_headers_cpu_its_latency_is_unexplained() {
+    let mut info = info(1_898_000);
+    info.latency.as_mut().expect("of a tracer").cpu = OTHER;
+    let events = vec![
+        event(0, SHELL, "", function("__wake_up")),
+        event(9_000, SHELL, "d", switch(9_000, ("sh", SHELL, 120)).kind),
+        event(12_000, VICTIM, "d", function("thread_return")),
+    ];
+    let activation = only(info, events);
+    assert_eq!((activation.cpu, activation.latency()), (OTHER, Some(Ns(1_898_000))));
+    assert_eq!((activation.verdict.cause, activation.verdict.charged), (Cause::Unexplained, Ns(1_898_000)));
+}
+
 /// The words of fixes.
 fn texts(fixes: &[whylate_base::AdvisedFix]) -> String {
     fixes.iter().map(|fix| fix.text.as_str()).collect::<Vec<_>>().join(" ")
