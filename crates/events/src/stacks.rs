@@ -62,7 +62,8 @@ impl Stacks {
     /// - frames whose source file is the toolchain's: inlined parts of the C++, C and Rust libraries are in the
     ///   program's file, and the line that called them explains more;
     /// - frames of a file that calls generated code directly: it is the runtime of that code (Python, a JavaScript
-    ///   engine), and the generated code is the program's.
+    ///   engine), and the generated code is the program's;
+    /// - what called the outermost generated code, where it has no source file: the start of the interpreter.
     pub fn own_frames(&self, stack: StackId) -> impl Iterator<Item = Frame<'_>> {
         let frames: Vec<Frame<'_>> = self.frames(stack).collect();
         let callers = frames.iter().zip(frames.iter().skip(1));
@@ -70,12 +71,18 @@ impl Stacks {
             .filter(|(called, caller)| called.kind() == ModuleKind::Jit && caller.kind() != ModuleKind::Jit)
             .filter_map(|(_, caller)| caller.module)
             .collect();
-        frames.into_iter().filter(move |frame| match frame.kind() {
+        let outermost = frames.iter().rposition(|frame| frame.kind() == ModuleKind::Jit);
+        let is_own = move |at: usize, frame: &Frame<'_>| match frame.kind() {
             _ if frame.is_toolchain() => false,
             ModuleKind::Jit => true,
-            ModuleKind::Program => !frame.module.is_some_and(|module| runtimes.contains(&module)),
+            ModuleKind::Program => {
+                !frame.module.is_some_and(|module| runtimes.contains(&module))
+                    && (outermost.is_none_or(|outermost| at < outermost) || frame.file_name().is_some())
+            }
             ModuleKind::System | ModuleKind::Kernel => false,
-        })
+        };
+        let frames = frames.into_iter().enumerate();
+        frames.filter(move |(at, frame)| is_own(*at, frame)).map(|(_, frame)| frame)
     }
 
     /// The frame that a programmer asks for: the program's own line in this stack.
@@ -474,6 +481,18 @@ mod tests {
             let stacks = stack_of(frames);
             let found = stacks.own_frame(StackId(0)).map(|frame| frame.offset);
             assert_eq!(found, expected, "{what}");
+        }
+    }
+    #[test]
+    fn what_starts_an_interpreter_is_not_the_programs() {
+        use ModuleKind::{Jit, Program, System};
+        let generated = [(Jit, "/srv/control.py", "loop"), (System, "", "eval")];
+        for (outermost, expected) in
+            [((Program, "", "_start"), &[0][..]), ((Program, "/src/robot.cpp", "main"), &[0, 2])]
+        {
+            let stacks = stack_of(&[generated[0], generated[1], outermost]);
+            let own: Vec<u64> = stacks.own_frames(StackId(0)).map(|frame| frame.offset).collect();
+            assert_eq!(own, expected, "{outermost:?}");
         }
     }
 }
