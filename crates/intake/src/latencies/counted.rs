@@ -155,6 +155,15 @@ impl Source {
         ))
     }
 
+    /// Of a table only the lines below it, as `grep Latencies` leaves them: how many samples there were is not known.
+    pub(super) fn without_counts(self, most: u64) -> Broken {
+        let unit = self.unit.name;
+        self.broken(format!(
+            "its table and the line with Total are missing: of its latencies {most} {unit} is the greatest, and of how many \
+             samples is not known"
+        ))
+    }
+
     /// Refuses what no machine has: each column costs memory.
     pub(super) fn at_most(self, threads: usize) -> Result<(), Broken> {
         match threads > MOST_THREADS {

@@ -89,6 +89,11 @@ fn one(text: &str, asked: Option<usize>) -> Vec<Result<Run, Broken>> {
         if has_samples && summary.is_empty() && !text.lines().any(is_below) {
             return vec![Err(source.without_end("Total and Max Latencies"))];
         }
+        if let Some(most) =
+            greatest(text).filter(|_| summary.is_empty() && !threads.iter().any(Counted::has_samples))
+        {
+            return vec![Err(source.without_counts(most))];
+        }
         let later = summary.iter().zip(&threads).any(|(status, thread)| status.max > thread.max);
         let other = (later || summary.len() > threads.len()).then(|| finished(summary));
         return other.into_iter().chain([finished(threads)]).collect();
@@ -106,6 +111,13 @@ fn one(text: &str, asked: Option<usize>) -> Vec<Result<Run, Broken>> {
         Some(Err(why)) => vec![Err(source.broken(why))],
         None => Vec::new(),
     }
+}
+
+/// The greatest number of the lines of maxima; 0 is that of a thread without samples.
+fn greatest(text: &str) -> Option<u64> {
+    let maxima = text.lines().filter_map(|line| line.strip_prefix("# Max Latencies:"));
+    let words = maxima.flat_map(str::split_ascii_whitespace);
+    words.filter_map(|word| word.parse().ok()).max().filter(|&most| most > 0)
 }
 
 /// `# Break thread: 163350`, `# Break value: 51`: the latency that ended the run under `-b`. cyclicdeadline ends before it

@@ -271,6 +271,11 @@ fn rows_that_are_missing_are_noticed() {
     );
     assert!(error(HISTOGRAM.replace("000000014", "000000009")).contains("missing or changed"));
     assert!(error(cut(HISTOGRAM, "# Max Latencies")).contains("the maximum is not in the file"));
+    // As `grep Latencies` leaves it.
+    let summary =
+        "# Min Latencies: 00003 00003\n# Avg Latencies: 00004 00003\n# Max Latencies: 00084 00086\n";
+    let why = error(summary.to_owned());
+    assert!(why.contains("86 us is the greatest, and of how many samples is not known"), "{why}");
     // A maximum in no class is a sample more.
     let beyond = cut(&cut(HISTOGRAM, "# Histogram Overflows"), "# Total");
     assert_eq!(run(&beyond).threads[0].histogram.overflow(), 1);
