@@ -219,7 +219,12 @@ impl Tracers {
                         || !scope.overlaps(section.start, section.start + section.latency)
                 };
                 if !explanation.scope.as_ref().is_some_and(out_of_scope) {
-                    explanation.findings.push(section::finding(asked.deadline, &section, lines.step()));
+                    let mut finding = section::finding(asked.deadline, &section, lines.step());
+                    if lines::excerpt(&explanation.trace, trace).is_some() {
+                        let end = section.start + section.latency;
+                        finding.evidence.extend(wakeup::by_mark(trace, lines, section.start, end));
+                    }
+                    explanation.findings.push(finding);
                     explanation.sections.push(section);
                 }
                 if asked.tasks.is_empty() {

@@ -214,7 +214,7 @@ pub(super) fn notes(
 }
 
 /// Where an excerpt stood still: of all lines that the tracer printed, the next one came so late.
-fn by_mark(trace: &LatencyTrace, lines: &Lines, due: Ns, end: Ns) -> Option<Evidence> {
+pub(super) fn by_mark(trace: &LatencyTrace, lines: &Lines, due: Ns, end: Ns) -> Option<Evidence> {
     let marked = trace.marked.filter(|marked| marked.least.0.saturating_mul(NOTABLE) >= (end - due).0)?;
     let before = lines.between(due, marked.at);
     let line = before.last()?;

@@ -234,6 +234,25 @@ fn of_an_excerpt_the_mark_shows_the_function_that_took_long() {
     assert!(evidence.iter().any(|seen| seen.what.contains(what)), "{evidence:#?}");
 }
 
+/// A kworker that waits for the PHY of a network card, of which `head` left the first lines.
+#[test]
+fn of_a_section_s_excerpt_the_mark_shows_it_as_well() {
+    let scene = |marked: Option<MarkedLine>| {
+        let mut info = latency_trace(LatencyTracer::Irqsoff, 769_000, "kworker/2:0", 5528, 0);
+        let trace = info.latency.as_mut().expect("of a tracer");
+        (trace.entries, trace.marked) = (Some(15), marked);
+        let lines = [(0, "_raw_spin_lock_irqsave"), (609_000, "e1000_read_phy_reg"), (620_000, "delay_tsc")];
+        let events = lines.map(|(ns, name)| event(ns, 5528, "d", function(name))).to_vec();
+        let explained = explained(info, events);
+        let seen = &explained.0.findings[0].evidence;
+        seen.iter().map(|seen| seen.what.clone()).collect::<Vec<_>>().join("\n")
+    };
+    let seen = scene(Some(MarkedLine { at: Ns::ZERO, least: Ns::from_us(100) }));
+    assert!(seen.contains("no line for over 100.0 us, after _raw_spin_lock_irqsave"), "{seen}");
+    assert!(seen.contains("the next line of the file is 609.0 us later"), "{seen}");
+    assert_eq!(scene(None), "");
+}
+
 #[test]
 fn a_call_that_never_returned_is_not_charged_with_what_is_missing() {
     let info = latency_trace(LatencyTracer::Irqsoff, 3_751_000, "bash", 1507, 0);
