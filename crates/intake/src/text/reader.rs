@@ -476,6 +476,7 @@ impl Reader {
                     None => Damage::whole(format!("{what}: their times are their own")),
                 }
             }),
+            self.analyses.damage(),
             self.failed.clone(),
         ];
         self.collected.damage().into_iter().chain(damages).flatten().collect()

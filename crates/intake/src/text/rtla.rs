@@ -26,7 +26,7 @@
 use super::fields::{self, decimal, microseconds};
 use super::held::Shape;
 use whylate_base::{Comm, Cpu, Ns, Tid};
-use whylate_events::{Breakdown, BreakdownPart, PartKind, Tool};
+use whylate_events::{Breakdown, BreakdownPart, Damage, PartKind, Tool};
 
 /// More than any machine has CPUs; what a file of garbage may make us keep.
 const MOST_BREAKDOWNS: usize = 8192;
@@ -47,6 +47,8 @@ pub(crate) struct Analyses {
     in_nanoseconds: bool,
     /// The rows of osnoise's table follow.
     osnoise_table: bool,
+    /// The largest latency in the last line of a table of timerlat, which is of all its rows, and that line.
+    of_all: Option<(Ns, u64)>,
     /// The threads that were on each CPU in the end follow.
     tasks: bool,
 }
@@ -132,6 +134,9 @@ impl Analyses {
         }
         if TITLES.iter().any(|&title| line.starts_with(title)) || line.starts_with(TOP_TABLE) {
             self.has_title = true;
+            if line.starts_with(TOP_TABLE) {
+                self.of_all = None;
+            }
             self.in_nanoseconds |= line.ends_with("(ns)");
             return RtlaLine::Read;
         }
@@ -145,6 +150,7 @@ impl Analyses {
         }
         if TABLES.iter().any(|&head| line.starts_with(head)) {
             self.osnoise_table |= line.starts_with("CPU Period");
+            self.of_all = of_all(line, self.in_nanoseconds).map(|most| (most, number)).or(self.of_all);
             return RtlaLine::Read;
         }
         if self.osnoise_table
@@ -161,6 +167,19 @@ impl Analyses {
             return RtlaLine::Read;
         }
         if is_row(line) { RtlaLine::Read } else { RtlaLine::Nothing }
+    }
+
+    /// What shows that rows of the table were left out.
+    pub(crate) fn damage(&self) -> Option<Damage> {
+        let rows = self.breakdowns.iter().filter(|row| row.tool == Tool::RtlaTimerlatTop);
+        let most = rows.map(|row| row.total).max()?;
+        let (of_all, line) = self.of_all.filter(|&(of_all, _)| of_all > most)?;
+        Some(Damage::at(
+            line,
+            format!(
+                "the table's line ALL has a latency of {of_all}, and no row has one above {most}: rows are missing"
+            ),
+        ))
     }
 
     /// What a line is by itself.
@@ -336,6 +355,14 @@ fn top_row(line: &str, number: u64, in_nanoseconds: bool) -> Option<Breakdown> {
     parts.extend(thread.map(|thread| part(PartKind::Thread, thread)));
     let total = [irq, thread, user].into_iter().flatten().max()?;
     Some(Breakdown { tool: Tool::RtlaTimerlatTop, cpu, total, parts, stack: vec![], line: number })
+}
+
+/// `ALL #59 e0 |  0  1  9 |  12  15  87`: least, mean and largest of all rows.
+fn of_all(line: &str, in_nanoseconds: bool) -> Option<Ns> {
+    let columns = line.strip_prefix("ALL #")?.split('|').skip(1);
+    let largest = columns.filter_map(|column| decimal(column.split_ascii_whitespace().nth(2)?)).max()?;
+    let unit = if in_nanoseconds { 1 } else { 1_000 };
+    i64::try_from(largest).ok()?.checked_mul(unit).map(Ns)
 }
 
 /// True of a line within an analysis that nothing is missing of: the time of all but the blocking thread.

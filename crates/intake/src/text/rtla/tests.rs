@@ -161,6 +161,25 @@ fn a_row_of_the_table_may_have_one_stage_only() {
     assert!(lines.iter().all(|line| *line == RtlaLine::Read), "{lines:?}");
 }
 
+/// As a commit message quotes it: of 127 rows two are there, and the last line is of all.
+#[test]
+fn a_table_whose_last_line_has_more_than_its_rows_lacks_some() {
+    let title =
+        "CPU COUNT      |      cur       min       avg       max |      cur       min       avg       max\n";
+    let row = "1 #43200096  |        0         0         1         2 |        3         2         6        12\n...\n";
+    let all = |most: &str| {
+        format!(
+            "ALL #119144 e4 |                  0         5         4 |                  2        28        {most}\n"
+        )
+    };
+    let damage = |text: String| read(&text).0.damage().map(|damage| damage.what);
+    let less = damage(format!("{title}{row}{}", all("16"))).unwrap_or_default();
+    assert!(less.contains("ALL has a latency of 16.00 us, and no row has one above 12.00 us"), "{less}");
+    assert_eq!(damage(format!("{title}{row}{}", all("12"))), None);
+    assert_eq!(damage(format!("{title}{}{title}{row}", all("16"))), None, "of another run");
+    assert_eq!(damage(format!("{title}{}", all("16"))), None, "without a row there is nothing to correct");
+}
+
 #[test]
 fn strange_lines_within_are_reported() {
     for line in ["IRQ latency: much (100%)", "what", "x:y 1.00 us", "Thread latency: 1.x us (100%)"] {
