@@ -2,11 +2,11 @@
 //!
 //! From 3.11 on the interpreter's loop, `_PyEval_EvalFrameDefault`, executes a Python function and those that it calls. While it
 //! calls something else, it has the address of the next instruction in a register or on its own part of the stack, of which the
-//! kernel copies both with each sample; where exactly, each compiler decides anew.
+//! kernel copies both with each sample; where exactly, each compiler decides anew for each of its calls.
 //!
 //! ```text
 //! frame of the loop ──> words of its stack, registers as it called ──> those that lie in a code object: a Call, with its slots
-//! Calls of all samples ──> the slots that always lie in one ──> the line of each Call, if they agree about it
+//! Calls of all samples ──> the slots that always lie in one at this site ──> the line of each Call, if they agree about it
 //! ```
 //!
 //! The code objects are read from the program's memory some milliseconds later: unlike the interpreter's frames they stay where
@@ -22,7 +22,7 @@ use crate::frame::UnwoundFrame;
 use crate::sample::{UserRegisters, UserStack};
 use crate::space::Region;
 use crate::unwind::Unwinder;
-use calls::{CallId, Calls, Slot};
+use calls::{CallId, Calls, Site, Slot};
 use code::{CodeReader, Instruction};
 use interpreter::Interpreter;
 use saved_registers::{RegisterRules, Registers};
@@ -114,7 +114,8 @@ impl PythonReader {
             Some((Slot::Stack(end - address), stack.word(address)?))
         });
         let in_registers = registers.known().map(|(which, word)| (Slot::Register(which), word));
-        let is_worth_a_look = self.calls.begin(region.file);
+        let site = Site { file: region.file, address: frame.address.wrapping_sub(region.bias) };
+        let is_worth_a_look = self.calls.begin(site);
         let candidates: Vec<(Slot, Instruction)> = on_stack
             .chain(in_registers)
             .filter(|&(slot, word)| is_worth_a_look(slot) && !stack.contains(word))
@@ -123,7 +124,7 @@ impl PythonReader {
             })
             .collect();
         drop(is_worth_a_look);
-        (!candidates.is_empty()).then(|| self.calls.add(region.file, candidates))
+        (!candidates.is_empty()).then(|| self.calls.add(site, candidates))
     }
 }
 

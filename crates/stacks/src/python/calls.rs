@@ -1,7 +1,7 @@
 //! Which of the words that the interpreter's loop holds is the address of its next instruction.
 
 use super::code::Instruction;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use whylate_events::CodeLocation;
 
 /// Where the loop's frame has a word.
@@ -32,10 +32,17 @@ impl CallId {
     }
 }
 
+/// An instruction of the loop that calls: each compiler, and each place in the loop, has the next instruction somewhere else.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Site {
+    /// The interpreter's file.
+    pub(super) file: usize,
+    pub(super) address: u64,
+}
+
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct Call {
-    /// The interpreter's file: each has been compiled in its own way.
-    file: usize,
+    site: Site,
     candidates: Vec<(Slot, Instruction)>,
 }
 
@@ -43,54 +50,77 @@ struct Call {
 #[derive(Debug, Default)]
 pub(super) struct Calls {
     ids: HashMap<Call, CallId>,
-    /// How often a slot held the address of an instruction.
-    hits: HashMap<(usize, Slot), u64>,
-    /// How many frames of a file were looked at.
-    frames: HashMap<usize, u64>,
+    /// How many frames of a site were looked at, and how often a slot held the address of an instruction.
+    frames: HashMap<Site, u64>,
+    hits: HashMap<(Site, Slot), u64>,
 }
 
-/// After so many frames of a file a slot that never held an instruction is not looked at any more: each look takes time.
-const ENOUGH: u64 = 200;
+/// After so many frames of a site a slot that never held an instruction is not looked at any more: each look takes time.
+const ENOUGH: u64 = 50;
 
-/// Of the hits of the slot with the most: the next instruction is in one that always has one. Another may keep what an earlier
-/// call left there.
+/// Of the frames of a site: the slot with the next instruction always has one. Another may keep what an earlier call left there.
 const ALWAYS: (u64, u64) = (49, 50);
 
 impl Calls {
-    /// Begins a frame of a file: whether a slot of it is worth a look.
-    pub(super) fn begin(&mut self, file: usize) -> impl Fn(Slot) -> bool {
-        let frames = self.frames.entry(file).or_default();
+    /// Begins a frame of a site: whether a slot of it is worth a look.
+    pub(super) fn begin(&mut self, site: Site) -> impl Fn(Slot) -> bool {
+        let frames = self.frames.entry(site).or_default();
         *frames += 1;
         let is_new = *frames <= ENOUGH;
         let hits = &self.hits;
-        move |slot| is_new || hits.contains_key(&(file, slot))
+        move |slot| is_new || hits.contains_key(&(site, slot))
     }
 
-    pub(super) fn add(&mut self, file: usize, candidates: Vec<(Slot, Instruction)>) -> CallId {
+    pub(super) fn add(&mut self, site: Site, candidates: Vec<(Slot, Instruction)>) -> CallId {
         for &(slot, _) in &candidates {
-            *self.hits.entry((file, slot)).or_default() += 1;
+            *self.hits.entry((site, slot)).or_default() += 1;
         }
         let next = CallId(self.ids.len() as u32);
-        *self.ids.entry(Call { file, candidates }).or_insert(next)
+        *self.ids.entry(Call { site, candidates }).or_insert(next)
     }
 
     /// The location of each call about which its slots agree: of the line, or of the function alone.
     pub(super) fn finish(self) -> HashMap<CallId, CodeLocation> {
-        let mut most: HashMap<usize, u64> = HashMap::new();
-        for (&(file, _), &hits) in &self.hits {
-            let most = most.entry(file).or_default();
-            *most = hits.max(*most);
-        }
-        let is_live = |file: usize, slot: Slot| {
-            let hits = self.hits.get(&(file, slot)).copied().unwrap_or(0);
-            hits * ALWAYS.1 >= most.get(&file).copied().unwrap_or(0) * ALWAYS.0
+        let most = self.hits.iter().fold(HashMap::new(), |mut most, (&(site, _), &hits)| {
+            let of_site: &mut u64 = most.entry(site).or_default();
+            *of_site = hits.max(*of_site);
+            most
+        });
+        let is_live = |site: Site, slot: Slot| {
+            let hits = self.hits.get(&(site, slot)).copied().unwrap_or(0);
+            hits * ALWAYS.1 >= most.get(&site).copied().unwrap_or(0) * ALWAYS.0
         };
-        let location = |call: &Call| {
-            let live = call.candidates.iter().filter(|&&(slot, _)| is_live(call.file, slot));
-            agreed(live.map(|(_, instruction)| instruction))
+        let live = |call: &Call| -> Vec<(Slot, Instruction)> {
+            call.candidates.iter().filter(|&&(slot, _)| is_live(call.site, slot)).cloned().collect()
         };
-        self.ids.iter().filter_map(|(call, &id)| Some((id, location(call)?))).collect()
+        let calls: Vec<LiveCall> =
+            self.ids.iter().map(|(call, &id)| (id, call.site.file, live(call))).collect();
+        let outvoted: HashSet<(usize, Slot)> =
+            calls.iter().filter_map(|(_, file, live)| Some((*file, outvoted(live)?))).collect();
+        let location = |file: usize, live: &[(Slot, Instruction)]| {
+            let trusted = live.iter().filter(|&&(slot, _)| !outvoted.contains(&(file, slot)));
+            agreed(trusted.map(|(_, instruction)| instruction))
+        };
+        calls.iter().filter_map(|(id, file, live)| Some((*id, location(*file, live)?))).collect()
     }
+}
+
+/// A call, its interpreter's file, and those of its slots that always have an instruction.
+type LiveCall = (CallId, usize, Vec<(Slot, Instruction)>);
+
+/// The slot that holds another instruction than two or more that agree, which keeps what an earlier call left there: it is trusted
+/// nowhere in this file.
+fn outvoted(live: &[(Slot, Instruction)]) -> Option<Slot> {
+    live.iter().find_map(|(slot, instruction)| {
+        let mut others = live.iter().filter(|(other, _)| other != slot).map(|(_, instruction)| instruction);
+        let first = others.next()?;
+        let (mut count, mut agree) = (1, true);
+        for other in others {
+            count += 1;
+            agree &= other == first;
+        }
+        (agree && count >= 2 && first != instruction).then_some(*slot)
+    })
 }
 
 fn agreed<'a>(mut instructions: impl Iterator<Item = &'a Instruction>) -> Option<CodeLocation> {
@@ -121,13 +151,19 @@ mod tests {
         Instruction { function: function.into(), file: "/srv/control.py".into(), line: Some(line) }
     }
 
-    /// The function and the line of each call.
+    const SITE: Site = Site { file: 3, address: 0x40 };
+
+    /// The function and the line of each call of one site.
     fn found(calls: &[&[(Slot, Instruction)]]) -> Vec<Option<(String, Option<u32>)>> {
         let mut all = Calls::default();
-        let ids: Vec<CallId> = calls.iter().map(|call| all.add(3, call.to_vec())).collect();
+        let ids: Vec<CallId> = calls.iter().map(|call| all.add(SITE, call.to_vec())).collect();
         let locations = all.finish();
         let of = |id| locations.get(&id).map(|found| (found.function.clone().expect("one"), found.line));
         ids.into_iter().map(of).collect()
+    }
+
+    fn line(function: &str, line: u32) -> Option<(String, Option<u32>)> {
+        Some((function.to_owned(), Some(line)))
     }
 
     #[test]
@@ -138,7 +174,6 @@ mod tests {
             &[(LIVE, at("log", 3)), (STALE, at("step", 9))],
             &[(LIVE, at("step", 8))],
         ];
-        let line = |function: &str, line| Some((function.to_owned(), Some(line)));
         assert_eq!(found(&calls), [line("step", 8), line("step", 9), line("log", 3), line("step", 8)]);
     }
 
@@ -148,18 +183,47 @@ mod tests {
         let agree = both(at("step", 8), at("step", 8));
         let lines = both(at("step", 9), at("step", 8));
         let functions = both(at("step", 9), at("log", 3));
-        let expected = [Some(("step".to_owned(), Some(8))), Some(("step".to_owned(), None)), None];
-        assert_eq!(found(&[&agree, &lines, &functions]), expected);
+        assert_eq!(
+            found(&[&agree, &lines, &functions]),
+            [line("step", 8), Some(("step".to_owned(), None)), None]
+        );
     }
 
     #[test]
-    fn each_file_has_its_own_slots() {
+    fn a_slot_that_two_others_outvote_is_trusted_nowhere() {
+        let three = [(LIVE, at("main", 8)), (STALE, at("log", 6)), (REGISTER, at("main", 8))];
+        assert_eq!(found(&[&three]), [line("main", 8)]);
+        let mut all = Calls::default();
+        all.add(SITE, three.to_vec());
+        let elsewhere = Site { address: 0x80, ..SITE };
+        let two = all.add(elsewhere, vec![(Slot::Stack(312), at("log", 5)), (STALE, at("log", 6))]);
+        let alone = all.add(Site { address: 0xc0, ..SITE }, vec![(STALE, at("log", 6))]);
+        let other_file = all.add(Site { file: 4, ..SITE }, vec![(STALE, at("log", 6))]);
+        let locations = all.finish();
+        assert_eq!(locations[&two].line, Some(5));
+        assert_eq!(locations.get(&alone), None, "what is live there was not seen");
+        assert_eq!(locations[&other_file].line, Some(6));
+    }
+
+    #[test]
+    fn each_site_has_its_own_slots() {
         let mut all = Calls::default();
         for _ in 0..100 {
-            all.add(3, vec![(LIVE, at("step", 8))]);
+            all.add(SITE, vec![(LIVE, at("step", 8))]);
         }
-        let other = all.add(4, vec![(STALE, at("log", 3))]);
+        let other = all.add(Site { address: 0x80, ..SITE }, vec![(STALE, at("log", 3))]);
         assert_eq!(all.finish()[&other].line, Some(3));
+    }
+
+    #[test]
+    fn a_slot_without_instructions_is_looked_at_for_some_time() {
+        let mut all = Calls::default();
+        for _ in 0..ENOUGH {
+            assert!(all.begin(SITE)(STALE));
+            all.add(SITE, vec![(LIVE, at("step", 8))]);
+        }
+        assert!(all.begin(SITE)(LIVE) && !all.begin(SITE)(STALE));
+        assert!(all.begin(Site { address: 0x80, ..SITE })(STALE));
     }
 
     #[test]

@@ -1,13 +1,13 @@
 //! The lines of a program in Python, by each interpreter that is installed.
 
 use crate::program::{line, sources};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use whylate_base::Tid;
-use whylate_events::{ModuleKind, SampleKind, Stacks};
+use whylate_events::{Frame, SampleKind, Stacks};
 use whylate_stacks::{SamplerOptions, StackSampler};
 use whylate_testing::{Need, skip};
 
@@ -46,18 +46,26 @@ fn sample(interpreter: &Path) -> Option<Stacks> {
     Some(stacks)
 }
 
+/// How often the program sleeps in each place.
+const ROUNDS: usize = 20;
+
 #[test]
 fn each_call_from_python_has_its_line() {
     let functions = [
         "sleep",
+        "log",
         "Loop.step",
         "Loop.__enter__",
         "Loop.__exit__",
         "numbers",
-        "main.<locals>.<lambda>",
+        "nap",
         "main",
+        "main.<locals>.<lambda>",
     ];
-    let lines = functions.map(|name| (name.to_owned(), line("calls.py", name).expect("marked")));
+    let marked = |function: &str, name| (function.to_owned(), line("calls.py", name).expect("marked"));
+    let places = functions.map(|name| marked(name, name));
+    let places: HashSet<(String, u32)> =
+        places.into_iter().chain(["wrapped", "mapped"].map(|name| marked("main", name))).collect();
     let mut known = 0;
     for interpreter in interpreters() {
         let version = Command::new(&interpreter).arg("--version").output().expect("it runs").stdout;
@@ -66,26 +74,28 @@ fn each_call_from_python_has_its_line() {
             ["Python 3.11.", "Python 3.12.", "Python 3.13."].iter().any(|one| version.starts_with(one));
         let Some(stacks) = sample(&interpreter).filter(|_| is_known) else { continue };
         known += 1;
-        let sleeps: Vec<_> =
+        let switches: Vec<_> =
             stacks.samples.iter().filter(|sample| sample.kind == SampleKind::SwitchOut).collect();
-        if sleeps.is_empty() {
+        if switches.is_empty() {
             return skip(Need::Root, "switches are in the kernel, which needs privileges");
         }
-        let mut seen = HashSet::new();
-        for sample in sleeps {
-            let frame = stacks.own_frame(sample.stack).filter(|frame| frame.kind() == ModuleKind::Jit);
-            let Some(frame) = frame.filter(|frame| frame.file_name() == Some("calls.py")) else { continue };
-            if let (Some(function), Some(line)) = (frame.function(), frame.line()) {
-                seen.insert((function.to_owned(), line));
-            }
+        let sleeps =
+            |frame: Frame<'_>| frame.function().is_some_and(|function| function.contains("nanosleep"));
+        let mut seen: HashMap<(String, u32), usize> = HashMap::new();
+        for sample in switches.iter().filter(|sample| stacks.frames(sample.stack).any(sleeps)) {
+            let frame = stacks.own_frame(sample.stack).expect("a frame");
+            let place = (frame.function().unwrap_or_default().to_owned(), frame.line().unwrap_or(0));
+            *seen.entry(place).or_default() += 1;
         }
-        for place in &lines {
-            assert!(seen.contains(place), "{version}: {place:?} is missing in {seen:?}: {:?}", stacks.notes);
+        for (place, count) in &seen {
+            // Also a thread that loses its CPU within the call is switched out; of a call at another one's line there were two.
+            let is_right = places.contains(place) && *count <= ROUNDS + ROUNDS / 2;
+            // Where an earlier call left another line of the same function, it is the function alone.
+            let is_function = place.1 == 0 && places.iter().any(|(function, _)| *function == place.0);
+            assert!(is_right || is_function, "{interpreter:?}: {place:?} in {seen:?}");
         }
-        let others = ["begin", "wrapped", "end"].map(|name| line("calls.py", name).expect("marked"));
-        let is_right =
-            |place: &(String, u32)| lines.contains(place) || place.0 == "main" && others.contains(&place.1);
-        assert!(seen.iter().all(is_right), "{version}: {seen:?}");
+        let with_line = seen.iter().filter(|(place, count)| place.1 > 0 && **count >= ROUNDS / 2).count();
+        assert!(with_line + 2 >= places.len(), "{interpreter:?}: {seen:?} {:?}", stacks.notes);
     }
     if known == 0 {
         skip(Need::Program, "Python 3.11, 3.12 or 3.13");
