@@ -77,6 +77,8 @@ pub(crate) struct ThreadFacts {
     pub(crate) equal_preemptions: u64,
     /// The longest CPU time between two sleeps, as far as that was observed.
     pub(crate) longest_awake: Ns,
+    /// The kernel sent it SIGXCPU: it had run for longer than its RLIMIT_RTTIME, or its process for longer than RLIMIT_CPU.
+    pub(crate) is_over_rttime: bool,
     /// Its periodic part; `None` where it has none.
     pub(crate) path: Option<RealTimePath>,
     /// The thread that started it, and when; `None` where that was before the observation.
@@ -106,6 +108,7 @@ impl ThreadFacts {
             pinned: Vec::new(),
             equal_preemptions: 0,
             longest_awake: Ns::ZERO,
+            is_over_rttime: false,
             path: None,
             forked: None,
             executed: None,

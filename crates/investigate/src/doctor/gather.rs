@@ -8,14 +8,17 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 use whylate_base::{Comm, Ns, Policy, Priority, Tid};
 use whylate_events::{
-    Event, EventKind, EventSource, Fact, Kind, PageFault, SampleKind, Stacks, Switch, Syscall, SyscallReturn,
-    TaskState,
+    Event, EventKind, EventSource, Fact, Kind, PageFault, SampleKind, Signal, Stacks, Switch, Syscall,
+    SyscallReturn, TaskState,
 };
 
 /// Calls beyond this many are counted and not examined: they take 120 bytes each.
 const MAX_CALLS: usize = 500_000;
 /// A stack sample and an event of one page fault are this close: both are taken in the handler.
 const SAME_FAULT: Ns = Ns::from_us(200);
+
+/// Of x86_64 and arm64 (`signal(7)`).
+const SIGXCPU: i32 = 24;
 
 /// What was seen of a thread while the events pass by.
 #[derive(Default)]
@@ -30,6 +33,7 @@ struct Track {
     running_since: Option<Ns>,
     awake: Ns,
     longest_awake: Ns,
+    is_over_rttime: bool,
     executed: Option<Ns>,
     first: Option<Ns>,
     forked: Option<(Tid, Ns)>,
@@ -116,6 +120,9 @@ impl Gatherer {
                 }
             }
             EventKind::Switch(switch) => self.switched(event.ts, switch),
+            EventKind::Signal(signal) if (signal.sig, signal.code) == (SIGXCPU, Signal::SI_KERNEL) => {
+                self.tracks.entry(signal.tid).or_default().is_over_rttime = true;
+            }
             EventKind::SyscallEnter(call) if self.followed.contains(&tid) => {
                 self.entered(event.ts, tid, call)
             }
@@ -280,7 +287,7 @@ fn thread(tid: Tid, pid: Tid, track: Option<&Track>, seen: Option<&WatchedThread
         thread.comm = track.comm;
     }
     thread.equal_preemptions = track.equal_preemptions;
-    thread.longest_awake = track.longest_awake;
+    (thread.longest_awake, thread.is_over_rttime) = (track.longest_awake, track.is_over_rttime);
     (thread.forked, thread.executed) = (track.forked, track.executed);
     let own = track.priority.filter(|_| !track.is_boosted && seen.and_then(|seen| seen.realtime).is_none());
     if let Some(priority) = own.filter(|priority| priority.is_realtime()) {

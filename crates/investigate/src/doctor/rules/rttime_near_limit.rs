@@ -17,12 +17,17 @@ fn find(observation: &Observation) -> Vec<DoctorFinding> {
         observation.threads.values().filter(|thread| matches!(thread.policy, Policy::Fifo | Policy::Rr));
     for thread in threads {
         let limit = observation.processes.get(&thread.pid).and_then(|process| process.rttime_limit);
-        let Some(limit) = limit.filter(|limit| thread.longest_awake.0 >= limit.0 / CLOSE) else { continue };
-        let title = format!(
-            "{} ran for {} without sleeping; its RLIMIT_RTTIME is {limit}",
-            thread.name(),
-            thread.longest_awake
-        );
+        let ran = format!("{} ran for {} without sleeping", thread.name(), thread.longest_awake);
+        let title = match limit {
+            Some(limit) if thread.longest_awake.0 >= limit.0 / CLOSE => {
+                format!("{ran}; its RLIMIT_RTTIME is {limit}")
+            }
+            // A limit that was set, and met, between two looks.
+            None if thread.is_over_rttime => {
+                format!("{ran}, and was sent SIGXCPU: it had reached its RLIMIT_RTTIME, or RLIMIT_CPU")
+            }
+            _ => continue,
+        };
         found.push(
             DoctorFinding::new(RULE.code, Severity::Warning, title)
                 .of(thread)

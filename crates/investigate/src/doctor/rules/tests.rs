@@ -204,6 +204,10 @@ fn settings_of_threads() {
     assert_eq!(found(&long), []);
     long.threads.get_mut(&Tid(11)).expect("a thread").longest_awake = Ns::from_ms(100);
     assert_eq!(found(&long), [("rttime-near-limit", None)]);
+    long.processes.get_mut(&PID).expect("a process").rttime_limit = None;
+    assert_eq!(found(&long), [], "no look saw a limit");
+    long.threads.get_mut(&Tid(11)).expect("a thread").is_over_rttime = true;
+    assert_eq!(found(&long), [("rttime-near-limit", None)], "it was sent SIGXCPU");
 
     let mut sliced = program(&[(11, Policy::Rr, 50)]);
     sliced.threads.get_mut(&Tid(11)).expect("a thread").equal_preemptions = 2;
