@@ -38,6 +38,7 @@ mod header;
 mod held;
 mod hwlatdetect;
 mod kernel_log;
+mod known;
 mod line;
 mod lines;
 mod lttng;

@@ -1,5 +1,7 @@
 //! Messages of the kernel's log about what is late: no trace, but each has a meaning.
 
+use super::known::has_all;
+
 /// A message in a log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LogMessage {
@@ -54,10 +56,7 @@ pub(super) fn message(line: &str) -> Option<&'static str> {
         (&["EVL: ", "watchdog triggered"], XENOMAI),
         (&["need_resched set for >"], "a thread did not give its CPU to another one that was to run"),
     ];
-    MESSAGES
-        .iter()
-        .find(|(words, _)| words.iter().all(|word| line.contains(word)))
-        .map(|&(_, meaning)| meaning)
+    MESSAGES.iter().find(|(words, _)| has_all(line, words)).map(|&(_, meaning)| meaning)
 }
 
 const PERF: &str = "the interrupts of perf took long";

@@ -1,22 +1,18 @@
 //! Files of the kernel and logs of programs about what is late: they have no events, but each has a name.
 
 use super::fields;
+use super::known::{INTERRUPT_EVENTS, MEASURE, RECORD, Row, by_words};
 
 /// What the line shows the text to be, and what to give instead.
 pub(super) fn named(line: &str) -> Option<(&'static str, &'static str)> {
-    let is_head = |words: &[&str]| words.iter().all(|word| line.contains(word));
-    let other = OTHERS.iter().find(|(words, ..)| is_head(words)).map(|&(_, what, advice)| (what, advice));
-    other
+    by_words(&OTHERS, line)
         .or_else(|| is_sum(line).then_some((CPU_STAT, RECORD)))
         .or_else(|| is_softnet(line).then_some((SOFTNET, RECORD)))
         .or_else(|| is_schedstat(line).then_some((SCHEDSTAT, RECORD)))
 }
 
-pub(super) const RECORD: &str = "record the scheduler while it runs: `whylate record`";
-pub(super) const INTERRUPT_EVENTS: &str = "record the interrupts: `whylate record`";
 const PS: &str =
     "`whylate ps` shows threads, and what is unusual of them; to see why one is late, `whylate record`";
-const MEASURE: &str = "to measure how late threads start run `whylate measure`; to see why, `whylate record`";
 
 const PTP: &str = "a log of linuxptp, which has offsets of clocks, and no latency of a thread";
 const ETHERCAT: &str = "a log of the EtherCAT master: datagrams came back late or not at all";
@@ -49,7 +45,7 @@ const ROWS: &str = "give it as rtla prints it, each row in a line";
 const SOFTIRQS: &str = "the output of bcc's softirqslower, which has no cause of a latency";
 
 /// By words that a line has; the first that fits.
-const OTHERS: [(&[&str], &str, &str); 56] = [
+const OTHERS: [Row; 56] = [
     (&["ptp4l["], PTP, RECORD),
     (&["phc2sys["], PTP, RECORD),
     (&["ts2phc["], PTP, RECORD),

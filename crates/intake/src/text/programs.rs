@@ -1,19 +1,15 @@
 //! What other programs print of a machine, of other latencies or of the scheduler: it has no events, but each has a name.
 
-use super::others::RECORD;
+use super::known::{EVENTS, MEASURE, RECORD, Row, by_words};
 
 /// What the line shows the text to be, and what to give instead.
 pub(super) fn named(line: &str) -> Option<(&'static str, &'static str)> {
-    let is_head = |words: &[&str]| words.iter().all(|word| line.contains(word));
-    let program = PROGRAMS.iter().find(|(words, ..)| is_head(words)).map(|&(_, what, advice)| (what, advice));
-    program.or_else(|| is_system_call(line).then_some((STRACE, RECORD)))
+    by_words(&PROGRAMS, line).or_else(|| is_system_call(line).then_some((STRACE, RECORD)))
 }
 
 /// What a line lets one guess, as long as no other line of the text shows more.
 pub(super) fn guessed(line: &str) -> Option<(&'static str, &'static str)> {
-    let is_head = |words: &[&str]| words.iter().all(|word| line.contains(word));
-    let guess = GUESSES.iter().find(|(words, ..)| is_head(words)).map(|&(_, what, advice)| (what, advice));
-    guess
+    by_words(&GUESSES, line)
         .or_else(|| is_json(line).then_some((JSON, ORIGINAL)))
         .or_else(|| is_frame(line).then_some((STACKS, RECORD)))
         .or_else(|| is_of_markdown(line).then_some((MARKDOWN, ORIGINAL)))
@@ -21,8 +17,6 @@ pub(super) fn guessed(line: &str) -> Option<(&'static str, &'static str)> {
 
 const CHECK: &str =
     "`whylate check` reads the settings of a machine; to see why a thread is late, `whylate record`";
-const MEASURE: &str = "to measure how late threads start run `whylate measure`; to see why, `whylate record`";
-const TRACE: &str = "give the trace itself (trace.dat, perf.data), or its events as text";
 const ORIGINAL: &str = "give the trace, or the whole output of the program that measured, as it was printed";
 
 const STRACE: &str = "the output of strace, which has system calls, and not which thread had a CPU";
@@ -52,7 +46,7 @@ const STACKS: &str = "call stacks without the events that they belong to";
 const MARKDOWN: &str = "a table of results in Markdown, and not what a program printed";
 
 /// By words that a line has; the first that fits.
-const PROGRAMS: [(&[&str], &str, &str); 93] = [
+const PROGRAMS: [Row; 93] = [
     (&["% time", "seconds", "usecs/call"], "a table of strace, which has sums of system calls", RECORD),
     (&["syscall", "calls", "stddev"], PERF_TRACE, RECORD),
     (&[" ms): ", "(", ") = "], PERF_TRACE, RECORD),
@@ -64,10 +58,10 @@ const PROGRAMS: [(&[&str], &str, &str); 93] = [
     (&["VM-EXIT", "Samples"], "a report of perf kvm, which has sums of exits", RECORD),
     (&["DURATION", "COUNT", "GRAPH"], "a histogram of perf ftrace, of the durations of one function", RECORD),
     (&["# Running '", "' benchmark:"], BENCHMARK, MEASURE),
-    (&["run measurement overhead:"], "the output of perf sched replay, which has total times", TRACE),
+    (&["run measurement overhead:"], "the output of perf sched replay, which has total times", EVENTS),
     (&["AVG_JIFFIES"], "the output of perf sched stats, which has sums", RECORD),
     (&["sched_goidle", ":"], "the output of perf sched stats, which has sums", RECORD),
-    (&["Event: ", " Total: ", " Max: "], "the output of trace-cmd profile, which has sums", TRACE),
+    (&["Event: ", " Total: ", " Max: "], "the output of trace-cmd profile, which has sums", EVENTS),
     (
         &["data recorded at offset="],
         "the messages of trace-cmd record",
@@ -78,7 +72,7 @@ const PROGRAMS: [(&[&str], &str, &str); 93] = [
         "the messages of perf record",
         "give the file that it wrote (perf.data)",
     ),
-    (&["Function", "Hit", "Time", "Avg", "s^2"], FTRACE_STAT, TRACE),
+    (&["Function", "Hit", "Time", "Avg", "s^2"], FTRACE_STAT, EVENTS),
     (&["Depth", "Size", "Location"], "the kernel's stack_trace, which has the deepest stack", RECORD),
     (&["class name", "con-bounces"], "/proc/lock_stat, which has sums of waits for locks", RECORD),
     (&["Latency Top version"], "/proc/latency_stats, which has sums of sleeps", RECORD),
@@ -91,11 +85,11 @@ const PROGRAMS: [(&[&str], &str, &str); 93] = [
     (&["COMM", "DISK", "LAT(ms)"], BLOCK, RECORD),
     (&["COMM", "LAT(ms)"], LATENCY_OF_CALLS, RECORD),
     (&["COMM", "LATms"], LATENCY_OF_CALLS, RECORD),
-    (&["\"prev_pid\"", "\"next_pid\""], "a list of switches in records of another program", TRACE),
+    (&["\"prev_pid\"", "\"next_pid\""], "a list of switches in records of another program", EVENTS),
     (
         &["runq_latency"],
         "a list of records of another program, which have latencies, and not what ran meanwhile",
-        TRACE,
+        EVENTS,
     ),
     (
         &["\"throttled_periods\""],
@@ -169,7 +163,7 @@ const PROGRAMS: [(&[&str], &str, &str); 93] = [
 ];
 
 /// Lines that stand above or beside many outputs.
-const GUESSES: [(&[&str], &str, &str); 4] = [
+const GUESSES: [Row; 4] = [
     (&["Attaching ", " probe"], "the output of a script of bpftrace", RECORD),
     (&["@[", "]: "], "counts or stacks of a script of bpftrace", RECORD),
     (&["load average:"], SYSTEM, RECORD),

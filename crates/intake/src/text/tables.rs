@@ -2,8 +2,8 @@
 //! needs.
 
 use super::kernel_log::{self, LogMessage};
-use super::others::{self, INTERRUPT_EVENTS, RECORD};
-use super::{programs, prose};
+use super::known::{EVENTS, INTERRUPT_EVENTS, RECORD, Row, by_words};
+use super::{others, programs, prose};
 
 /// What a text without events is.
 #[derive(Clone, Debug, PartialEq)]
@@ -73,13 +73,11 @@ fn guessed(line: &str) -> Option<Other> {
 }
 
 fn shown(number: u64, line: &str) -> Option<Other> {
-    let is_head = |words: &[&str]| words.iter().all(|word| line.contains(word));
-    if let Some(&(_, what, advice)) = SAMPLES.iter().find(|(words, ..)| is_head(words)) {
+    if let Some((what, advice)) = by_words(&SAMPLES, line) {
         return Some(Other::Known { what, advice });
     }
-    let table = TABLES.iter().find(|(words, ..)| is_head(words));
-    table
-        .map(|&(_, tool, advice)| Other::Table { tool, advice })
+    by_words(&TABLES, line)
+        .map(|(tool, advice)| Other::Table { tool, advice })
         .or_else(|| is_timehist(line).then_some(Other::Table { tool: "perf sched timehist", advice: PERF }))
         .or_else(|| {
             kernel_log::message(line)
@@ -94,12 +92,11 @@ fn shown(number: u64, line: &str) -> Option<Other> {
 }
 
 const PERF: &str = "give the recording itself (perf.data), or the output of `perf script`";
-const EVENTS: &str = "give the trace itself (trace.dat, perf.data), or its events as text";
 const LINUXCNC: &str = "for a comparison give the histogram of LinuxCNC's latency-histogram; for causes record it: `whylate record`";
 const RTEVAL: &str = "for a comparison run its command with a histogram, as `cyclictest -h 1000`; for causes record it: `whylate record`";
 
 /// Tables, by words of their heads; the first that fits.
-const TABLES: [(&[&str], &str, &str); 18] = [
+const TABLES: [Row; 18] = [
     (&["task name", "wait time", "sch delay"], "perf sched timehist", PERF),
     (&["Task", "Runtime ms", "delay ms"], "perf sched latency", PERF),
     // Rows without their title.
@@ -122,7 +119,7 @@ const TABLES: [(&[&str], &str, &str); 18] = [
 ];
 
 /// What tools print of single cases, without what came before each.
-const SAMPLES: [(&[&str], &str, &str); 6] = [
+const SAMPLES: [Row; 6] = [
     (
         &["TIME", "SOFTIRQ", "LAT(us)"],
         "the output of bcc's softirqslower, which has no cause of a latency",

@@ -40,11 +40,11 @@ pub(super) fn by_header(assembler: &mut Assembler<'_>, trace: &LatencyTrace, lin
         .stats
         .get(task.tid)
         .is_some_and(|stats| stats.worst.iter().any(|kept| kept.activation.latency().is_some_and(is_all)));
-    let left_out = last.is_none() && assembler.scope().is_some();
+    let other_cpu = last.is_none();
+    let left_out = other_cpu && assembler.scope().is_some();
     if seen || left_out || trace.latency <= Ns::ZERO {
         return;
     }
-    let other_cpu = last.is_none();
     let last = last.map(|line| line.at);
     let switched = lines.switched_to.get(&task.tid).copied().filter(|_| !goes_on);
     // Where only one of the two lines is there, the tracer's length gives the other.

@@ -168,18 +168,27 @@ fn advice_knows_a_kernel_that_is_realtime_already() {
     assert!(with(None).contains("unless this is one"));
 }
 
+/// The section of a thread with interrupts off, of which the tracer printed more lines than there are.
+fn section_of_excerpt(
+    (length, comm, tid): (i64, &str, i32),
+    printed: u64,
+    lines: &[(i64, &str)],
+) -> CriticalSection {
+    let mut info = latency_trace(LatencyTracer::Irqsoff, length, comm, tid, 0);
+    info.latency.as_mut().expect("of a tracer").entries = Some(printed);
+    let events = lines.iter().map(|&(ns, name)| event(ns, tid, "d", function(name))).collect();
+    section_of(info, events).1
+}
+
 #[test]
 fn of_an_excerpt_the_functions_times_are_not_known() {
-    let mut info = latency_trace(LatencyTracer::Irqsoff, 71_000, "bash", 2042, 0);
-    info.latency.as_mut().expect("of a tracer").entries = Some(168);
     let lines = [
         (0, "_raw_spin_lock_irqsave"),
         (4_000, "ata_build_rw_tf"),
         (67_000, "delay_tsc"),
         (71_000, "irqrestore"),
     ];
-    let events = lines.map(|(ns, name)| event(ns, 2042, "d", function(name))).to_vec();
-    let (_, section) = section_of(info, events);
+    let section = section_of_excerpt((71_000, "bash", 2042), 168, &lines);
     assert_eq!(
         (section.times, section.unexplained, section.confidence),
         (FunctionTimes::None, Ns(71_000), Confidence::Low)
@@ -196,11 +205,9 @@ fn of_an_excerpt_the_functions_times_are_not_known() {
     assert!(!evidence.iter().any(|seen| seen.what.contains("by the mark")), "{evidence:#?}");
 }
 
-/// Where one line of six is missing, the longest time without one is told; it is no cause.
+/// Where one line of six is missing, the longest time without one is reported; it is no cause.
 #[test]
-fn of_an_excerpt_that_is_nearly_whole_the_longest_time_without_a_line_is_told() {
-    let mut info = latency_trace(LatencyTracer::Irqsoff, 34_380_000, "<idle>", 0, 0);
-    info.latency.as_mut().expect("of a tracer").entries = Some(6);
+fn of_an_excerpt_that_is_nearly_whole_the_longest_time_without_a_line_is_reported() {
     let lines = [
         (4_285_000, "trace_hardirqs_off_thunk"),
         (34_373_000, "smp_reschedule_interrupt"),
@@ -208,8 +215,7 @@ fn of_an_excerpt_that_is_nearly_whole_the_longest_time_without_a_line_is_told() 
         (34_380_000, "trace_hardirqs_on_thunk"),
         (34_384_000, "trace_hardirqs_on_caller"),
     ];
-    let events = lines.map(|(ns, name)| event(ns, 0, "d", function(name))).to_vec();
-    let (_, section) = section_of(info, events);
+    let section = section_of_excerpt((34_380_000, "<idle>", 0), 6, &lines);
     assert!(
         section.why.contains(
             "no line for 30.09 ms of it, between trace_hardirqs_off_thunk and smp_reschedule_interrupt"
