@@ -115,15 +115,14 @@ impl PythonReader {
         });
         let in_registers = registers.known().map(|(which, word)| (Slot::Register(which), word));
         let site = Site { file: region.file, address: frame.address.wrapping_sub(region.bias) };
-        let is_worth_a_look = self.calls.begin(site);
+        self.calls.begin(site);
         let candidates: Vec<(Slot, Instruction)> = on_stack
             .chain(in_registers)
-            .filter(|&(slot, word)| is_worth_a_look(slot) && !stack.contains(word))
+            .filter(|&(slot, word)| self.calls.is_worth_a_look(site, slot) && !stack.contains(word))
             .filter_map(|(slot, word)| {
                 Some((slot, reader.instruction(word, time, code_type, interpreter.layout)?))
             })
             .collect();
-        drop(is_worth_a_look);
         (!candidates.is_empty()).then(|| self.calls.add(site, candidates))
     }
 }

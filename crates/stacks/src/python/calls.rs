@@ -62,13 +62,14 @@ const ENOUGH: u64 = 50;
 const ALWAYS: (u64, u64) = (49, 50);
 
 impl Calls {
-    /// Begins a frame of a site: whether a slot of it is worth a look.
-    pub(super) fn begin(&mut self, site: Site) -> impl Fn(Slot) -> bool {
-        let frames = self.frames.entry(site).or_default();
-        *frames += 1;
-        let is_new = *frames <= ENOUGH;
-        let hits = &self.hits;
-        move |slot| is_new || hits.contains_key(&(site, slot))
+    /// Begins a frame of a site.
+    pub(super) fn begin(&mut self, site: Site) {
+        *self.frames.entry(site).or_default() += 1;
+    }
+
+    /// Whether a slot of the frame that was begun is worth a look.
+    pub(super) fn is_worth_a_look(&self, site: Site, slot: Slot) -> bool {
+        self.frames.get(&site).is_none_or(|&frames| frames <= ENOUGH) || self.hits.contains_key(&(site, slot))
     }
 
     pub(super) fn add(&mut self, site: Site, candidates: Vec<(Slot, Instruction)>) -> CallId {
@@ -219,11 +220,13 @@ mod tests {
     fn a_slot_without_instructions_is_looked_at_for_some_time() {
         let mut all = Calls::default();
         for _ in 0..ENOUGH {
-            assert!(all.begin(SITE)(STALE));
+            all.begin(SITE);
+            assert!(all.is_worth_a_look(SITE, STALE));
             all.add(SITE, vec![(LIVE, at("step", 8))]);
         }
-        assert!(all.begin(SITE)(LIVE) && !all.begin(SITE)(STALE));
-        assert!(all.begin(Site { address: 0x80, ..SITE })(STALE));
+        all.begin(SITE);
+        assert!(all.is_worth_a_look(SITE, LIVE) && !all.is_worth_a_look(SITE, STALE));
+        assert!(all.is_worth_a_look(Site { address: 0x80, ..SITE }, STALE));
     }
 
     #[test]
