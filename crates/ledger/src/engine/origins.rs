@@ -27,8 +27,10 @@ impl Engine<'_> {
     pub(super) fn interrupt_that_wakes(&self, event: &Event, comm: Comm) -> Option<(Running, Ns)> {
         let on_top = self.interrupt_on(event.cpu);
         let handled = || {
-            let (irq, _) = irq_of_thread(comm.as_str())
-                .filter(|_| event.context.flags.contains(ContextFlags::HARDIRQ))?;
+            if !event.context.flags.contains(ContextFlags::HARDIRQ) {
+                return None;
+            }
+            let (irq, _) = irq_of_thread(comm.as_str())?;
             let (id, since) = self.timeline.origins.last_handled(event.cpu)?;
             (self.timeline.irqs.get(id).0 == Some(irq)).then_some((Running::Irq(id), since))
         };
@@ -81,7 +83,7 @@ impl Engine<'_> {
         if let Some(work) = origins.work_of(tid) {
             return Some(Origin { carrier: Some(tid), done_on: on, ..work });
         }
-        let thread = self.timeline.threads.get(tid)?;
+        let thread = self.timeline.threads.get(tid).filter(|thread| thread.is_housekeeping())?;
         let (comm, open) = (thread.comm(), thread.open.as_ref()?);
         if polls_network(comm.as_str()) {
             // What a later poll finds may have come since the poll before it.
