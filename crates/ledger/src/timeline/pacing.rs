@@ -3,7 +3,9 @@
 //! The kind of call does not show. Python's `time.sleep` sleeps until an instant that it has just computed from now, and
 //! so drifts; jackd's dummy driver sleeps for a while that it has shortened by its lateness, and does not. The expiries
 //! show: with the response `r` from one expiry to the next call, and the distance `d` from that call to its expiry,
-//! a thread that drifts leaves `d` as it is where `r` changes, and one that keeps its period changes `d` by `-r`.
+//! a thread that drifts leaves `d` as it is where `r` changes, and one that keeps its period changes `d` by `-r`. Where the
+//! call takes whole milliseconds (epoll_wait(2), as asyncio uses it), `d` stays as it is for some periods, and then one
+//! is shorter by the sum of their `r`.
 
 use super::sleeps::Wait;
 use std::collections::VecDeque;
@@ -24,6 +26,10 @@ const ENOUGH_ROWS: u32 = 16;
 /// The variance of a row's length over that of as many independent periods: 1 where errors add up, 1/8 where each is
 /// made up for in the next period.
 const MADE_UP_FOR: f64 = 0.35;
+/// So many shorter sleeps make up for the periods between them.
+const ENOUGH_SHORTER: u32 = 3;
+/// What one of them is shorter by, as a share of the responses since the one before.
+const ABOUT_ALL: std::ops::RangeInclusive<f64> = 0.6..=1.5;
 /// So many periods show how a thread spends them.
 const ENOUGH_PERIODS: u32 = 3;
 /// In more waits than so many for each period, a thread waits for a reader as others do for their next period.
@@ -53,6 +59,15 @@ pub(crate) struct Pacing {
     kept: u32,
     /// Those that changed the distance by as much the other way.
     made_up_for: u32,
+    /// A change that left the distance as it was, in the last sleep.
+    pending: Option<Ns>,
+    /// The distance that two sleeps in a row had.
+    usual: Option<Ns>,
+    /// The sleeps that were shorter than that, and those that were so by the responses since the one before.
+    shorter: u32,
+    settled: u32,
+    /// Those responses; `None` where a sleep ended before its expiry, as by a packet.
+    owed: Option<Ns>,
     steps: Variance,
     rows: Variance,
 }
@@ -92,16 +107,41 @@ impl Pacing {
     fn compare(&mut self, last: &Sleep, next: &Sleep) {
         self.compared += 1;
         let shortened = last.distance - next.distance;
-        self.same_distance += u32::from(size(shortened) <= SAME_DISTANCE);
+        self.owed = self
+            .owed
+            .zip(next.response.filter(|&response| response > Ns::ZERO))
+            .map(|(owed, more)| owed + more);
+        match self.usual {
+            _ if size(shortened) <= SAME_DISTANCE => {
+                self.same_distance += 1;
+                self.usual = Some(next.distance);
+            }
+            Some(usual) if usual - next.distance > SAME_DISTANCE => {
+                let by = (usual - next.distance).0 as f64;
+                self.shorter += 1;
+                self.settled +=
+                    u32::from(self.owed.is_some_and(|owed| ABOUT_ALL.contains(&(by / owed.0 as f64))));
+                self.owed = Some(Ns::ZERO);
+            }
+            _ => {}
+        }
         if let (Some(before), Some(step)) = (last.step, next.step) {
             self.same_step += u32::from(size(step - before) <= SAME_STEP);
         }
         let (Some(before), Some(response)) = (last.response, next.response) else { return };
         let longer = response - before;
-        let near = |a: Ns, b: Ns| size(a - b) <= Ns(size(longer).0 / 4).max(SAME_STEP);
+        let changes_by = |by: Ns, change: Ns| size(shortened - by) <= Ns(size(change).0 / 4).max(SAME_STEP);
+        // jackd measures when it woke, and shortens the sleep after the next one.
+        if self.pending.take().is_some_and(|pending| changes_by(pending, pending)) {
+            self.kept -= 1;
+            self.made_up_for += 1;
+        }
         if size(longer) >= NOTABLE_CHANGE {
-            self.kept += u32::from(near(shortened, Ns::ZERO));
-            self.made_up_for += u32::from(near(shortened, longer));
+            if changes_by(Ns::ZERO, longer) {
+                self.kept += 1;
+                self.pending = Some(longer);
+            }
+            self.made_up_for += u32::from(changes_by(longer, longer));
         }
         if size(longer) > SAME_DISTANCE {
             self.row.clear();
@@ -143,9 +183,12 @@ impl Pacing {
         if self.compared >= 10 && self.same_step * 2 > self.compared {
             return Some(false);
         }
+        if self.makes_up_now_and_then() {
+            return Some(false);
+        }
+        let periodic = self.same_distance * 5 >= self.compared * 4;
         let told = self.kept + self.made_up_for;
         if told >= ENOUGH_CHANGES {
-            let periodic = self.same_distance * 5 >= self.compared * 4;
             match f64::from(self.kept) / f64::from(told) {
                 share if share > 0.8 && periodic => return Some(true),
                 share if share < 0.5 => return Some(false),
@@ -159,7 +202,15 @@ impl Pacing {
             }
         }
         let calls = self.relative_calls + self.absolute_calls;
-        (calls >= ENOUGH_CALLS).then_some(self.relative_calls > 4 * self.absolute_calls)
+        let relative = self.relative_calls > 4 * self.absolute_calls;
+        (calls >= ENOUGH_CALLS && (periodic || !relative)).then_some(relative)
+    }
+
+    /// True where most sleeps are as long as usual, and most of the others shorter by as much as the responses between them.
+    fn makes_up_now_and_then(&self) -> bool {
+        self.same_distance * 2 > self.compared
+            && self.settled >= ENOUGH_SHORTER
+            && self.settled * 2 > self.shorter
     }
 }
 
@@ -240,6 +291,16 @@ mod tests {
     }
 
     #[test]
+    fn what_is_made_up_for_one_sleep_later_is_no_drift() {
+        let usual = 45_000;
+        let response = |n: i64| if n % 3 == 0 { usual + 11_000 } else { usual } + jitter(n) / 3;
+        let late = |n: i64| response(n) - usual;
+        let mut jackd = pacing(response, |n, now, _| now + PERIOD - usual - late(n - 1));
+        jackd.relative_calls = 40;
+        assert_eq!(jackd.drifts(), Some(false));
+    }
+
+    #[test]
     fn calls_tell_where_the_response_never_changes() {
         let mut pacing = pacing(|_| 24_000, |n, now, _| now + PERIOD + (n * n * 7919) % 4_000);
         assert_eq!(pacing.drifts(), None);
@@ -249,8 +310,29 @@ mod tests {
 
     #[test]
     fn sleeps_of_all_lengths_are_no_period() {
-        let erratic = pacing(varied, |n, now, _| now + PERIOD + (n * n * 31) % 9 * 1_000_000);
+        let mut erratic = pacing(varied, |n, now, _| now + PERIOD + (n * n * 31) % 9 * 1_000_000);
         assert_eq!(erratic.drifts(), None);
+        erratic.relative_calls = 40;
+        assert_eq!(erratic.drifts(), None);
+    }
+
+    /// asyncio: for whole milliseconds, until the next one after an instant that moves by a constant.
+    #[test]
+    fn whole_milliseconds_are_made_up_for_now_and_then() {
+        const MS: i64 = 1_000_000;
+        let asyncio = |response: fn(i64) -> i64| {
+            let mut asyncio = pacing(response, |n, now, _| {
+                let rest = (n + 1) * PERIOD - now;
+                now + (rest + MS - 1) / MS * MS + jitter(n)
+            });
+            asyncio.relative_calls = 40;
+            asyncio.drifts()
+        };
+        assert_eq!(asyncio(|n| 130_000 + jitter(n)), Some(false));
+        // Once a packet comes first.
+        assert_eq!(asyncio(|n| if n == 12 { -3_000_000 } else { 160_000 + jitter(n) }), Some(false));
+        // Nearly every second sleep is shorter.
+        assert_ne!(asyncio(|n| 400_000 + 20 * jitter(n)), Some(true));
     }
 
     #[test]
