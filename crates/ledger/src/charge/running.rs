@@ -81,6 +81,10 @@ impl Charger<'_> {
         );
         for &(begin, end) in slow_sleeps.iter().filter(|mark| mark.0 < to && mark.1 > from) {
             let charge = match self.timeline.hypervisor {
+                // Switches were lost, and it slept.
+                _ if self.timeline.losses.any_between(Some(cpu), begin, end) => {
+                    Charge::to(Cause::TraceLoss, None, Confidence::High)
+                }
                 Some(true) => Charge::to(Cause::Stolen, None, Confidence::Medium),
                 _ => Charge::to(Cause::OwnWork, None, self.unobserved()),
             };

@@ -1,8 +1,8 @@
 //! What was not seen: lost events, a trace that begins or ends in the middle, a switch that was not recorded.
 
-use super::support::{IDLE, MS, Scene, Thread, assert_blames, assert_charges, fair, rt};
+use super::support::{IDLE, MS, Scene, Thread, assert_blames, assert_charges, fair, rt, sys};
 use whylate_base::{Confidence, Ns, Severity};
-use whylate_events::{ContextFlags, Damage};
+use whylate_events::{ContextFlags, Damage, Fact};
 use whylate_ledger::{Cause, Trigger};
 
 const VICTIM: Thread = rt("victim", 10, 80);
@@ -45,6 +45,31 @@ fn lost_page_faults_are_no_work_of_the_threads_own() {
     );
     assert_blames(explained.only(), Cause::TraceLoss, None);
     assert_blames(scene(false).only(), Cause::OwnWork, None);
+}
+
+#[test]
+fn a_sleep_whose_switches_were_lost_is_no_stolen_time() {
+    let sleeping = |lost: bool| {
+        let scene = Scene::new().cpu(1).at(0).sign(ContextFlags::default()).fact(Fact::Hypervisor(true));
+        let scene = scene.at(10).unseen_switch_to(VICTIM).call(sys::CLOCK_NANOSLEEP, sys::UNTIL);
+        let scene = scene.at(15).sleep(IDLE).at(100).timer_wakes(VICTIM).at(105).run(VICTIM);
+        let scene = scene.at(108).ret(sys::CLOCK_NANOSLEEP).at(200).call(sys::CLOCK_NANOSLEEP, sys::UNTIL);
+        let scene = scene.at(3_200).ret(sys::CLOCK_NANOSLEEP).at(3_210);
+        let scene = if lost { scene.lose_switches(190) } else { scene };
+        let scene = scene.call(sys::CLOCK_NANOSLEEP, sys::UNTIL).at(3_300).sleep(IDLE);
+        let explained = scene.explain("victim");
+        let charged = |cause| {
+            explained
+                .0
+                .activations
+                .iter()
+                .flat_map(|activation| &activation.ledger)
+                .any(|segment| segment.cause == cause)
+        };
+        (charged(Cause::Stolen), charged(Cause::TraceLoss))
+    };
+    assert_eq!(sleeping(false), (true, false));
+    assert_eq!(sleeping(true), (false, true));
 }
 
 #[test]
