@@ -88,9 +88,8 @@ fn candidates<'a>(case: &Case, explanation: &'a Explanation) -> Vec<&'a Activati
         (*first, *last) = ((*first).min(activation.due), (*last).max(activation.due));
     }
     let inner = |activation: &&Activation| {
-        edges
-            .get(&activation.tid)
-            .is_some_and(|(first, last)| activation.due > *first && activation.due < *last)
+        let is_inner = |(first, last): &(Ns, Ns)| activation.due > *first && activation.due < *last;
+        !activation.starts_program && edges.get(&activation.tid).is_some_and(is_inner)
     };
     let all = explanation.activations.iter().filter(|activation| is_judged(case, activation));
     let mut candidates: Vec<&Activation> = all.filter(|activation| case.edges || inner(activation)).collect();

@@ -13,7 +13,9 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
     let mut cases: BTreeMap<(Tid, Tid), Case<'_>> = BTreeMap::new();
     let inverted = subject.worst.iter().filter(|activation| {
         // Whether it was a lock at all may be doubtful.
-        activation.verdict.cause == Cause::LockInversion && activation.verdict.confidence > Confidence::Low
+        activation.verdict.cause == Cause::LockInversion
+            && activation.verdict.confidence > Confidence::Low
+            && !activation.starts_program
     });
     for activation in inverted {
         let verdict = &activation.verdict;
