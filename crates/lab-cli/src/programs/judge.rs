@@ -7,7 +7,7 @@ use super::{Case, Fault, Victims};
 use crate::judge::{Grade, JobRuling, Judgement, NEUTRAL, Named, Ruling, culprit_name, named};
 use crate::label::Label;
 use std::collections::{BTreeSet, HashMap};
-use whylate_base::{Confidence, Ns, Severity, Tid};
+use whylate_base::{Confidence, Finding, Ns, Severity, Tid};
 use whylate_ledger::{Activation, Cause, Explanation, Options, Select};
 
 /// So many late activations are judged, the worst ones.
@@ -49,11 +49,7 @@ pub(super) fn judge(case: &Case, kernel: &str, explanation: &Explanation, host_n
     let found = |fault: &&Fault| {
         let is_late = |activation: &&&Activation| activation.response() >= case.late();
         all.iter().filter(is_late).any(|activation| rule(fault, activation) == Ruling::Right)
-            || (fault.culprits.is_empty()
-                && explanation
-                    .findings
-                    .iter()
-                    .any(|finding| fault.causes.iter().any(|code| code == finding.code)))
+            || explanation.findings.iter().any(|finding| is_of(fault, finding))
     };
     let missing = faults.iter().filter(|fault| !found(fault)).map(|fault| fault.causes.join(" or "));
     let mut judgement = Judgement {
@@ -137,6 +133,16 @@ fn rule(fault: &Fault, activation: &Activation) -> Ruling {
     }
 }
 
+/// True of a finding with a cause of the fault, which begins with one of its culprits.
+fn is_of(fault: &Fault, finding: &Finding) -> bool {
+    let begins_with = |culprit: &String| {
+        let name = culprit.strip_prefix("thread:").unwrap_or(culprit);
+        finding.title.strip_prefix(name).is_some_and(|rest| rest.starts_with(':'))
+    };
+    fault.causes.iter().any(|code| code == finding.code)
+        && (fault.culprits.is_empty() || fault.culprits.iter().any(begins_with))
+}
+
 /// True where a cause is named with more than low confidence.
 fn is_accusation(activation: &Activation) -> bool {
     activation.verdict.cause.accuses() && activation.verdict.confidence > Confidence::Low
@@ -156,10 +162,16 @@ fn false_findings(
             || NEUTRAL.contains(&code)
             || (host_noise && code == Cause::Stolen.code())
     };
-    let is_false = |finding: &&whylate_base::Finding| {
-        // In a run with a fault, what a culprit's finding sums up are the verdicts, which are judged already.
-        let judged =
-            !case.is_healthy() && Cause::from_code(finding.code).is_some_and(Cause::has_culprit_finding);
+    let of_verdict = |code: &str| {
+        let is_verdict = |activation: &Activation| activation.verdict.cause.code() == code;
+        explanation.activations.iter().any(is_verdict)
+    };
+    let is_false = |finding: &&Finding| {
+        // In a run with a fault, what a culprit's finding sums up are verdicts, which are judged already, or else it is of
+        // a second culprit.
+        let judged = !case.is_healthy()
+            && Cause::from_code(finding.code).is_some_and(Cause::has_culprit_finding)
+            && of_verdict(finding.code);
         let grave = finding.severity >= Severity::Warning;
         is_in(&case.not, finding.code) || (grave && !judged && !allowed(finding.code))
     };

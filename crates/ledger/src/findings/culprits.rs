@@ -1,41 +1,81 @@
-//! What made threads late: the culprits of the worst activations' verdicts, each summed over the whole trace.
+//! What made threads late: the culprits of the worst activations, each summed over the whole trace. Those are the culprits
+//! of their verdicts, and others that had a notable share: of two faults in the same activations, one has the verdicts.
 //! A small delay that makes no thread late is no finding.
 
 use super::subject::Subject;
 use crate::causes::Cause;
+use crate::causes::advised::Advised;
+use crate::causes::info::Usual;
 use crate::charge::notes::{VerdictNote, is_boosted};
-use crate::model::{Activation, Culprit, IrqKind, Trigger, Verdict};
+use crate::model::{Activation, Culprit, IrqKind, Segment, Trigger, Verdict};
+use crate::stats;
 use std::cmp::Reverse;
 use std::collections::HashMap;
-use whylate_base::{Confidence, Evidence, Finding, Ns, Severity, Tid};
+use whylate_base::{AdvisedFix, Confidence, Evidence, Finding, Ns, Severity, Tid};
 
 /// A timer interrupt of the CPU's own takes some microseconds, tens on a slow machine.
 const LONG_TIMER_INTERRUPT: Ns = Ns::from_us(200);
 /// A delay below this, and below one part in so many of the period, leaves nearly all of the period as it was.
 const MINOR: Ns = Ns::from_us(200);
+/// The same of a SCHED_OTHER thread, whose turn itself comes after some milliseconds where others run
+/// (`base_slice_ns`, `kernel/sched/fair.c`).
+const MINOR_FAIR: Ns = Ns::from_ms(1);
 const MINOR_OF_PERIOD: i64 = 50;
+/// A second culprit had at least so large a part of the response.
+const NOTABLE_PART: i64 = 5;
 /// So many activations of a thread show how often it has one.
 const MANY: i64 = 20;
 /// A longer list is not read.
 const MAX_FINDINGS: usize = 8;
 
+/// What a culprit took of an activation.
+struct Delay<'a> {
+    activation: &'a Activation,
+    charged: Ns,
+    /// The verdict on the activation is another one.
+    is_second: bool,
+}
+
 pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
-    let mut culprits: HashMap<(Cause, Culprit), Vec<&Activation>> = HashMap::new();
+    let mut culprits: HashMap<(Cause, Culprit), Vec<Delay<'_>>> = HashMap::new();
     for activation in subject.worst {
         let verdict = &activation.verdict;
         // Every other thread of its CPU delays a thread that never sleeps, or that starts a program.
-        let sure = verdict.confidence > Confidence::Low
-            && activation.trigger != Trigger::TraceStart
-            && !activation.starts_program;
-        if let (true, true, Some(by)) = (accusable(verdict), sure, verdict.by) {
-            culprits.entry((verdict.cause, by)).or_default().push(activation);
+        if activation.trigger == Trigger::TraceStart || activation.starts_program {
+            continue;
+        }
+        if let (true, true, Some(by)) = (accusable(verdict), verdict.confidence > Confidence::Low, verdict.by)
+        {
+            let delay = Delay { activation, charged: verdict.charged, is_second: false };
+            culprits.entry((verdict.cause, by)).or_default().push(delay);
+        }
+        for (key, charged) in seconds(activation) {
+            culprits.entry(key).or_default().push(Delay { activation, charged, is_second: true });
         }
     }
     let mut culprits: Vec<_> = culprits.into_iter().collect();
-    let most = |late: &[&Activation]| late.iter().map(|activation| activation.verdict.charged).max();
+    let most = |late: &[Delay<'_>]| late.iter().map(|delay| delay.charged).max();
     culprits.sort_by_key(|((cause, by), late)| (Reverse(most(late)), *cause, by.to_string()));
     culprits.truncate(MAX_FINDINGS);
-    culprits.into_iter().map(|((cause, by), late)| finding(subject, cause, by, &late)).collect()
+    culprits.into_iter().map(|((cause, by), late)| finding(subject, cause, by, late)).collect()
+}
+
+/// What other threads took of an activation beside what its verdict accuses, surely and in a notable part.
+fn seconds(activation: &Activation) -> impl Iterator<Item = ((Cause, Culprit), Ns)> {
+    let verdict = &activation.verdict;
+    let is_second = move |&((cause, by), charged): &stats::Charged| {
+        let of_group = |segment: &&Segment| (segment.cause, segment.by) == (cause, by);
+        (cause, by) != (verdict.cause, verdict.by)
+            && verdict.cause.accuses()
+            && !verdict.cause.accuses_late_thread()
+            && cause.has_culprit_finding()
+            && cause.info().details.usual == Usual::Nothing
+            && charged >= MINOR
+            && charged.0.saturating_mul(NOTABLE_PART) >= activation.response().0
+            && activation.ledger.iter().filter(of_group).all(|segment| segment.confidence > Confidence::Low)
+    };
+    let groups = stats::charged(&activation.ledger).into_iter().filter(is_second).collect::<Vec<_>>();
+    groups.into_iter().filter_map(|((cause, by), charged)| Some(((cause, by?), charged)))
 }
 
 fn accusable(verdict: &Verdict) -> bool {
@@ -48,16 +88,15 @@ fn accusable(verdict: &Verdict) -> bool {
     }
 }
 
-fn finding(subject: &Subject<'_>, cause: Cause, by: Culprit, late: &[&Activation]) -> Finding {
-    let mut worst: Vec<&Activation> = late.to_vec();
-    worst.sort_by_key(|activation| Reverse(activation.verdict.charged));
-    let most = worst.first().map_or(Ns::ZERO, |activation| activation.verdict.charged);
-    let mut victims: Vec<Tid> = worst.iter().map(|activation| activation.tid).collect();
+fn finding(subject: &Subject<'_>, cause: Cause, by: Culprit, mut worst: Vec<Delay<'_>>) -> Finding {
+    worst.sort_by_key(|delay| Reverse(delay.charged));
+    let most = worst.first().map_or(Ns::ZERO, |delay| delay.charged);
+    let mut victims: Vec<Tid> = worst.iter().map(|delay| delay.activation.tid).collect();
     victims.dedup();
     victims.sort();
     victims.dedup();
-    let first = worst.first().map(|activation| {
-        let Activation { tid, comm, priority, .. } = **activation;
+    let first = worst.first().map(|delay| {
+        let Activation { tid, comm, priority, .. } = *delay.activation;
         Culprit::Task { tid, comm, priority }.to_string()
     });
     let first = first.unwrap_or_default();
@@ -65,7 +104,7 @@ fn finding(subject: &Subject<'_>, cause: Cause, by: Culprit, late: &[&Activation
         1 => first.clone(),
         n => format!("{first} and {} more", n - 1),
     };
-    let inherited = worst.first().is_some_and(|activation| is_boosted(subject.notes(activation), &by));
+    let inherited = worst.first().is_some_and(|delay| is_boosted(subject.notes(delay.activation), &by));
     let reason = match cause.info().details.culprit_finding {
         Some(_) if cause == Cause::HigherPriorityTask && inherited => "higher priority, inherited by a lock",
         reason => reason.unwrap_or(cause.code()),
@@ -74,6 +113,7 @@ fn finding(subject: &Subject<'_>, cause: Cause, by: Culprit, late: &[&Activation
         subject.timeline.threads.get(*tid).is_some_and(|thread| subject.looks_after_others(thread))
     };
     let costs = victims.iter().filter_map(|&tid| subject.stats.get(tid)?.costs.get(&(cause, Some(by))));
+    let late_by = most;
     let (mut times, mut total, mut most) = (0, Ns::ZERO, most);
     for cost in costs {
         times += cost.activations;
@@ -81,12 +121,12 @@ fn finding(subject: &Subject<'_>, cause: Cause, by: Culprit, late: &[&Activation
         // It may have delayed one for longer in which another cause took even more time.
         most = most.max(cost.most);
     }
-    let matters = |tid: &Tid| !look_after_others(tid) && !is_minor(subject, *tid, most);
+    let matters = |tid: &Tid| !look_after_others(tid) && !is_minor(subject, *tid, late_by);
     let missed = subject
         .options
         .deadline
-        .is_some_and(|deadline| worst.iter().any(|activation| activation.response() > deadline));
-    let called = worst.iter().all(|activation| is_called(subject, activation, &by));
+        .is_some_and(|deadline| worst.iter().any(|delay| delay.activation.response() > deadline));
+    let called = worst.iter().all(|delay| is_called(subject, delay.activation, &by));
     let severity = match missed || (!called && victims.iter().any(matters)) {
         true => Severity::Warning,
         false => Severity::Info,
@@ -107,13 +147,26 @@ fn finding(subject: &Subject<'_>, cause: Cause, by: Culprit, late: &[&Activation
         evidence: worst
             .iter()
             .take(3)
-            .map(|activation| {
-                let what = format!("{} was due, and late by {}", activation.comm, activation.verdict.charged);
+            .map(|&Delay { activation, charged, .. }| {
+                let what = format!("{} was due, and late by {charged}", activation.comm);
                 Evidence::at(activation.due, activation.cpu, what)
             })
             .chain(request)
             .collect(),
-        fix: worst.first().map(|activation| activation.verdict.fix.clone()).unwrap_or_default(),
+        fix: worst.first().map(|delay| fix(cause, &by, delay)).unwrap_or_default(),
+    }
+}
+
+fn fix(cause: Cause, by: &Culprit, delay: &Delay<'_>) -> Vec<AdvisedFix> {
+    let Activation { tid, comm, priority, cpu, ref verdict, .. } = *delay.activation;
+    match delay.is_second {
+        false => verdict.fix.clone(),
+        true => cause.advice(&Advised {
+            priority: Some(priority),
+            late: Some((tid, comm)),
+            charged: delay.charged,
+            ..Advised::about(Some(by), Some(cpu))
+        }),
     }
 }
 
@@ -132,10 +185,14 @@ fn mean_distance(subject: &Subject<'_>, tid: Tid) -> Option<Ns> {
 }
 
 /// True of a delay that is small, and small beside the period of the thread: that of its own timer, or the mean time from
-/// one activation to the next.
+/// one activation to the next. The turn of a SCHED_OTHER thread itself takes longer.
 fn is_minor(subject: &Subject<'_>, victim: Tid, delay: Ns) -> bool {
     let thread = subject.timeline.threads.get(victim);
     let own = thread.and_then(|thread| thread.pacing.mean_period());
     let period = own.or_else(|| mean_distance(subject, victim));
+    let is_fair = thread.is_some_and(|thread| !subject.usual(thread).priority.is_realtime());
+    if is_fair && delay < MINOR_FAIR {
+        return true;
+    }
     delay < MINOR && period.is_some_and(|period| delay.0.saturating_mul(MINOR_OF_PERIOD) < period.0)
 }

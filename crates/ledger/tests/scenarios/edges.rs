@@ -288,3 +288,36 @@ fn a_verdict_on_the_latency_looks_no_further_than_the_first_run() {
     assert_blames(&latency, Cause::HigherPriorityTask, Some(before));
     assert_eq!((latency.verdict.charged, latency.verdict.share), (Ns::from_us(100), 1.0));
 }
+
+#[test]
+fn what_a_thread_waited_for_before_it_was_real_time_is_not_its_worst_news() {
+    let (other, before) = (fair("other", 20), fair("victim", 10));
+    let scene = Scene::new().cpu(1).at(0).run(other).at(10).wake(before, 1).at(9_000).run(before);
+    let scene = scene.at(9_050).run(other).at(9_060).run(VICTIM).at(9_100).sleep(IDLE);
+    let explained = (1..=6)
+        .fold(scene, |scene, n| {
+            let due = n * 10 * MS;
+            scene.at(due).timer_wakes(VICTIM).at(due + 5).run(VICTIM).at(due + 100 + n).sleep(IDLE)
+        })
+        .explain("victim");
+    let last = explained.0.activations.last().expect("activations");
+    assert!(last.starts_program && last.response() == Ns::from_us(9_090), "{last:?}");
+    assert_eq!(explained.0.tasks[0].response.map(|spread| spread.max), Some(Ns::from_us(106)));
+}
+
+#[test]
+fn of_two_culprits_in_one_activation_both_are_findings() {
+    let (first, second) = (rt("first", 20, 90), rt("second", 21, 90));
+    let titles = |ms: i64| {
+        let scene = Scene::new().cpu(1).at(0).run(first).at(10).timer_wakes(VICTIM).wake(second, 1);
+        let scene = scene.at(30 * MS).sleep(second).at((30 + ms) * MS).sleep(VICTIM);
+        let explained = scene.at((30 + ms) * MS + 50).sleep(IDLE).explain("victim");
+        assert_blames(explained.only(), Cause::HigherPriorityTask, Some(first));
+        explained.0.findings.iter().map(|finding| finding.title.clone()).collect::<Vec<_>>()
+    };
+    let both = titles(20);
+    assert_eq!(both.len(), 2, "{both:?}");
+    assert!(both[0].starts_with("first:20 (rt 90) delayed victim:10 (rt 80) by up to 29.99 ms"), "{both:?}");
+    assert!(both[1].starts_with("second:21 (rt 90) delayed victim:10 (rt 80) by up to 20.00 ms"), "{both:?}");
+    assert_eq!(titles(2).len(), 1);
+}

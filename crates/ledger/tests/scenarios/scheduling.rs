@@ -444,12 +444,12 @@ fn an_interrupts_thread_is_named_as_one() {
     assert!(!plain.verdict.why.contains("interrupt"), "{}", plain.verdict.why);
 }
 
-/// A program's thread `victim:10` preempts its main thread `victim:30`, SCHED_OTHER, for 300 us.
+/// A program's thread `victim:10` preempts its main thread `victim:30`, SCHED_OTHER, for 1.3 ms.
 fn preempts_its_main_thread(select: Select) -> Option<Severity> {
     let main = fair("victim", 30);
     let scene = Scene::new().cpu(1).at(0).sign(ContextFlags::default());
     let scene = scene.at(100).timer_wakes(main).at(105).run(main).at(150).timer_wakes(VICTIM);
-    let scene = scene.at(155).run(VICTIM).at(455).sleep(main).at(500).sleep(IDLE);
+    let scene = scene.at(155).run(VICTIM).at(1_455).sleep(main).at(1_500).sleep(IDLE);
     let options = Options { tasks: vec![select], ..Options::default() };
     let explained = scene.explain_with(&options);
     explained.finding("higher-priority-task").map(|finding| finding.severity)
