@@ -25,11 +25,12 @@ pub(super) fn of_idle_exit(timeline: &Timeline) -> Confidence {
 }
 
 impl Charger<'_> {
-    /// How sure it is that a thread kept the CPU of which nothing was seen: on a guest the
-    /// hypervisor may have had it.
+    /// How sure it is that a thread kept the CPU of which nothing was seen: on a guest the hypervisor may have had it, and
+    /// on a machine of which that is not known, where CPUs were shown to stand still.
     pub(super) fn unobserved(&self) -> Confidence {
         match self.timeline.hypervisor {
             Some(true) => Confidence::Low,
+            None if self.timeline.standstills > 0 => Confidence::Low,
             _ => Confidence::Medium,
         }
     }

@@ -272,6 +272,27 @@ fn a_cpu_that_stood_still_may_have_done_so_before_the_timer_was_due() {
 }
 
 #[test]
+fn what_may_be_a_guest_is_in_doubt_once_its_cpus_stood_still() {
+    let confidence = |stood_still: bool| {
+        let tick = 0xffff_8881_0000_2000;
+        let mut scene = Scene::new().cpu(1).at(0).sign(ContextFlags::default());
+        if stood_still {
+            scene = scene.at(1_000).vector("local_timer").callback(7, "tick_nohz_handler", 5);
+            scene = scene.at(4_000).vector_exit("local_timer");
+        }
+        let scene = scene.at(10_050).arm(tick, 12_400).at(10_100).timer_wakes(VICTIM).at(10_105).run(VICTIM);
+        let scene = scene.at(10_110).sign(ContextFlags::default()).at(12_800).vector("local_timer");
+        let scene = scene.fire(tick).fired(tick).vector_exit("local_timer").at(12_990);
+        let scene = scene.call(sys::CLOCK_NANOSLEEP, sys::UNTIL).at(13_000).sleep(IDLE);
+        let verdict = scene.explain("victim").only().verdict.clone();
+        assert_eq!(verdict.cause, Cause::OwnWork);
+        verdict.confidence
+    };
+    assert_eq!(confidence(false), Confidence::Medium);
+    assert_eq!(confidence(true), Confidence::Low);
+}
+
+#[test]
 fn a_thread_in_front_is_in_doubt_as_long_as_no_event_shows_its_cpu() {
     let hog = rt("hog", 20, 90);
     let tick = 0xffff_8881_0000_2000;
