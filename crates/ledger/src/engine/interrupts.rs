@@ -5,6 +5,7 @@ use super::faults::LONGEST_FAULT;
 use super::syscall_table::SyscallTable;
 use crate::model::irq_kind::IrqKind;
 use crate::timeline::activations::WakeCause;
+use crate::timeline::clocks::Reading;
 use crate::timeline::cpus::Frame;
 use crate::timeline::housekeeping::is_kernel_handler;
 use crate::timeline::lengths::Lengths;
@@ -24,6 +25,8 @@ const SAME_CLOCK: Ns = Ns::from_secs(1);
 const FAR_APART: Ns = Ns::from_secs(3600);
 /// An interrupt that began longer ago than this has done other work before it looked at its timers.
 const LONGEST_ENTRY: Ns = Ns::from_us(20);
+/// An interrupt that was shorter until a timer's callback began read the timers' clock just before that.
+const AT_ONCE: Ns = Ns::from_us(100);
 
 /// A handler that does nothing traceable for this long, and for so many times as long as it usually takes in all,
 /// does not have the CPU.
@@ -209,14 +212,20 @@ impl Engine<'_> {
         let Some(cpu) = self.timeline.cpus.get_mut(on) else { return };
         let in_softirq = matches!(cpu.interrupt().map(|frame| frame.running), Some(Running::Softirq(_)));
         // The interrupt reads the timers' clock when it begins, once for all it then finds expired.
-        let began = cpu.hard_interrupt().filter(|_| !in_softirq).map_or(at, |frame| frame.start);
+        let interrupt = cpu.hard_interrupt().filter(|_| !in_softirq);
+        let began = interrupt.map_or(at, |frame| frame.start);
+        let reading = match interrupt {
+            Some(frame) if at - frame.start < AT_ONCE && self.monotonic => Reading::AtSteadily,
+            Some(frame) if at - frame.start < AT_ONCE => Reading::At,
+            _ => Reading::Before,
+        };
         let first_of_interrupt = cpu.timers_read.is_none_or(|(now, _)| now != expiry.now);
         if first_of_interrupt {
             cpu.timers_read_before = cpu.timers_read.replace((expiry.now, at));
         }
         let offset = match (self.monotonic, first_of_interrupt) {
             (true, _) if (at - expiry.now).0.unsigned_abs() < SAME_CLOCK.0.unsigned_abs() => Ns::ZERO,
-            (_, true) => self.timeline.timer_clocks.pair(expiry.now, began.max(at - LONGEST_ENTRY)),
+            (_, true) => self.timeline.timer_clocks.pair(expiry.now, began.max(at - LONGEST_ENTRY), reading),
             (_, false) => self.timeline.timer_clocks.of(expiry.now, at),
         };
         let on_trace_clock = |expires: Ns| (expires + offset).min(at);
