@@ -57,7 +57,7 @@ impl Engine<'_> {
     pub(super) fn taken_for_a_lock(&self, tid: Tid, wait: Wait, waker: Tid) -> Wait {
         let posts = |waker: &Thread| match &waker.syscall {
             Some(call) => {
-                SyscallTable::of_thread(self.syscalls, waker).is_some_and(|table| table.is_futex(call))
+                SyscallTable::of_thread(self.syscalls, waker).is_some_and(|table| table.posts(call))
             }
             None => !waker.syscalls_recorded,
         };

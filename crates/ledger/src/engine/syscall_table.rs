@@ -23,6 +23,10 @@ pub(crate) struct SyscallTable {
     /// Locks of files.
     flock: i64,
     fcntl: [i64; 2],
+    /// semop, semtimedop.
+    semaphores: &'static [i64],
+    /// io_getevents, io_pgetevents.
+    requests: &'static [i64],
     /// Calls that wait for the next period or for input, beyond the sleeps.
     waits: &'static [i64],
     /// write, writev; sendto, sendmsg, sendmmsg; kill, tkill, tgkill, rt_sigqueueinfo.
@@ -46,12 +50,13 @@ static X86_64: SyscallTable = SyscallTable {
     sched_yield: 24,
     flock: 73,
     fcntl: [72, 72],
-    // read, poll, select, pause, recvfrom, recvmsg, accept, msgrcv, semop, wait4, rt_sigsuspend,
+    semaphores: &[65, 220],
+    requests: &[208, 333],
+    // read, poll, select, pause, recvfrom, recvmsg, accept, msgrcv, wait4, rt_sigsuspend,
     // rt_sigtimedwait, epoll_wait, mq_timedreceive, waitid, pselect6, ppoll, epoll_pwait, accept4,
-    // recvmmsg, io_getevents, io_uring_enter, semtimedop, epoll_pwait2, readv, preadv
+    // recvmmsg, io_uring_enter, epoll_pwait2, readv, preadv
     waits: &[
-        0, 7, 23, 34, 45, 47, 43, 70, 65, 61, 130, 128, 232, 243, 247, 270, 271, 281, 288, 299, 208, 426,
-        220, 441, 19, 295,
+        0, 7, 23, 34, 45, 47, 43, 70, 61, 130, 128, 232, 243, 247, 270, 271, 281, 288, 299, 426, 441, 19, 295,
     ],
     writes: &[1, 20],
     sends: &[44, 46, 307],
@@ -72,12 +77,15 @@ static I386: SyscallTable = SyscallTable {
     sched_yield: 158,
     flock: 143,
     fcntl: [55, 221],
+    // An older program asks by ipc, for messages and shared memory as well.
+    semaphores: &[420],
+    requests: &[247, 385, 416],
     // read, waitpid, pause, select, socketcall, wait4, ipc, _newselect, readv, poll, rt_sigtimedwait, rt_sigsuspend,
-    // io_getevents, epoll_wait, mq_timedreceive, waitid, pselect6, ppoll, epoll_pwait, preadv, recvmmsg, accept4,
+    // epoll_wait, mq_timedreceive, waitid, pselect6, ppoll, epoll_pwait, preadv, recvmmsg, accept4,
     // recvfrom, recvmsg, then those with 64-bit times, io_uring_enter, epoll_pwait2
     waits: &[
-        3, 7, 29, 82, 102, 114, 117, 142, 145, 168, 177, 179, 247, 256, 280, 284, 308, 309, 319, 333, 337,
-        364, 371, 372, 413, 414, 417, 419, 420, 421, 426, 441,
+        3, 7, 29, 82, 102, 114, 117, 142, 145, 168, 177, 179, 256, 280, 284, 308, 309, 319, 333, 337, 364,
+        371, 372, 413, 414, 417, 419, 421, 426, 441,
     ],
     writes: &[4, 146],
     sends: &[102, 345, 369, 370],
@@ -98,12 +106,12 @@ static GENERIC: SyscallTable = SyscallTable {
     sched_yield: 124,
     flock: 32,
     fcntl: [25, 25],
-    // read, readv, preadv, pselect6, ppoll, epoll_pwait, rt_sigsuspend, rt_sigtimedwait, msgrcv, semop,
-    // semtimedop, mq_timedreceive, accept, recvfrom, recvmsg, accept4, recvmmsg, wait4, waitid,
-    // io_getevents, io_uring_enter, epoll_pwait2
-    waits: &[
-        63, 65, 69, 72, 73, 22, 133, 137, 188, 193, 192, 183, 202, 207, 212, 242, 243, 260, 95, 4, 426, 441,
-    ],
+    semaphores: &[193, 192],
+    requests: &[4, 292],
+    // read, readv, preadv, pselect6, ppoll, epoll_pwait, rt_sigsuspend, rt_sigtimedwait, msgrcv,
+    // mq_timedreceive, accept, recvfrom, recvmsg, accept4, recvmmsg, wait4, waitid,
+    // io_uring_enter, epoll_pwait2
+    waits: &[63, 65, 69, 72, 73, 22, 133, 137, 188, 183, 202, 207, 212, 242, 243, 260, 95, 426, 441],
     writes: &[64, 66],
     sends: &[206, 211, 269],
     signals: &[129, 130, 131, 138],
@@ -126,12 +134,14 @@ static ARM: SyscallTable = SyscallTable {
     sched_yield: 158,
     flock: 143,
     fcntl: [55, 221],
-    // read, pause, wait4, _newselect, readv, poll, rt_sigtimedwait, rt_sigsuspend, io_getevents, epoll_wait,
-    // mq_timedreceive, waitid, accept, recv, recvfrom, recvmsg, semop, msgrcv, semtimedop, pselect6, ppoll,
+    semaphores: &[298, 312, 420],
+    requests: &[245, 399, 416],
+    // read, pause, wait4, _newselect, readv, poll, rt_sigtimedwait, rt_sigsuspend, epoll_wait,
+    // mq_timedreceive, waitid, accept, recv, recvfrom, recvmsg, msgrcv, pselect6, ppoll,
     // epoll_pwait, preadv, recvmmsg, accept4, then those with 64-bit times, io_uring_enter, epoll_pwait2
     waits: &[
-        3, 29, 114, 142, 145, 168, 177, 179, 245, 252, 277, 280, 285, 291, 292, 297, 298, 302, 312, 335, 336,
-        346, 361, 365, 366, 413, 414, 417, 419, 420, 421, 426, 441,
+        3, 29, 114, 142, 145, 168, 177, 179, 252, 277, 280, 285, 291, 292, 297, 302, 335, 336, 346, 361, 365,
+        366, 413, 414, 417, 419, 421, 426, 441,
     ],
     writes: &[4, 146],
     sends: &[289, 290, 296, 374],
@@ -180,7 +190,8 @@ impl SyscallTable {
     /// not sleep so in a 64-bit one. Nothing else in a recording tells the two apart.
     pub(crate) fn shows_32_bit(&self, call: &Syscall) -> bool {
         let sleeps = |table: &SyscallTable| table.is_sleep(call.nr) || table.futex.contains(&call.nr);
-        let waits = self.waits.contains(&call.nr) || call.nr == self.futex_wait;
+        let calls = [self.waits, self.semaphores, self.requests];
+        let waits = calls.iter().any(|calls| calls.contains(&call.nr)) || call.nr == self.futex_wait;
         !sleeps(self) && !waits && self.of_32_bit.is_some_and(sleeps)
     }
 
@@ -204,13 +215,20 @@ impl SyscallTable {
             Wait::Migration
         } else if state == TaskState::Uninterruptible {
             Wait::Io
-        } else if self.waits.contains(&call.nr) {
+        } else if self.semaphores.contains(&call.nr) {
+            Wait::Semaphore { owner: None }
+        } else if self.waits.contains(&call.nr) || self.awaits_requests(call) {
             Wait::Input
         } else if self.writes.contains(&call.nr) || self.sends.contains(&call.nr) {
             Wait::Output
         } else {
             Wait::Unsure
         }
+    }
+
+    /// True for the calls that wait until requests to devices are done (io_submit(2)).
+    pub(crate) fn awaits_requests(&self, call: &Syscall) -> bool {
+        self.requests.contains(&call.nr)
     }
 
     /// True for the commands of fcntl(2) that wait for another lock of a file: F_SETLKW, F_SETLKW64 and F_OFD_SETLKW.
@@ -239,6 +257,11 @@ impl SyscallTable {
     /// True for the call by which a thread lets another go on.
     pub(crate) fn is_futex(&self, call: &Syscall) -> bool {
         self.futex.contains(&call.nr) || call.nr == FUTEX_WAKE
+    }
+
+    /// True for the calls by which a thread hands on what others wait for as for a semaphore.
+    pub(crate) fn posts(&self, call: &Syscall) -> bool {
+        self.is_futex(call) || self.semaphores.contains(&call.nr)
     }
 
     /// The word on which the call waits for others to wake it.
@@ -371,6 +394,15 @@ mod tests {
         ] {
             let call = Syscall { nr, args: [3, command, 0, 0, 0, 0] };
             assert_eq!(table.wait(&call, TaskState::Interruptible), wait, "{nr} {command}");
+        }
+    }
+
+    #[test]
+    fn a_system_v_semaphore_is_a_semaphore() {
+        for (table, nr) in [(&X86_64, 65), (&X86_64, 220), (&I386, 420), (&ARM64, 193), (&ARM, 298)] {
+            let call = Syscall { nr, args: [3, 0, 1, 0, 0, 0] };
+            assert_eq!(table.wait(&call, TaskState::Interruptible), Wait::Semaphore { owner: None }, "{nr}");
+            assert!(table.posts(&call));
         }
     }
 

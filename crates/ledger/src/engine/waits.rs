@@ -92,6 +92,8 @@ pub(super) fn why_asleep(
         return match table.wait(call, state) {
             // A program whose periods are those in which another one reads waits for the next one here.
             Wait::Output if !(is_in_period(thread) && thread.pacing.writes_in_periods()) => Wait::Input,
+            // What it has asked of a device in its period, it needs in its period.
+            Wait::Input if table.awaits_requests(call) && is_in_period(thread) => Wait::Io,
             wait => wait,
         };
     }

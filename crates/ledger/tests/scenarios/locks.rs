@@ -78,7 +78,11 @@ fn a_futex_without_waiters_is_a_condition_and_ends_the_activation() {
 
 /// Twelve periods of 10 ms; where `waits`, the thread waits for the owner's post in the middle.
 fn periods(waits: impl Fn(i64) -> bool) -> Scene {
-    const SEMAPHORE: [u64; 3] = [0x7f00_0000, 0x189, 0];
+    periods_by(sys::FUTEX, [0x7f00_0000, 0x189, 0], [0x7f00_0000, 0x81, 1], waits)
+}
+
+/// The same with this call, and its arguments to wait and to post.
+fn periods_by(call: i64, to_wait: [u64; 3], to_post: [u64; 3], waits: impl Fn(i64) -> bool) -> Scene {
     let mut scene = Scene::new().cpu(2).at(0).run(OWNER).cpu(1).at(0).sign(ContextFlags::default());
     for n in 0..12 {
         let due = n * 10_000 + 100;
@@ -87,9 +91,9 @@ fn periods(waits: impl Fn(i64) -> bool) -> Scene {
             scene = scene.ret(sys::CLOCK_NANOSLEEP);
         }
         if waits(n) {
-            scene = scene.at(due + 10).call(sys::FUTEX, SEMAPHORE).at(due + 12).sleep(IDLE);
-            scene = scene.cpu(2).at(due + 6_000).call(sys::FUTEX, [0x7f00_0000, 0x81, 1]);
-            scene = scene.wake(VICTIM, 1).ret(sys::FUTEX).cpu(1).at(due + 6_005).run(VICTIM).ret(sys::FUTEX);
+            scene = scene.at(due + 10).call(call, to_wait).at(due + 12).sleep(IDLE);
+            scene = scene.cpu(2).at(due + 6_000).call(call, to_post).wake(VICTIM, 1).ret(call);
+            scene = scene.cpu(1).at(due + 6_005).run(VICTIM).ret(call);
         }
         scene = scene.at(due + 6_050).call(sys::CLOCK_NANOSLEEP, sys::UNTIL).at(due + 6_052).sleep(IDLE);
     }
@@ -98,13 +102,35 @@ fn periods(waits: impl Fn(i64) -> bool) -> Scene {
 
 #[test]
 fn a_semaphore_that_is_seldom_waited_for_is_a_lock() {
-    let explained = periods(|n| n == 8).explain("victim");
-    let waited: Vec<_> =
-        explained.in_order().into_iter().filter(|one| one.due == Ns::from_us(80_100)).collect();
-    let [waited] = waited[..] else { panic!("one activation, late by the wait: {waited:?}") };
-    assert_eq!(charged_to(waited, Cause::LockWait, OWNER), Ns::from_us(5_988));
-    assert_blames(waited, Cause::LockWait, Some(OWNER));
-    assert_eq!(waited.verdict.confidence, Confidence::Medium);
+    let system_v = periods_by(sys::SEMOP, [3, 0x7ffc_0000, 1], [3, 0x7ffc_0010, 1], |n| n == 8);
+    for scene in [periods(|n| n == 8), system_v] {
+        let explained = scene.explain("victim");
+        let waited: Vec<_> =
+            explained.in_order().into_iter().filter(|one| one.due == Ns::from_us(80_100)).collect();
+        let [waited] = waited[..] else { panic!("one activation, late by the wait: {waited:?}") };
+        assert_eq!(charged_to(waited, Cause::LockWait, OWNER), Ns::from_us(5_988));
+        assert_blames(waited, Cause::LockWait, Some(OWNER));
+        assert_eq!(waited.verdict.confidence, Confidence::Medium);
+    }
+}
+
+#[test]
+fn what_a_period_asks_of_a_device_is_part_of_it() {
+    let asks = |in_period: bool| {
+        let scene = Scene::new().cpu(1).at(0).sign(ContextFlags::default()).at(100);
+        let scene = match in_period {
+            true => scene.timer_wakes(VICTIM),
+            false => scene.irq(16, "eth0").wake(VICTIM, 1).irq_exit(16),
+        };
+        let scene = scene.at(110).run(VICTIM).at(150).call(sys::IO_GETEVENTS, [3, 1, 1]);
+        let scene = scene.at(155).sleep(IDLE).at(4_000).irq(24, "nvme0q1").wake(VICTIM, 1);
+        let scene = scene.at(4_005).irq_exit(24).run(VICTIM).ret(sys::IO_GETEVENTS).at(4_050);
+        scene.call(sys::CLOCK_NANOSLEEP, sys::UNTIL).at(4_055).sleep(IDLE).explain("victim")
+    };
+    let explained = asks(true);
+    assert_blames(explained.only(), Cause::BlockIo, None);
+    assert_eq!(explained.only().verdict.charged, Ns::from_us(3_845));
+    assert_eq!(asks(false).0.activations.len(), 2, "a server begins anew with what is done");
 }
 
 #[test]

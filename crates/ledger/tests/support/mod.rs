@@ -23,6 +23,8 @@ pub(crate) const MS: i64 = 1_000;
 pub(crate) mod sys {
     pub(crate) const READ: i64 = 0;
     pub(crate) const FUTEX: i64 = 202;
+    pub(crate) const SEMOP: i64 = 65;
+    pub(crate) const IO_GETEVENTS: i64 = 208;
     pub(crate) const SCHED_SETSCHEDULER: i64 = 144;
     pub(crate) const SCHED_SETAFFINITY: i64 = 203;
     pub(crate) const SCHED_SETATTR: i64 = 314;
