@@ -19,11 +19,15 @@ pub(crate) fn mechanism(window: &Window, bandwidth: &Bandwidth) -> (Cause, Confi
         }
         return (
             Cause::RtThrottled,
-            if throttles == Some(true) { Confidence::High } else { Confidence::Medium },
+            match throttles {
+                Some(true) if !used_less(window, bandwidth) => Confidence::High,
+                _ => Confidence::Medium,
+            },
         );
     }
     match (throttles, bandwidth.serves()) {
         (Some(true), Some(false)) if used_too_little(window, bandwidth) => coarse_clock(bandwidth),
+        (Some(true), Some(false)) if used_less(window, bandwidth) => (Cause::RtThrottled, Confidence::Medium),
         (Some(true), Some(false)) => (Cause::RtThrottled, Confidence::High),
         (Some(false), Some(true)) => (Cause::FairServer, Confidence::High),
         (Some(false), Some(false)) => (Cause::Unexplained, Confidence::Low),
@@ -44,12 +48,22 @@ fn coarse_clock(bandwidth: &Bandwidth) -> (Cause, Confidence) {
     }
 }
 
-/// True when a whole period was seen and real-time use in it was far from the limit.
+/// True when half a period or more was seen, and real-time use in it was very far from the limit.
 fn used_too_little(window: &Window, bandwidth: &Bandwidth) -> bool {
+    used_share(window, bandwidth).is_some_and(|share| share < 0.25)
+}
+
+/// The same where it was far from the limit: that may have been another one then, for a recording has it as it began.
+pub(crate) fn used_less(window: &Window, bandwidth: &Bandwidth) -> bool {
+    used_share(window, bandwidth).is_some_and(|share| share < 0.5)
+}
+
+/// Real-time use as a share of the limit; `None` where too short a time was seen. RT_RUNTIME_SHARE lets CPUs borrow, so that
+/// a CPU's own limit can only be higher.
+fn used_share(window: &Window, bandwidth: &Bandwidth) -> Option<f64> {
     let (share, over) = window.used;
     let limit = bandwidth.limit_or_default().as_secs_f64() / bandwidth.period.as_secs_f64();
-    // RT_RUNTIME_SHARE lets CPUs borrow, so that a CPU's own limit can only be higher.
-    over.0 >= bandwidth.period.0 / 2 && share < 0.5 * limit
+    (over.0 >= bandwidth.period.0 / 2).then_some(share / limit)
 }
 
 #[cfg(test)]
@@ -69,6 +83,20 @@ mod tests {
             most_used_by: None,
             used: (used, Ns::from_secs(1)),
             hurt: false,
+        }
+    }
+
+    #[test]
+    fn a_third_of_the_limit_may_be_all_of_another_one() {
+        let bandwidth = Bandwidth { kernel: Some((6, 1)), ..BandwidthSettings::new(None).at(Ns(0)) };
+        for (used, expected) in [
+            (0.2, (Cause::CoarseClockThrottled, Confidence::Medium)),
+            (0.3, (Cause::RtThrottled, Confidence::Medium)),
+            (0.9, (Cause::RtThrottled, Confidence::High)),
+        ] {
+            for saw_idle in [false, true] {
+                assert_eq!(mechanism(&window(saw_idle, used), &bandwidth), expected, "{used} {saw_idle}");
+            }
         }
     }
 

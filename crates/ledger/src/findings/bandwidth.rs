@@ -4,7 +4,7 @@ use super::rhythm::rhythm;
 use super::subject::Subject;
 use crate::causes::Cause;
 use crate::causes::advised::Advised;
-use crate::charge::bandwidth::mechanism;
+use crate::charge::bandwidth::{mechanism, used_less};
 use crate::timeline::windows::Window;
 use std::collections::BTreeMap;
 use whylate_base::{Confidence, Cpu, Evidence, Finding, Ns, Severity};
@@ -89,6 +89,13 @@ fn finding(subject: &Subject<'_>, cpu: Cpu, cause: Cause, windows: &[&Window]) -
             settings.limit_or_default(),
             settings.period,
             user
+        ),
+        (_, Some((user, settings))) if windows.iter().any(|window| used_less(window, settings)) => format!(
+            "by the recording, kernel.sched_rt_runtime_us lets real-time threads have {} of each {} on a CPU; {user} used \
+             most of what they used, and that was less than half of it: it was set to less for a time, or the scheduler's \
+             clock only counts ticks (confidence {confidence})",
+            settings.limit_or_default(),
+            settings.period,
         ),
         (_, Some((user, settings))) => format!(
             "kernel.sched_rt_runtime_us lets real-time threads have {} of each {} on a CPU; {} used most of it \
