@@ -91,9 +91,9 @@ fn finding(subject: &Subject<'_>, cpu: Cpu, cause: Cause, windows: &[&Window]) -
             user
         ),
         (_, Some((user, settings))) if windows.iter().any(|window| used_less(window, settings)) => format!(
-            "by the recording, kernel.sched_rt_runtime_us lets real-time threads have {} of each {} on a CPU; {user} used \
-             most of what they used, and that was less than half of it: it was set to less for a time, or the scheduler's \
-             clock only counts ticks (confidence {confidence})",
+            "by the recording, kernel.sched_rt_runtime_us lets real-time threads have {} of each {} on a CPU, and they had \
+             used less than half of that, {user} most of it: the limit was set to less for a time, or the scheduler's clock \
+             only counts ticks (confidence {confidence})",
             settings.limit_or_default(),
             settings.period,
         ),
