@@ -17,7 +17,8 @@ use crate::tracers::handlers::Handlers;
 use crate::tracers::{self, Tracers};
 use crate::verdict;
 use std::cmp::Reverse;
-use whylate_base::{Confidence, Cpu, Ns};
+use std::collections::HashSet;
+use whylate_base::{Confidence, Cpu, Ns, Tid};
 use whylate_events::{Event, EventSource, Kind, KindSet};
 
 /// How many candidates are explained.
@@ -115,7 +116,13 @@ fn explain_all(mut source: impl EventSource, options: &Options, mut each: Option
     // What the trace shows from the middle on has no response to be judged by, nor has the start of a program.
     let is_aside =
         |activation: &Activation| activation.trigger == Trigger::TraceStart || activation.starts_program;
-    let rank = |activation: &Activation| (is_aside(activation), Reverse(activation.response()));
+    // A SCHED_OTHER thread beside real-time ones looks after them: what it does matters to no deadline.
+    let explains_realtime = tasks.iter().any(|task| task.priority.is_realtime());
+    let beside = |task: &&TaskSummary| explains_realtime && !task.priority.is_realtime();
+    let beside: HashSet<Tid> = tasks.iter().filter(beside).map(|task| task.tid).collect();
+    let rank = |activation: &Activation| {
+        (is_aside(activation), beside.contains(&activation.tid), Reverse(activation.response()))
+    };
     activations.sort_by_key(|activation| (rank(activation), activation.due, activation.tid));
     let samples = trace.stacks.as_deref().map(Samples::new);
     for activation in activations.iter_mut() {
@@ -132,7 +139,7 @@ fn explain_all(mut source: impl EventSource, options: &Options, mut each: Option
     };
     let rank_of = |task: &TaskSummary| {
         let worst = by_thread.get(&task.tid).and_then(|all| all.first());
-        worst.map_or((true, Reverse(Ns::ZERO)), |activation| rank(activation))
+        worst.map_or((true, true, Reverse(Ns::ZERO)), |activation| rank(activation))
     };
     tasks.sort_by_cached_key(|task| (rank_of(task), task.tid));
     let mut findings = findings::all(&Subject {
@@ -140,7 +147,7 @@ fn explain_all(mut source: impl EventSource, options: &Options, mut each: Option
         stats: &assembler.stats,
         options,
         trace: &trace,
-        explains_realtime: tasks.iter().any(|task| task.priority.is_realtime()),
+        explains_realtime,
         worst: &activations,
         by_thread: &by_thread,
         longest_call: tracers.longest_call(),
