@@ -235,7 +235,7 @@ impl<'a> Assembler<'a> {
     }
 
     fn charge(&mut self, ended: &EndedActivation) {
-        let EndedActivation { tid, ref open, done, end, in_scope, .. } = *ended;
+        let EndedActivation { tid, ref open, done, end, in_scope } = *ended;
         let Options { worst: keep, deadline, .. } = *self.options;
         self.engine.timeline.threads.get_mut(tid).is_reported = true;
         let timeline = &self.engine.timeline;

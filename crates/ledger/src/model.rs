@@ -140,8 +140,7 @@ pub struct Activation {
     pub verdict: Verdict,
     /// What the CPUs involved did from `due` to `end`.
     pub tracks: Vec<CpuTrack>,
-    /// The thread executed a program in it, or became real-time: loading and linking takes long, and no period waits for
-    /// it.
+    /// The thread executed a program in it: loading and linking one takes long, and no period waits for it.
     pub starts_program: bool,
     /// Where in the programs its time went, where call stacks were sampled.
     pub places: Vec<Place>,

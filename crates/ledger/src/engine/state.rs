@@ -42,15 +42,12 @@ pub(crate) struct EndedActivation {
     pub(crate) end: Ns,
     /// True when it is in the part of the trace that is asked for.
     pub(crate) in_scope: bool,
-    /// True where the thread began it before it was real-time.
-    pub(crate) starts_up: bool,
 }
 
 impl EndedActivation {
-    /// True where the thread executed a program in it or became real-time, and was not stuck behind a real-time thread by
-    /// its own settings.
+    /// True where the thread executed a program in it, and was not stuck behind a real-time thread by its own settings.
     pub(crate) fn starts_program(&self, thread: &Thread) -> bool {
-        (self.open.executes || self.starts_up) && thread.pinned_fair.is_none()
+        self.open.executes && thread.pinned_fair.is_none()
     }
 }
 
@@ -90,18 +87,17 @@ impl<'a> Engine<'a> {
         let end = end.max(open.charged_until()).max(open.running.unwrap_or(open.due));
         let done = done.map(|_| end);
         // How long a program took to start, before it made itself real-time, is no deadline's matter.
-        let starts_up = open.began_fair && thread.priority().is_realtime();
+        let starts_up = open.began_fair && thread.priority().is_realtime() && thread.pinned_fair.is_none();
         if let Some(links) = &mut timeline.links {
             let open = Box::new(open.clone());
             links.push(Link::Ended { tid, open, end, whole: done.is_some() });
         }
         let is_selected = options.selects(thread) && options.counts(open.begin);
-        let is_reported =
-            is_selected && !(starts_up && thread.pinned_fair.is_none() && options.tasks.is_empty());
+        let is_reported = is_selected && !(starts_up && options.tasks.is_empty());
         let in_scope = scope.as_ref().is_none_or(|scope| is_in_scope(scope, thread, open, end));
         if is_reported {
             let open = thread.open.take();
-            ended.extend(open.map(|open| EndedActivation { tid, open, done, end, in_scope, starts_up }));
+            ended.extend(open.map(|open| EndedActivation { tid, open, done, end, in_scope }));
             return;
         }
         if !is_selected && in_scope && options.markers.is_none() {

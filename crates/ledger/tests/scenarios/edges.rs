@@ -290,22 +290,6 @@ fn a_verdict_on_the_latency_looks_no_further_than_the_first_run() {
 }
 
 #[test]
-fn what_a_thread_waited_for_before_it_was_real_time_is_not_its_worst_news() {
-    let (other, before) = (fair("other", 20), fair("victim", 10));
-    let scene = Scene::new().cpu(1).at(0).run(other).at(10).wake(before, 1).at(9_000).run(before);
-    let scene = scene.at(9_050).run(other).at(9_060).run(VICTIM).at(9_100).sleep(IDLE);
-    let explained = (1..=6)
-        .fold(scene, |scene, n| {
-            let due = n * 10 * MS;
-            scene.at(due).timer_wakes(VICTIM).at(due + 5).run(VICTIM).at(due + 100 + n).sleep(IDLE)
-        })
-        .explain("victim");
-    let last = explained.0.activations.last().expect("activations");
-    assert!(last.starts_program && last.response() == Ns::from_us(9_090), "{last:?}");
-    assert_eq!(explained.0.tasks[0].response.map(|spread| spread.max), Some(Ns::from_us(106)));
-}
-
-#[test]
 fn of_two_culprits_in_one_activation_both_are_findings() {
     let (first, second) = (rt("first", 20, 90), rt("second", 21, 90));
     let titles = |ms: i64| {
