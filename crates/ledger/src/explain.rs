@@ -5,7 +5,7 @@ use crate::candidates;
 use crate::causes::Cause;
 use crate::findings::{self, Subject};
 use crate::identities::Identity;
-use crate::model::{Activation, Explanation, Missing, TaskSummary, Trigger, by_thread};
+use crate::model::{Activation, Explanation, Missing, TaskSummary, by_thread};
 use crate::mutexes;
 use crate::options::{Markers, Options, Select};
 use crate::places::Samples;
@@ -113,15 +113,12 @@ fn explain_all(mut source: impl EventSource, options: &Options, mut each: Option
             activations.push(activation);
         }
     }
-    // What the trace shows from the middle on has no response to be judged by, nor has the start of a program.
-    let is_aside =
-        |activation: &Activation| activation.trigger == Trigger::TraceStart || activation.starts_program;
     // A SCHED_OTHER thread beside real-time ones looks after them: what it does matters to no deadline.
     let explains_realtime = tasks.iter().any(|task| task.priority.is_realtime());
     let beside = |task: &&TaskSummary| explains_realtime && !task.priority.is_realtime();
     let beside: HashSet<Tid> = tasks.iter().filter(beside).map(|task| task.tid).collect();
     let rank = |activation: &Activation| {
-        (is_aside(activation), beside.contains(&activation.tid), Reverse(activation.response()))
+        (!activation.is_period(), beside.contains(&activation.tid), Reverse(activation.response()))
     };
     activations.sort_by_key(|activation| (rank(activation), activation.due, activation.tid));
     let samples = trace.stacks.as_deref().map(Samples::new);
@@ -147,7 +144,7 @@ fn explain_all(mut source: impl EventSource, options: &Options, mut each: Option
         stats: &assembler.stats,
         options,
         trace: &trace,
-        explains_realtime,
+        beside: &beside,
         worst: &activations,
         by_thread: &by_thread,
         longest_call: tracers.longest_call(),

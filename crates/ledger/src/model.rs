@@ -184,6 +184,12 @@ impl Activation {
         self.done.is_some() && self.trigger != Trigger::TraceStart
     }
 
+    /// True of one that says how the thread keeps its periods. What the trace shows from the middle on has no response to be
+    /// judged by, nor has the start of a program.
+    pub fn is_period(&self) -> bool {
+        self.trigger != Trigger::TraceStart && !self.starts_program
+    }
+
     /// Where in the programs the time of a segment went, by its index in the ledger: of several places the first, which
     /// is the late thread's own.
     pub fn place(&self, segment: usize) -> Option<&SourceLocation> {

@@ -4,7 +4,7 @@ use crate::causes::Cause;
 use crate::charge::notes::VerdictNote;
 use crate::costs::Costs;
 use crate::identities::Identities;
-use crate::model::{Activation, Culprit, Segment, Trigger};
+use crate::model::{Activation, Culprit, Segment};
 use crate::spread::Distribution;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::hash_map::Entry;
@@ -224,6 +224,5 @@ fn badness(activation: &Activation) -> (bool, Ns) {
 
 /// How bad an activation is.
 pub(crate) fn rank(activation: &Activation) -> Rank {
-    let is_period = activation.trigger != Trigger::TraceStart && !activation.starts_program;
-    (is_period, activation.response())
+    (activation.is_period(), activation.response())
 }

@@ -214,18 +214,20 @@ impl Engine<'_> {
         // The interrupt reads the timers' clock when it begins, once for all it then finds expired.
         let interrupt = cpu.hard_interrupt().filter(|_| !in_softirq);
         let began = interrupt.map_or(at, |frame| frame.start);
-        let reading = match interrupt {
-            Some(frame) if at - frame.start < AT_ONCE && self.monotonic => Reading::AtSteadily,
-            Some(frame) if at - frame.start < AT_ONCE => Reading::At,
-            _ => Reading::Before,
-        };
         let first_of_interrupt = cpu.timers_read.is_none_or(|(now, _)| now != expiry.now);
         if first_of_interrupt {
             cpu.timers_read_before = cpu.timers_read.replace((expiry.now, at));
         }
         let offset = match (self.monotonic, first_of_interrupt) {
             (true, _) if (at - expiry.now).0.unsigned_abs() < SAME_CLOCK.0.unsigned_abs() => Ns::ZERO,
-            (_, true) => self.timeline.timer_clocks.pair(expiry.now, began.max(at - LONGEST_ENTRY), reading),
+            (steady, true) => {
+                let reading = match interrupt.is_some() && at - began < AT_ONCE {
+                    true if steady => Reading::AtSteadily,
+                    true => Reading::At,
+                    false => Reading::Before,
+                };
+                self.timeline.timer_clocks.pair(expiry.now, began.max(at - LONGEST_ENTRY), reading)
+            }
             (_, false) => self.timeline.timer_clocks.of(expiry.now, at),
         };
         let on_trace_clock = |expires: Ns| (expires + offset).min(at);

@@ -7,7 +7,7 @@ use crate::causes::Cause;
 use crate::causes::advised::Advised;
 use crate::causes::info::Usual;
 use crate::charge::notes::{VerdictNote, is_boosted};
-use crate::model::{Activation, Culprit, IrqKind, Segment, Trigger, Verdict};
+use crate::model::{Activation, Culprit, IrqKind, Segment, Verdict};
 use crate::stats;
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -32,8 +32,6 @@ const MAX_FINDINGS: usize = 8;
 struct Delay<'a> {
     activation: &'a Activation,
     charged: Ns,
-    /// The verdict on the activation is another one.
-    is_second: bool,
 }
 
 pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
@@ -41,16 +39,13 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
     for activation in subject.worst {
         let verdict = &activation.verdict;
         // Every other thread of its CPU delays a thread that never sleeps, or that starts a program.
-        if activation.trigger == Trigger::TraceStart || activation.starts_program {
+        if !activation.is_period() {
             continue;
         }
-        if let (true, true, Some(by)) = (accusable(verdict), verdict.confidence > Confidence::Low, verdict.by)
-        {
-            let delay = Delay { activation, charged: verdict.charged, is_second: false };
-            culprits.entry((verdict.cause, by)).or_default().push(delay);
-        }
-        for (key, charged) in seconds(activation) {
-            culprits.entry(key).or_default().push(Delay { activation, charged, is_second: true });
+        let sure = verdict.confidence > Confidence::Low && accusable(verdict);
+        let first = verdict.by.filter(|_| sure).map(|by| ((verdict.cause, by), verdict.charged));
+        for (key, charged) in first.into_iter().chain(seconds(activation)) {
+            culprits.entry(key).or_default().push(Delay { activation, charged });
         }
     }
     let mut culprits: Vec<_> = culprits.into_iter().collect();
@@ -61,21 +56,27 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
 }
 
 /// What other threads took of an activation beside what its verdict accuses, surely and in a notable part.
-fn seconds(activation: &Activation) -> impl Iterator<Item = ((Cause, Culprit), Ns)> {
+fn seconds(activation: &Activation) -> Vec<((Cause, Culprit), Ns)> {
     let verdict = &activation.verdict;
-    let is_second = move |&((cause, by), charged): &stats::Charged| {
-        let of_group = |segment: &&Segment| (segment.cause, segment.by) == (cause, by);
-        (cause, by) != (verdict.cause, verdict.by)
-            && verdict.cause.accuses()
-            && !verdict.cause.accuses_late_thread()
+    if !verdict.cause.accuses() || verdict.cause.accuses_late_thread() {
+        return Vec::new();
+    }
+    let is_second = |(cause, by): (Cause, Culprit), charged: Ns| {
+        let of_group = |segment: &&Segment| (segment.cause, segment.by) == (cause, Some(by));
+        !is_of_verdict(activation, cause, by)
             && cause.has_culprit_finding()
             && cause.info().details.usual == Usual::Nothing
             && charged >= MINOR
             && charged.0.saturating_mul(NOTABLE_PART) >= activation.response().0
             && activation.ledger.iter().filter(of_group).all(|segment| segment.confidence > Confidence::Low)
     };
-    let groups = stats::charged(&activation.ledger).into_iter().filter(is_second).collect::<Vec<_>>();
-    groups.into_iter().filter_map(|((cause, by), charged)| Some(((cause, by?), charged)))
+    let groups = stats::charged(&activation.ledger).into_iter();
+    let named = groups.filter_map(|((cause, by), charged)| Some(((cause, by?), charged)));
+    named.filter(|&(key, charged)| is_second(key, charged)).collect()
+}
+
+fn is_of_verdict(activation: &Activation, cause: Cause, by: Culprit) -> bool {
+    (activation.verdict.cause, activation.verdict.by) == (cause, Some(by))
 }
 
 fn accusable(verdict: &Verdict) -> bool {
@@ -159,9 +160,9 @@ fn finding(subject: &Subject<'_>, cause: Cause, by: Culprit, mut worst: Vec<Dela
 
 fn fix(cause: Cause, by: &Culprit, delay: &Delay<'_>) -> Vec<AdvisedFix> {
     let Activation { tid, comm, priority, cpu, ref verdict, .. } = *delay.activation;
-    match delay.is_second {
-        false => verdict.fix.clone(),
-        true => cause.advice(&Advised {
+    match is_of_verdict(delay.activation, cause, *by) {
+        true => verdict.fix.clone(),
+        false => cause.advice(&Advised {
             priority: Some(priority),
             late: Some((tid, comm)),
             charged: delay.charged,
@@ -188,11 +189,10 @@ fn mean_distance(subject: &Subject<'_>, tid: Tid) -> Option<Ns> {
 /// one activation to the next. The turn of a SCHED_OTHER thread itself takes longer.
 fn is_minor(subject: &Subject<'_>, victim: Tid, delay: Ns) -> bool {
     let thread = subject.timeline.threads.get(victim);
-    let own = thread.and_then(|thread| thread.pacing.mean_period());
-    let period = own.or_else(|| mean_distance(subject, victim));
-    let is_fair = thread.is_some_and(|thread| !subject.usual(thread).priority.is_realtime());
-    if is_fair && delay < MINOR_FAIR {
+    if delay < MINOR_FAIR && thread.is_some_and(|thread| !subject.usual(thread).priority.is_realtime()) {
         return true;
     }
+    let own = thread.and_then(|thread| thread.pacing.mean_period());
+    let period = own.or_else(|| mean_distance(subject, victim));
     delay < MINOR && period.is_some_and(|period| delay.0.saturating_mul(MINOR_OF_PERIOD) < period.0)
 }

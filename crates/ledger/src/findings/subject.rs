@@ -10,7 +10,7 @@ use crate::timeline::Timeline;
 use crate::timeline::thread::Thread;
 use crate::tracers::calls::LongestCall;
 use crate::tracers::osnoise::Noises;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use whylate_base::{Cpu, Ns, Tid};
 use whylate_events::TraceInfo;
 
@@ -19,8 +19,8 @@ pub(crate) struct Subject<'a> {
     pub(crate) stats: &'a StatsByThread,
     pub(crate) options: &'a Options,
     pub(crate) trace: &'a TraceInfo,
-    /// One of the threads that are explained is real-time.
-    pub(crate) explains_realtime: bool,
+    /// The threads that look after others: see [`looks_after_others`](Self::looks_after_others).
+    pub(crate) beside: &'a HashSet<Tid>,
     /// The worst activations of every selected thread.
     pub(crate) worst: &'a [Activation],
     /// The same by thread.
@@ -43,7 +43,7 @@ impl Subject<'_> {
     /// True for a SCHED_OTHER thread beside real-time ones, such as the main thread of a program that measures: it looks
     /// after them, and when it does so matters to no deadline.
     pub(crate) fn looks_after_others(&self, thread: &Thread) -> bool {
-        self.explains_realtime && !self.usual(thread).priority.is_realtime()
+        self.beside.contains(&thread.tid)
     }
 
     /// True of what was on a CPU from `from` to `to`, if that is in the part of the trace that is asked for.
