@@ -20,6 +20,7 @@ mod recorded_cpus;
 mod requests;
 mod scheduling;
 mod scope;
+mod semaphores;
 mod settings;
 mod switches;
 mod timers;

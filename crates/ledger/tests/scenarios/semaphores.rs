@@ -1,0 +1,155 @@
+//! Waits in the middle of a period for what other threads hand on: semaphores, conditions, Python's interpreter lock; and for
+//! what a device was asked for.
+
+use super::support::{IDLE, Scene, Thread, assert_blames, charged_to, fair, rt, sys};
+use whylate_base::{Confidence, Ns};
+use whylate_events::ContextFlags;
+use whylate_ledger::Cause;
+
+const VICTIM: Thread = rt("victim", 10, 50);
+const OWNER: Thread = fair("owner", 20);
+
+/// Twelve periods of 10 ms; where `waits`, the thread waits for the owner's post in the middle.
+fn periods(waits: impl Fn(i64) -> bool) -> Scene {
+    periods_by(sys::FUTEX, [0x7f00_0000, 0x189, 0], [0x7f00_0000, 0x81, 1], waits)
+}
+
+/// The same with this call, and its arguments to wait and to post.
+fn periods_by(call: i64, to_wait: [u64; 3], to_post: [u64; 3], waits: impl Fn(i64) -> bool) -> Scene {
+    let mut scene = Scene::new().cpu(2).at(0).run(OWNER).cpu(1).at(0).sign(ContextFlags::default());
+    for n in 0..12 {
+        let due = n * 10_000 + 100;
+        scene = scene.cpu(1).at(due).timer_wakes(VICTIM).at(due + 5).run(VICTIM);
+        if n > 0 {
+            scene = scene.ret(sys::CLOCK_NANOSLEEP);
+        }
+        if waits(n) {
+            scene = scene.at(due + 10).call(call, to_wait).at(due + 12).sleep(IDLE);
+            scene = scene.cpu(2).at(due + 6_000).call(call, to_post).wake(VICTIM, 1).ret(call);
+            scene = scene.cpu(1).at(due + 6_005).run(VICTIM).ret(call);
+        }
+        scene = scene.at(due + 6_050).call(sys::CLOCK_NANOSLEEP, sys::UNTIL).at(due + 6_052).sleep(IDLE);
+    }
+    scene
+}
+
+#[test]
+fn a_semaphore_that_is_seldom_waited_for_is_a_lock() {
+    let system_v = periods_by(sys::SEMOP, [3, 0x7ffc_0000, 1], [3, 0x7ffc_0010, 1], |n| n == 8);
+    for scene in [periods(|n| n == 8), system_v] {
+        let explained = scene.explain("victim");
+        let waited: Vec<_> =
+            explained.in_order().into_iter().filter(|one| one.due == Ns::from_us(80_100)).collect();
+        let [waited] = waited[..] else { panic!("one activation, late by the wait: {waited:?}") };
+        assert_eq!(charged_to(waited, Cause::LockWait, OWNER), Ns::from_us(5_988));
+        assert_blames(waited, Cause::LockWait, Some(OWNER));
+        assert_eq!(waited.verdict.confidence, Confidence::Medium);
+    }
+}
+
+#[test]
+fn what_a_period_asks_of_a_device_is_part_of_it() {
+    let asks = |in_period: bool| {
+        let scene = Scene::new().cpu(1).at(0).sign(ContextFlags::default()).at(100);
+        let scene = match in_period {
+            true => scene.timer_wakes(VICTIM),
+            false => scene.irq(16, "eth0").wake(VICTIM, 1).irq_exit(16),
+        };
+        let scene = scene.at(110).run(VICTIM).at(150).call(sys::IO_GETEVENTS, [3, 1, 1]);
+        let scene = scene.at(155).sleep(IDLE).at(4_000).irq(24, "nvme0q1").wake(VICTIM, 1);
+        let scene = scene.at(4_005).irq_exit(24).run(VICTIM).ret(sys::IO_GETEVENTS).at(4_050);
+        scene.call(sys::CLOCK_NANOSLEEP, sys::UNTIL).at(4_055).sleep(IDLE).explain("victim")
+    };
+    let explained = asks(true);
+    assert_blames(explained.only(), Cause::BlockIo, None);
+    assert_eq!(explained.only().verdict.charged, Ns::from_us(3_845));
+    assert_eq!(asks(false).0.activations.len(), 2, "a server begins anew with what is done");
+}
+
+#[test]
+fn a_thread_that_waits_in_each_period_waits_for_messages() {
+    let explained = periods(|_| true).explain("victim");
+    assert!(explained.in_order().iter().all(|activation| activation.verdict.cause != Cause::LockWait));
+}
+
+/// Nine periods of 20 ms as of a thread of Python beside one that computes: it waits for the interpreter's lock up to a
+/// timeout of 5 ms, asks for it, and waits until the other one hands it over; it hands it back before it sleeps, by a call
+/// where `hands_on`. With `by_timeout`, a period is such a timeout itself, and no sleep.
+fn interpreter(by_timeout: bool, hands_on: bool) -> Scene {
+    let waits = |n: i64| [0x7f00_06f0 + 4 * (n as u64 % 2), 0x89, 0];
+    let mut scene = Scene::new().cpu(2).at(0).run(OWNER).cpu(1).at(0).sign(ContextFlags::default());
+    for n in 0..9 {
+        let due = n * 20_000 + 100;
+        scene = scene.cpu(1).at(due).timer_wakes(VICTIM).at(due + 5).run(VICTIM);
+        if n > 0 {
+            scene = scene.ret(if by_timeout { sys::FUTEX } else { sys::CLOCK_NANOSLEEP });
+        }
+        if !by_timeout {
+            scene = scene.at(due + 10).call(sys::FUTEX, waits(n)).at(due + 12).sleep(IDLE);
+            scene = scene.at(due + 5_010).timer_wakes(VICTIM).at(due + 5_015).run(VICTIM).ret(sys::FUTEX);
+            scene = scene.at(due + 5_020).call(sys::FUTEX, waits(n)).at(due + 5_022).sleep(IDLE);
+            scene = scene.cpu(2).at(due + 6_000).call(sys::FUTEX, [0x7f00_06f4, 0x81, 1]);
+            scene = scene.wake(VICTIM, 1).ret(sys::FUTEX).cpu(1).at(due + 6_005).run(VICTIM).ret(sys::FUTEX);
+        }
+        if hands_on {
+            scene = scene.at(due + 6_040).call(sys::FUTEX, [0x7f00_06f0, 0x81, 1]).ret(sys::FUTEX);
+        }
+        let (call, arguments) =
+            if by_timeout { (sys::FUTEX, waits(n)) } else { (sys::CLOCK_NANOSLEEP, sys::UNTIL) };
+        scene = scene.at(due + 6_050).call(call, arguments).at(due + 6_052).sleep(IDLE);
+    }
+    scene
+}
+
+#[test]
+fn timed_waits_for_what_a_thread_hands_on_as_well_are_one_wait_for_a_lock() {
+    for (hands_on, confidence) in [(true, Confidence::Medium), (false, Confidence::Low)] {
+        let explained = interpreter(false, hands_on).explain("victim");
+        // What it shares shows when it hands it on, or tries again, for the first time.
+        let after_the_first: Vec<_> =
+            explained.in_order().into_iter().filter(|one| one.due >= Ns::from_us(20_100)).collect();
+        assert_eq!(after_the_first.len(), 8, "one activation in each period");
+        for waited in after_the_first {
+            assert_eq!(waited.done.map(|done| done - waited.due), Some(Ns::from_us(6_052)));
+            assert_eq!(charged_to(waited, Cause::LockWait, OWNER), Ns::from_us(4_998 + 978));
+            assert_blames(waited, Cause::LockWait, Some(OWNER));
+            assert_eq!(waited.verdict.confidence, confidence);
+        }
+    }
+}
+
+/// As of a thread that sleeps 10 ms, and then 5 ms more on a condition by which it also wakes another one, each a sleep of its
+/// own: the second one always ends by its timeout, and the thread works for 30 us after each.
+#[test]
+fn a_timeout_after_which_a_thread_waits_for_something_else_is_a_sleep_of_its_own() {
+    let mut scene = Scene::new().cpu(2).at(0).run(OWNER).cpu(1).at(0).sign(ContextFlags::default());
+    for n in 0..6 {
+        let due = n * 20_000 + 100;
+        scene = scene.cpu(1).at(due).timer_wakes(VICTIM).at(due + 5).run(VICTIM);
+        if n > 0 {
+            scene = scene.ret(sys::CLOCK_NANOSLEEP);
+        }
+        scene = scene.at(due + 30).call(sys::FUTEX, [0x7f00_06f0, 0x89, 0]).at(due + 35).sleep(IDLE);
+        scene = scene.at(due + 5_030).timer_wakes(VICTIM).at(due + 5_035).run(VICTIM).ret(sys::FUTEX);
+        scene = scene.at(due + 5_040).call(sys::FUTEX, [0x7f00_06f4, 0x81, 1]).ret(sys::FUTEX);
+        scene = scene.at(due + 5_065).call(sys::CLOCK_NANOSLEEP, sys::UNTIL).at(due + 5_066).sleep(IDLE);
+    }
+    let explained = scene.explain("victim");
+    let activations = explained.in_order();
+    assert_eq!(activations.len(), 10, "the worst of twelve");
+    for one in activations {
+        let response = one.done.map(|done| done - one.due);
+        assert!(response <= Some(Ns::from_us(36)), "{response:?} of {one:?}");
+        assert_eq!(one.ledger.iter().map(|part| part.length()).sum::<Ns>(), response.expect("done"));
+    }
+}
+
+#[test]
+fn a_period_may_be_the_timeout_of_a_wait_for_what_is_shared() {
+    for hands_on in [true, false] {
+        let explained = interpreter(true, hands_on).explain("victim");
+        let activations = explained.in_order();
+        assert_eq!(activations.len(), 9);
+        assert!(activations.iter().all(|one| one.verdict.cause != Cause::LockWait));
+    }
+}
