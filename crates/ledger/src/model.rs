@@ -36,11 +36,11 @@ use whylate_events::{Kind, Name, TraceInfo};
 pub struct Explanation {
     /// The recording, with its losses and damage.
     pub trace: TraceInfo,
-    /// Every selected thread, the one with the worst response first; of very many, those with the worst.
+    /// Every selected thread, real-time ones first, then the one with the worst response; of very many, those with the worst.
     pub tasks: Vec<TaskSummary>,
     /// How many selected threads are not among the tasks, because those have worse responses.
     pub unlisted: u64,
-    /// The worst activations of each of these threads, worst response first.
+    /// The worst activations of each of these threads, in the same order, and the starts of programs last.
     pub activations: Vec<Activation>,
     /// The critical sections that latency tracers kept the trace for.
     pub sections: Vec<CriticalSection>,

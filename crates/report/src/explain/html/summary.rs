@@ -75,7 +75,7 @@ pub(crate) fn tasks(explanation: &Explanation) -> Markup {
     html! {
         @if !explanation.tasks.is_empty() {
             section {
-                h2 { "Threads" small { "worst response first" } }
+                h2 { "Threads" small { "real-time first, then the worst response" } }
                 div.wide { table {
                     thead {
                         tr {

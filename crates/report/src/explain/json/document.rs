@@ -27,12 +27,12 @@ pub struct Document {
     pub schema: String,
     /// The recording.
     pub trace: Trace,
-    /// The selected threads, the one with the worst response first; of very many, those with the worst.
+    /// The selected threads, real-time ones first, then the one with the worst response; of very many, those with the worst.
     pub tasks: Vec<Task>,
     /// How many selected threads are not among `tasks`, because those have worse responses.
     #[serde(default)]
     pub unlisted_tasks: u64,
-    /// The worst activations of each selected thread, worst response first.
+    /// The worst activations of each selected thread, in the same order, and the starts of programs last.
     pub activations: Vec<Activation>,
     /// The critical sections that the recording was kept for: of the irqsoff, preemptoff and preemptirqsoff tracers.
     #[serde(default)]
