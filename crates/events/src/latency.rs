@@ -121,7 +121,7 @@ pub enum Tool {
     /// `rtla osnoise`: one noise of a spinning thread.
     RtlaOsnoise,
     /// `hwlatdetect`: the longest gap of a CPU that spins with interrupts off; zero where it was below the threshold. The
-    /// CPU is not reported.
+    /// CPU is reported with the sample, by newer versions.
     Hwlatdetect,
 }
 
@@ -165,4 +165,6 @@ pub enum PartKind {
     Smi,
     /// For how long was measured.
     Measured,
+    /// Samples above the threshold: their number is the part's id, and the threshold its time.
+    AboveThreshold,
 }

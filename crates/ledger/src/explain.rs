@@ -147,7 +147,7 @@ fn explain_all(mut source: impl EventSource, options: &Options, mut each: Option
         beside: &beside,
         worst: &activations,
         by_thread: &by_thread,
-        longest_call: tracers.longest_call(),
+        calls: tracers.calls(),
         noises: tracers.noises(),
         scope: assembler.scope(),
     });

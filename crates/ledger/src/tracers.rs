@@ -33,7 +33,7 @@ use crate::model::{Activation, Explanation};
 use crate::options::{Judge, Options, Select};
 use crate::scope::AppliedScope;
 use crate::timeline::Timeline;
-use calls::{Calls, LongestCall};
+use calls::Calls;
 use lines::Lines;
 use missing::missing;
 use osnoise::Noises;
@@ -91,9 +91,9 @@ impl Tracers {
         &self.noises
     }
 
-    /// The longest call of a function_graph trace.
-    pub(crate) fn longest_call(&self) -> Option<&LongestCall> {
-        self.calls.longest()
+    /// The calls of a function_graph trace.
+    pub(crate) fn calls(&self) -> &Calls {
+        &self.calls
     }
 
     /// True when the engine has seen all that it is to see.

@@ -125,8 +125,12 @@ pub(super) fn is_whole_measurement(path: &Path) -> Option<String> {
 
 fn as_measurement(path: &Path, run: &Run) -> String {
     let name = path.display();
-    // `on-CPU time`, `softirq time`: not all of them are latencies.
-    let shows = if run.probe.ends_with(" time") { "how long each took" } else { "how late threads were" };
+    // `on-CPU time`, `softirq time`: not all of them are latencies, and a histogram without a title may be of anything.
+    let shows = match run.probe.as_str() {
+        "histogram" => "how long something took",
+        probe if probe.ends_with(" time") => "how long each took",
+        _ => "how late threads were",
+    };
     format!(
         "{name}: it is a measurement ({}, {}), not a trace: it shows {shows}, not why. To check it, run whylate \
          compare {name} --gate \"max<100us\"; to draw it, whylate plot {name} -o FILE.svg; for the causes, record a trace, or \

@@ -131,6 +131,7 @@ impl Source {
         if overflow == samples {
             let remedy = match self.tool {
                 "cyclictest" => ": measure with a histogram (cyclictest -h 1000)",
+                "jitterdebugger" => ": give the JSON of its histogram",
                 _ => "",
             };
             notes = vec![format!("only minimum, mean and maximum are known{remedy}")];

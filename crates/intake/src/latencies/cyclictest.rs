@@ -158,6 +158,7 @@ fn with_comments(text: &str, source: Source, mut run: Run) -> Run {
     run.interval = intervals(text).first().copied();
     run.notes.extend(unit_in_doubt(&run, source.unit));
     run.notes.extend(dma_latency(text));
+    run.notes.extend(no_priority(text));
     let ours = |name: &str| {
         let comments = text.lines().take_while(|line| line.starts_with('#'));
         comments.filter_map(|line| line.strip_prefix("# whylate: ")).find_map(|rest| rest.strip_prefix(name))
@@ -190,6 +191,15 @@ fn dma_latency(text: &str) -> Option<String> {
     })
 }
 
+/// What `P: 0` of all threads means: without -p, cyclictest's threads have SCHED_OTHER, also as root.
+fn no_priority(text: &str) -> Option<String> {
+    let mut priorities = statuses(text).filter_map(|status| field(status, " P:")).peekable();
+    priorities.peek()?;
+    let is_other = priorities.all(|priority| priority == 0);
+    let note = "its threads had priority 0 (SCHED_OTHER): a real-time thread is not kept waiting by all that delayed them";
+    is_other.then(|| note.to_owned())
+}
+
 /// The lines that are written over and over, one of each thread, without their `T:`.
 fn statuses(text: &str) -> impl Iterator<Item = &str> {
     // Without -q they are overwritten by moving the cursor up.
@@ -201,6 +211,10 @@ fn statuses(text: &str) -> impl Iterator<Item = &str> {
 /// interval, and cyclicdeadline's no priority.
 fn source(text: &str) -> Source {
     let status = statuses(text).next();
+    // Its affinity is where the others have a priority.
+    if status.is_some_and(|line| line.contains(" A:") && !line.contains(" P:")) {
+        return Source { tool: "jitterdebugger", probe: "timer", unit: Unit::US };
+    }
     let (tool, probe) = match status.map(|line| (line.contains(" P:"), line.contains(" I:"))) {
         Some((true, false)) => ("signaltest", "ipc signal"),
         Some((false, true)) => ("cyclicdeadline", "deadline"),

@@ -142,7 +142,18 @@ fn function(body: &str) -> Option<EventKind> {
     is_function.then(|| EventKind::Function { name: symbol(body) })
 }
 
+/// True of what a dynamic probe prints, which may have an event's name: `(__probestub_sched_switch+0x4/0x10) prev=0xff`
+/// (`print_probe_args`, kernel/trace/trace_probe_tmpl.h).
+fn is_probe(text: &str) -> bool {
+    text.strip_prefix('(')
+        .and_then(|rest| rest.split_once(')'))
+        .is_some_and(|(place, _)| place.contains("+0x") && !place.contains(' '))
+}
+
 fn event(head: &Head<'_>, name: &str, text: &str, numbers: Numbers) -> Body {
+    if is_probe(text) {
+        return Body::Unknown;
+    }
     let call = |call: Option<Call>| call.map_or(Body::Damaged, Body::Call);
     let kind = match name {
         "sched_switch" => sched::switch(text),

@@ -248,6 +248,13 @@ impl Clock {
     }
 }
 
+/// When a leaf returns that was entered at `entered`: not after its next line, whose time is in whole microseconds as well.
+pub(super) fn returns(entered: Ns, duration: Ns) -> Ns {
+    let exact = entered.0.saturating_add(duration.0);
+    let us = Ns::from_us(1).0;
+    Ns(if entered.0 % us == 0 { exact - exact.rem_euclid(us) } else { exact })
+}
+
 /// The lines that the function_graph tracer draws around a switch, and its count of overruns.
 pub(super) fn is_ornament(text: &str) -> bool {
     text.len() >= 8 && text.bytes().all(|byte| byte == b'-') || text.starts_with("(Overruns: ")

@@ -239,9 +239,7 @@ impl Header {
         }
         if let Some((_, model)) = text.split_once("(M:") {
             let model = fields::first_word(model).to_ascii_lowercase();
-            // Kernels with the patches of PREEMPT_RT call their model `preempt`, too.
-            let is_rt =
-                model.starts_with("preempt_rt") || self.kernel_release.as_deref().is_some_and(is_rt_release);
+            let is_rt = is_rt_model(&model, self.kernel_release.as_deref().unwrap_or_default());
             self.fact(Fact::PreemptRt(is_rt));
         }
     }
@@ -339,6 +337,20 @@ pub(crate) fn loss(text: &str) -> Option<(Cpu, Option<u64>)> {
     );
     let count = note.split_whitespace().find_map(|word| word.parse().ok());
     is_loss.then_some((fields::cpu_from(cpu)?, count))
+}
+
+/// True of the model of a PREEMPT_RT kernel: `preempt_rt`, and since 6.15 `preempt_{rt,(full)}`.
+///
+/// A kernel with the patches of PREEMPT_RT has a model of its own since 5.5 (commit 9c34fc4b7e90), and was `preempt` before; so it
+/// may be again from 6.13, where both are configured together, until 6.15. Then the kernel's name tells.
+fn is_rt_model(model: &str, release: &str) -> bool {
+    let mut numbers =
+        release.split(|c: char| !c.is_ascii_digit()).map_while(|number| number.parse::<u32>().ok());
+    let version = numbers.next().zip(numbers.next());
+    let has_own_model = version.is_some_and(|version| ((5, 5)..(6, 13)).contains(&version));
+    model.starts_with("preempt_rt")
+        || model.starts_with("preempt_{rt")
+        || !has_own_model && is_rt_release(release)
 }
 
 /// `6.1.0-rt7`, `6.12.107+deb13-rt-amd64`: a release that the patches of PREEMPT_RT, or Debian, named.

@@ -8,7 +8,7 @@
 //! Max Latency: 84us                       or `Below threshold`
 //! Samples exceeding threshold: 1
 //! SMIs during run: 0
-//! ts: 1499801089.066141940, inner:84, outer:0
+//! ts: 1499801089.066141940, inner:84, outer:0, cpu:2        before rt-tests 2.0 without the CPU
 //! ```
 //!
 //! Guides comment the lines out: `# Max Latency: 84us`.
@@ -21,12 +21,11 @@ use whylate_base::{Cpu, Ns};
 use whylate_events::{Breakdown, BreakdownPart, PartKind, Tool};
 
 /// How its lines begin.
-const LINES: [&str; 15] = [
+const LINES: [&str; 13] = [
     "hwlatdetect:",
     "detector:",
     "parameters:",
     "CPU list:",
-    "Latency threshold:",
     "Sample window:",
     "Sample width:",
     "Non-sampling period:",
@@ -34,21 +33,28 @@ const LINES: [&str; 15] = [
     "Starting test",
     "test finished",
     "Samples recorded:",
-    "Samples exceeding threshold:",
     "report saved to ",
     "ts:",
 ];
 
 /// A report that is being read.
-#[derive(Default)]
 pub(crate) struct Hwlatdetect {
     has_begun: bool,
     /// For how long it measured.
     duration: Option<Ns>,
-    /// The longest gap of the samples that are listed, above `Max Latency` in some versions.
-    sampled: Ns,
+    /// Gaps shorter than this are not reported.
+    threshold: Option<Ns>,
+    /// The longest gap of the samples that are listed, above `Max Latency` in some versions, and its CPU.
+    sampled: (Ns, Cpu),
     /// The report, once its largest latency was read.
     found: Option<Breakdown>,
+}
+
+impl Default for Hwlatdetect {
+    fn default() -> Self {
+        let sampled = (Ns::ZERO, Cpu::UNKNOWN);
+        Hwlatdetect { has_begun: false, duration: None, threshold: None, sampled, found: None }
+    }
 }
 
 impl Hwlatdetect {
@@ -82,43 +88,65 @@ impl Hwlatdetect {
             found.parts.push(part(PartKind::Smi, Some(count), Ns::ZERO));
             return (true, Some(found.clone()));
         }
-        if let Some(gap) = sample(line) {
-            self.sampled = self.sampled.max(gap);
-            let Some(found) = self.found.as_mut().filter(|found| found.total < gap) else {
+        if let Some((gap, cpu)) = sample(line) {
+            if gap > self.sampled.0 {
+                self.sampled = (gap, cpu);
+            }
+            let is_it = |found: &Breakdown| {
+                found.total < gap || found.total == gap && found.cpu == Cpu::UNKNOWN && cpu != Cpu::UNKNOWN
+            };
+            let Some(found) = self.found.as_mut().filter(|found| is_it(found)) else { return (true, None) };
+            (found.total, found.cpu) = (gap, cpu);
+            return (true, Some(found.clone()));
+        }
+        if let Some(threshold) = line.strip_prefix("Latency threshold:") {
+            self.threshold = microseconds(threshold);
+            return (true, None);
+        }
+        if let Some(count) = line.strip_prefix("Samples exceeding threshold:").map(fields::trim) {
+            let count = fields::decimal(count).and_then(|count| u32::try_from(count).ok());
+            let (Some(found), Some(count), Some(threshold)) = (&mut self.found, count, self.threshold) else {
                 return (true, None);
             };
-            found.total = gap;
+            found.parts.push(part(PartKind::AboveThreshold, Some(count), threshold));
             return (true, Some(found.clone()));
         }
         let Some(largest) = line.strip_prefix("Max Latency:").map(fields::trim) else {
             return (LINES.iter().any(|&begin| line.starts_with(begin)), None);
         };
-        // Guides write remarks behind it.
-        let us = largest
-            .split_once("us")
-            .filter(|(_, rest)| rest.is_empty() || rest.starts_with(char::is_whitespace));
-        let us = us.and_then(|(us, _)| fields::decimal(fields::trim(us)));
-        let total = match us.and_then(|us| i64::try_from(us).ok()?.checked_mul(1_000)) {
-            Some(ns) => Ns(ns),
+        let total = match microseconds(largest) {
+            Some(largest) => largest,
             None if largest == "Below threshold" => Ns::ZERO,
             None => return (false, None),
         };
         let parts =
             self.duration.map(|duration| part(PartKind::Measured, None, duration)).into_iter().collect();
-        let (cpu, tool) = (Cpu::UNKNOWN, Tool::Hwlatdetect);
-        let total = total.max(self.sampled);
+        let tool = Tool::Hwlatdetect;
+        let (sampled, on) = self.sampled;
+        let cpu = if sampled >= total { on } else { Cpu::UNKNOWN };
+        let total = total.max(sampled);
         self.found = Some(Breakdown { tool, cpu, total, parts, stack: vec![], line: number });
         (true, self.found.clone())
     }
 }
 
-/// The longer of a sample's two gaps: `ts: 1499801089.066141940, inner:84, outer:0`, whatever a page has before it.
-fn sample(line: &str) -> Option<Ns> {
+/// The longer of a sample's two gaps, and its CPU: `ts: 1499801089.066141940, inner:84, outer:0, cpu:2`, whatever a page has
+/// before it.
+fn sample(line: &str) -> Option<(Ns, Cpu)> {
     let (_, gaps) = line.split_once("ts:").and_then(|(_, sample)| sample.split_once(", inner:"))?;
-    let (inner, outer) = gaps.split_once(", outer:")?;
-    let us =
-        |text: &str| i64::try_from(fields::decimal(text.split([',', ' ']).next()?)?).ok()?.checked_mul(1_000);
-    Some(Ns(us(inner)?.max(us(outer)?)))
+    let (inner, rest) = gaps.split_once(", outer:")?;
+    let number = |text: &str| fields::decimal(text.split([',', ' ']).next()?);
+    let us = |text: &str| i64::try_from(number(text)?).ok()?.checked_mul(1_000);
+    let cpu = rest.split_once(", cpu:").and_then(|(_, cpu)| u32::try_from(number(cpu)?).ok());
+    Some((Ns(us(inner)?.max(us(rest)?)), cpu.map_or(Cpu::UNKNOWN, Cpu)))
+}
+
+/// `84us`, behind which guides write remarks.
+fn microseconds(text: &str) -> Option<Ns> {
+    let (us, rest) = fields::trim(text).split_once("us")?;
+    let is_alone = rest.is_empty() || rest.starts_with(char::is_whitespace);
+    let us = fields::decimal(fields::trim(us)).filter(|_| is_alone)?;
+    i64::try_from(us).ok()?.checked_mul(1_000).map(Ns)
 }
 
 fn part(kind: PartKind, id: Option<u32>, time: Ns) -> BreakdownPart {
@@ -128,7 +156,8 @@ fn part(kind: PartKind, id: Option<u32>, time: Ns) -> BreakdownPart {
 #[cfg(test)]
 mod tests {
     use super::Hwlatdetect;
-    use whylate_base::Ns;
+    use whylate_base::{Cpu, Ns};
+    use whylate_events::PartKind;
 
     /// The largest latency of a report of these lines below its head.
     fn largest(lines: &[&str]) -> Ns {
@@ -138,6 +167,24 @@ mod tests {
         }
         assert_eq!(breakdowns.len(), 1);
         breakdowns[0].total
+    }
+
+    #[test]
+    fn the_longest_sample_names_the_cpu() {
+        let (mut report, mut breakdowns) = (Hwlatdetect::default(), vec![]);
+        let head = ["hwlatdetect:  test duration 60 seconds", "Latency threshold: 10us", "Max Latency: 33us"];
+        let samples = [
+            "Samples exceeding threshold: 2",
+            "ts: 1700.5, inner:21, outer:12, cpu:1",
+            "ts: 1701.5, inner:30, outer:33, cpu:3",
+            "ts: 1702.5, inner:11, outer:12, cpu:2",
+        ];
+        for line in head.iter().chain(&samples) {
+            assert!(report.takes(1, line, &mut breakdowns), "{line}");
+        }
+        assert_eq!((breakdowns[0].total, breakdowns[0].cpu), (Ns::from_us(33), Cpu(3)));
+        let above = breakdowns[0].parts.iter().find(|part| part.kind == PartKind::AboveThreshold);
+        assert_eq!(above.map(|above| (above.id, above.time)), Some((Some(2), Ns::from_us(10))));
     }
 
     #[test]

@@ -13,7 +13,7 @@ pub struct LogMessage {
 
 /// What the message in a line of the kernel's log is about; `None` for other lines.
 pub(super) fn message(line: &str) -> Option<&'static str> {
-    const MESSAGES: [(&[&str], &str); 38] = [
+    const MESSAGES: [(&[&str], &str); 44] = [
         (&["RT throttling activated"], RT_THROTTLING),
         (&["DL replenish lagged"], DL_REPLENISH),
         (&["soft lockup"], "a thread kept a CPU in the kernel for 20 s or more (soft lockup)"),
@@ -43,6 +43,12 @@ pub(super) fn message(line: &str) -> Option<&'static str> {
         (&["us maximum-latency wakeup"], OLD_WAKE_UP),
         (&["BUG: scheduling while atomic"], ATOMIC),
         (&["BUG: sleeping function called from invalid context"], ATOMIC),
+        (&["possible circular locking dependency"], LOCKDEP),
+        (&["possible recursive locking"], LOCKDEP),
+        (&["possible irq lock inversion dependency"], LOCKDEP),
+        (&["inconsistent lock state"], LOCKDEP),
+        (&["-safe -> ", "-unsafe lock order detected"], LOCKDEP),
+        (&["BUG: Invalid wait context"], LOCKDEP_WAIT),
         (
             &["irq ", " cared (try booting with "],
             "no handler took an interrupt, which was turned off after many of them",
@@ -67,6 +73,9 @@ const OLD_WAKE_UP: &str =
     "the latency tracer of the patches of 2004 to 2008 met a longer wake-up than before";
 const ATOMIC: &str =
     "a thread was about to sleep where preemption or interrupts are disabled: a bug of the kernel";
+const LOCKDEP: &str =
+    "locks are taken in an order by which threads may wait for each other for ever (lockdep)";
+const LOCKDEP_WAIT: &str = "a sleeping lock is taken where a thread must not sleep, on PREEMPT_RT (lockdep)";
 const XENOMAI: &str = "a real-time thread of Xenomai kept a CPU for seconds, and was stopped";
 const RT_THROTTLING: &str = "real-time threads used up their share of a CPU (kernel.sched_rt_runtime_us), and were stopped for \
                              the rest of a period (rt-throttled)";
@@ -95,6 +104,8 @@ mod tests {
             ("irq 17: ... cared (try booting with the \"irqpoll\" option)", "no handler"),
             ("CPU3: Core temperature above threshold, cpu clock throttled (total events = 1)", "hot"),
             ("app: page allocation stalls for 10004ms, order:0", "memory"),
+            ("WARNING: possible circular locking dependency detected", "lockdep"),
+            ("[ BUG: Invalid wait context ]", "PREEMPT_RT"),
             ("[Xenomai] watchdog triggered on CPU #0 -- runaway thread 'a' signaled", "Xenomai"),
         ];
         for (line, meaning) in cases {

@@ -27,6 +27,7 @@ const LATENCY_OF_CALLS: &str =
 const BLOCK: &str = "a report on storage, which has no latency of a thread";
 const MEMORY: &str = "a report on memory or caches, which has no latency of a thread";
 const SETTINGS: &str = "a list of settings of a machine, and no trace";
+const CYCLICTEST_HEAD: &str = "the head of cyclictest's lines, without the lines of its threads (T:)";
 const GARBAGE: &str = "a log of Java's garbage collector, whose pauses stop the threads of a program";
 const ZEPHYR: &str = "a benchmark of Zephyr, in cycles and nanoseconds of its own kernel";
 const ZEPHYR_WORK: &str = "a test of the delays of Zephyr's work queues, without a unit";
@@ -46,7 +47,7 @@ const STACKS: &str = "call stacks without the events that they belong to";
 const MARKDOWN: &str = "a table of results in Markdown, and not what a program printed";
 
 /// By words that a line has; the first that fits.
-const PROGRAMS: [Row; 93] = [
+const PROGRAMS: [Row; 92] = [
     (&["% time", "seconds", "usecs/call"], "a table of strace, which has sums of system calls", RECORD),
     (&["syscall", "calls", "stddev"], PERF_TRACE, RECORD),
     (&[" ms): ", "(", ") = "], PERF_TRACE, RECORD),
@@ -158,15 +159,16 @@ const PROGRAMS: [Row; 93] = [
     (&["real-time priority", "(-r)"], SETTINGS, CHECK),
     (&["GRUB_CMDLINE_LINUX"], SETTINGS, CHECK),
     (&["BOOT_IMAGE=", "root="], SETTINGS, CHECK),
-    (&["CONFIG_PREEMPT", "=y"], SETTINGS, CHECK),
-    (&["CONFIG_HZ", "="], SETTINGS, CHECK),
+    (&["policy: ", "loadavg: "], CYCLICTEST_HEAD, MEASURE),
 ];
 
 /// Lines that stand above or beside many outputs.
-const GUESSES: [Row; 4] = [
+const GUESSES: [Row; 6] = [
     (&["Attaching ", " probe"], "the output of a script of bpftrace", RECORD),
     (&["@[", "]: "], "counts or stacks of a script of bpftrace", RECORD),
     (&["load average:"], SYSTEM, RECORD),
+    (&["CONFIG_PREEMPT", "=y"], SETTINGS, CHECK),
+    (&["CONFIG_HZ", "="], SETTINGS, CHECK),
     (&["Linux ", " SMP ", "GNU/Linux"], "the version of a kernel, and no trace", CHECK),
 ];
 
@@ -267,6 +269,7 @@ mod tests {
             ("        \"online_cpus\": 2,", "JSON"),
             ("| CPU | Min (us) | Max (us) |", "Markdown"),
             ("Attaching 3 probes...", "bpftrace"),
+            ("Preemption configuration: CONFIG_PREEMPT__LL=y (low-latency desktop)", "settings"),
         ];
         for (line, name) in cases {
             let (what, _) = guessed(line).unwrap_or_else(|| panic!("{line}"));

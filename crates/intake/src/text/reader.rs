@@ -360,7 +360,7 @@ impl Reader {
         };
         self.collected.event(self.number, Event { kind, ..at });
         if let CallPart::Leaf(duration) = part {
-            let ts = Ns(at.ts.0.saturating_add(duration.0));
+            let ts = graph::returns(at.ts, duration);
             let kind = EventKind::FunctionExit { name, depth, duration };
             self.collected.also(self.number, Event { ts, kind, ..at });
         }

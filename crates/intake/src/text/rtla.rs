@@ -23,8 +23,11 @@
 //! latency of the interrupt alone has no time for the blocking thread, which is then 0. `rtla osnoise` analyses
 //! nothing; of its table, each CPU's longest single noise is taken, a breakdown without parts.
 
+mod osnoise_table;
+
 use super::fields::{self, decimal, microseconds};
 use super::held::Shape;
+use osnoise_table::{OsnoiseTable, TableLine};
 use whylate_base::{Comm, Cpu, Ns, Tid};
 use whylate_events::{Breakdown, BreakdownPart, Damage, PartKind, Tool};
 
@@ -45,8 +48,8 @@ pub(crate) struct Analyses {
     has_title: bool,
     /// The tables count in nanoseconds.
     in_nanoseconds: bool,
-    /// The rows of osnoise's table follow.
-    osnoise_table: bool,
+    /// The rows of osnoise's table, once its head was read.
+    osnoise_table: Option<OsnoiseTable>,
     /// The largest latency in the last line of a table of timerlat, which is of all its rows, and that line.
     of_all: Option<(Ns, u64)>,
     /// The threads that were on each CPU in the end follow.
@@ -149,16 +152,20 @@ impl Analyses {
             return RtlaLine::Nothing;
         }
         if TABLES.iter().any(|&head| line.starts_with(head)) {
-            self.osnoise_table |= line.starts_with("CPU Period");
+            if line.starts_with("CPU Period") {
+                self.osnoise_table = Some(OsnoiseTable::below(line));
+            }
             self.of_all = of_all(line, self.in_nanoseconds).map(|most| (most, number)).or(self.of_all);
             return RtlaLine::Read;
         }
-        if self.osnoise_table
-            && let Some(row) = osnoise_row(line, number)
-        {
-            self.breakdowns.retain(|other| other.tool != Tool::RtlaOsnoise || other.cpu != row.cpu);
-            self.keep(row);
-            return RtlaLine::Read;
+        match self.osnoise_table.as_mut().and_then(|table| table.line(line, number)) {
+            Some(TableLine::Row(row)) => {
+                self.breakdowns.retain(|other| other.tool != Tool::RtlaOsnoise || other.cpu != row.cpu);
+                self.keep(row);
+                return RtlaLine::Read;
+            }
+            Some(TableLine::Begun) => return RtlaLine::Read,
+            None => {}
         }
         self.in_nanoseconds |= line.ends_with("Timer Latency (ns)");
         if let Some(row) = top_row(line, number, self.in_nanoseconds) {
@@ -401,18 +408,6 @@ fn task(line: &str) -> Option<(Tid, Comm)> {
     let who = who.split_once(" kworker:").map_or(who, |(who, _)| who);
     let (comm, pid) = fields::trim(who).rsplit_once(':')?;
     Some((Tid(i32::try_from(decimal(pid)?).ok()?), Comm::from(comm)))
-}
-
-/// `  0 #29  1450000  3392  99.76606  710  546  0  0  350  0  62`: the largest single noise is the 7th.
-fn osnoise_row(line: &str, number: u64) -> Option<Breakdown> {
-    let mut words = line.split_ascii_whitespace();
-    let cpu = fields::cpu_from(words.next()?)?;
-    words.next()?.strip_prefix('#')?;
-    let columns: Vec<&str> = words.collect();
-    let [_, _, share, _, single, _, _, _, ..] = *columns.as_slice() else { return None };
-    share.contains('.').then_some(())?;
-    let total = Ns(i64::try_from(decimal(single)?).ok()?.checked_mul(1_000)?);
-    Some(Breakdown { tool: Tool::RtlaOsnoise, cpu, total, parts: vec![], stack: vec![], line: number })
 }
 
 /// A row of numbers: of a histogram, or of a table that begins `3 #8123`; or the head of one.

@@ -17,7 +17,9 @@ pub(crate) fn switch(text: &str) -> Option<EventKind> {
             let [prev_comm, prev_tid, prev_prio, state] =
                 from_right(prev, ["prev_comm", "prev_pid", "prev_prio", "prev_state"])?;
             let [next_comm, next_tid, next_prio] = from_right(next, ["next_comm", "next_pid", "next_prio"])?;
-            let state = task_state(fields::trim_end(state.strip_suffix("==>").unwrap_or(state)))?;
+            let state = fields::trim_end(state.strip_suffix("==>").unwrap_or(state));
+            // Patched kernels print more behind it: `R 0x0`.
+            let state = task_state(state.split_once(" 0x").map_or(state, |(state, _)| state))?;
             let prev = (prev_comm, fields::tid(prev_tid)?, fields::priority(prev_prio)?);
             let next = (next_comm, fields::tid(next_tid)?, fields::priority(next_prio)?);
             Some(switched(prev, state, next))
@@ -34,7 +36,20 @@ pub(crate) fn switch(text: &str) -> Option<EventKind> {
             Some(switched(prev, task_state(state)?, comm_pid_prio(fields::trim(next))?))
         })
     };
-    if text.starts_with("prev_comm=") { by_keys() } else { short() }
+    if text.starts_with("prev_comm=") { by_keys().or_else(|| cut_to_idle(text)) } else { short() }
+}
+
+/// A switch to the idle task that a terminal cut behind its name, which tells the rest: `... ==> next_comm=swapper/11 nex`.
+fn cut_to_idle(text: &str) -> Option<EventKind> {
+    let (prev, next) = text.split_once(" ==> next_comm=")?;
+    let (idle, rest) = next.split_at(next.find(' ').unwrap_or(next.len()));
+    let is_cpu = |cpu: &str| cpu.bytes().all(|byte| byte.is_ascii_digit());
+    let is_idle = idle == "swapper" || idle.strip_prefix("swapper/").is_some_and(is_cpu);
+    let is_cut = is_idle && " next_pid=0 next_prio=120".starts_with(rest);
+    let [comm, tid, prio, state] =
+        from_right(prev, ["prev_comm", "prev_pid", "prev_prio", "prev_state"]).filter(|_| is_cut)?;
+    let prev = (comm, fields::tid(tid)?, fields::priority(prio)?);
+    Some(switched(prev, task_state(state)?, (idle, Tid::IDLE, Priority::DEFAULT)))
 }
 
 /// `task swapper:0 [140] (R) ==> ...`: kernels of 2.6.28 to 2.6.31 printed a word before, and the state in parentheses

@@ -296,6 +296,48 @@ fn a_latency_header_tells_kernel_and_victim() {
 }
 
 #[test]
+fn the_model_of_a_latency_header_tells_a_preempt_rt_kernel() {
+    for (model, release, is_rt) in [
+        ("preempt_rt", "6.1.0", true),
+        ("PREEMPT_{RT,(full)}", "6.18.1", true),
+        ("PREEMPT(lazy)", "6.18.1", false),
+        // A kernel of the patches, configured without.
+        ("preempt", "6.6.7-rt18-00175-gd8aaa9fda659", false),
+        ("preempt", "3.18.11-rt7", true),
+        ("preempt", "6.13.0-rt5", true),
+        ("preempt", "6.6.7", false),
+    ] {
+        let text = format!(
+            "# irqsoff latency trace v1.1.5 on {release}\n\
+             # latency: 400 us, #1/1, CPU#0 | (M:{model} VP:0, KP:0, SP:0 HP:0 #P:4)\na-7  0d.h4..    1us : f <-g\n"
+        );
+        let (events, _) = all(&text);
+        let fact = |event: &Event| match event.kind {
+            Marker(text) => Fact::parse(text.as_str()),
+            _ => None,
+        };
+        assert_eq!(events.iter().find_map(fact), Some(Fact::PreemptRt(is_rt)), "{model} {release}");
+    }
+}
+
+#[test]
+fn a_probe_with_the_name_of_an_event_is_neither_it_nor_damage() {
+    let (events, info) =
+        all("a-1 [000] 2.0: sched_switch: (__probestub_sched_switch+0x4/0x10) preempt=0 prev=0xff\n");
+    assert_eq!((events.len(), events[0].kind, info.damage), (1, Other, vec![]));
+}
+
+#[test]
+fn a_leaf_returns_before_the_next_line_of_its_thread() {
+    let text = "a-1 [000] 7.000384: funcgraph_entry:      ! 100.088 us |  read();\n\
+                a-1 [000] 7.000484: funcgraph_entry:        1.958 us   |  read();\n";
+    let (events, _) = all(text);
+    let is_return = |event: &Event| matches!(event.kind, FunctionExit { .. });
+    assert_eq!(events.iter().map(is_return).collect::<Vec<_>>(), [false, true, false, true]);
+    assert_eq!(events[1].ts, Ns::from_us(7_000_484));
+}
+
+#[test]
 fn time_that_runs_backwards_is_sorted_and_noted() {
     let (events, info) = all("a-1 [000] 2.0: x: y\na-1 [000] 1.0: x: y\n");
     assert!(events[0].ts < events[1].ts);

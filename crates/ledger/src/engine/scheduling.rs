@@ -290,7 +290,7 @@ impl Engine<'_> {
         thread.policy_changed = None;
         thread.may_be_idle = self.prev_states.may_be_idle(switch);
         let lent_priority_to = thread.lent_priority_to.take();
-        match switch.prev_state {
+        match state_of(switch, lent_priority_to) {
             TaskState::Runnable if yields(self.syscalls, thread, switch) => {
                 thread.enter(at, State::Blocked { wait: Wait::Period, waker: None });
             }
@@ -398,6 +398,17 @@ fn changed_while_running(
     }
     thread.set_priority(changed, switch.prev_prio);
     since
+}
+
+/// The state in which a thread leaves the CPU. A wait for a sleeping spinlock of PREEMPT_RT was shown as runnable before 5.17
+/// (commit 25795ef6299f): the thread lends its priority to the lock's owner, and gives it the CPU.
+fn state_of(switch: &Switch, lent_priority_to: Option<Tid>) -> TaskState {
+    match switch.prev_state {
+        TaskState::Runnable | TaskState::Preempted if lent_priority_to == Some(switch.next_tid) => {
+            TaskState::Uninterruptible
+        }
+        state => state,
+    }
 }
 
 /// True of a SCHED_DEADLINE thread that gives up what is left of its runtime until its next period (sched_yield(2)),

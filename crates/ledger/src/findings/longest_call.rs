@@ -13,7 +13,8 @@ const MOST: f64 = 0.2;
 pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
     // A latency tracer's lines are explained as its section, and where threads are explained the calls are beside that.
     let shows_more = subject.trace.latency.is_some() || !subject.worst.is_empty();
-    let Some(call) = subject.longest_call.filter(|_| !shows_more && subject.options.tasks.is_empty()) else {
+    let Some(call) = subject.calls.longest().filter(|_| !shows_more && subject.options.tasks.is_empty())
+    else {
         return Vec::new();
     };
     let (function, duration, cpu) = (call.function.as_str(), call.duration, call.cpu);
@@ -41,6 +42,13 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
             "lines within it are missing, so it is not known which function took most of it".to_owned(),
         ),
     };
+    let mut evidence =
+        vec![Evidence::at(call.at, cpu, format!("{function} was entered, and returned after {duration}"))];
+    evidence.extend(subject.calls.longer_return().map(|longer| {
+        Evidence::general(format!(
+            "another call returned after {longer}: the lines that lead to it are missing, so it is not known which it was"
+        ))
+    }));
     vec![Finding {
         code: INFO.code,
         severity: Severity::Info,
@@ -51,11 +59,7 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
                 format!("{function} is the longest call that the trace has from entry to return; {within}")
             }
         },
-        evidence: vec![Evidence::at(
-            call.at,
-            cpu,
-            format!("{function} was entered, and returned after {duration}"),
-        )],
+        evidence,
         fix: vec![AdvisedFix::by_hand(
             "record the scheduler's events as well, which show whether a thread was late because of it: whylate record",
             RECORD,

@@ -8,7 +8,7 @@ use crate::scope::AppliedScope;
 use crate::stats::StatsByThread;
 use crate::timeline::Timeline;
 use crate::timeline::thread::Thread;
-use crate::tracers::calls::LongestCall;
+use crate::tracers::calls::Calls;
 use crate::tracers::osnoise::Noises;
 use std::collections::{HashMap, HashSet};
 use whylate_base::{Cpu, Ns, Tid};
@@ -25,8 +25,8 @@ pub(crate) struct Subject<'a> {
     pub(crate) worst: &'a [Activation],
     /// The same by thread.
     pub(crate) by_thread: &'a HashMap<Tid, Vec<&'a Activation>>,
-    /// The longest call of a function_graph trace.
-    pub(crate) longest_call: Option<&'a LongestCall>,
+    /// The calls of a function_graph trace.
+    pub(crate) calls: &'a Calls,
     /// What osnoise and hwlat measured.
     pub(crate) noises: &'a Noises,
     /// The part of the trace that is asked for; `None` where that is all of it.

@@ -2,7 +2,7 @@
 
 /// Functions in which an idle CPU sleeps, or that are on the way there and back (kernel/sched/idle.c, drivers/cpuidle,
 /// arch/*/kernel/process.c).
-pub(crate) const IDLE: [&str; 22] = [
+pub(crate) const IDLE: [&str; 23] = [
     "acpi_idle_",
     "acpi_processor_ffh_cstate_enter",
     "acpi_safe_halt",
@@ -21,6 +21,7 @@ pub(crate) const IDLE: [&str; 22] = [
     "native_safe_halt",
     "poll_idle",
     "psci_cpu_suspend",
+    "psci_enter_",
     "pv_native_safe_halt",
     "rcu_eqs_",
     "rcu_idle_",
@@ -30,9 +31,12 @@ pub(crate) const IDLE: [&str; 22] = [
 /// The way in and out of an idle state by registers of the ACPI (drivers/acpi/acpica/hwregs.c).
 const OF_STATES: &str = "acpi_";
 
+/// Drivers have their own before it: `lpm_cpuidle_enter`, `sh_cpuidle_sleep`.
+const OF_DRIVERS: &str = "_cpuidle_";
+
 /// True of a function of the idle task.
 pub(crate) fn is_idle(name: &str) -> bool {
-    IDLE.iter().any(|begin| name.starts_with(begin))
+    IDLE.iter().any(|begin| name.starts_with(begin)) || name.contains(OF_DRIVERS)
 }
 
 /// True of a function behind which the idle task of a CPU may sleep.

@@ -56,6 +56,8 @@ pub(crate) struct Calls {
     has_entries: bool,
     /// The longest call by its return, as long as no entry was seen.
     longest_return: Option<LongestCall>,
+    /// The longest duration of a return that belongs to no entry that was seen.
+    longest_unmatched: Ns,
 }
 
 #[derive(Debug, Default)]
@@ -108,7 +110,16 @@ impl Calls {
                     }
                     return;
                 }
-                let Some(call) = open.leave(name, depth, duration, event.cpu) else { return };
+                let call = match open.leave(name, depth, duration, event.cpu) {
+                    Left::Call(call) => call,
+                    Left::GaveWay => return,
+                    Left::Unmatched => {
+                        let slept = gives_way(&name);
+                        self.longest_unmatched =
+                            self.longest_unmatched.max(if slept { Ns::ZERO } else { duration });
+                        return;
+                    }
+                };
                 if self.longest.as_ref().is_none_or(|longest| length(&call) > length(longest)) {
                     self.longest = Some(call);
                 }
@@ -122,6 +133,12 @@ impl Calls {
     pub(crate) fn longest(&self) -> Option<&LongestCall> {
         if self.has_entries { self.longest.as_ref() } else { self.longest_return.as_ref() }
     }
+
+    /// How long a call took that was longer than all that were seen from entry to return: its return alone was seen.
+    pub(crate) fn longer_return(&self) -> Option<Ns> {
+        let longest = self.longest.as_ref().map_or(Ns::ZERO, |call| call.duration);
+        Some(self.longest_unmatched).filter(|&unmatched| self.has_entries && unmatched > longest)
+    }
 }
 
 /// True of a function in which the CPU goes to another thread.
@@ -129,6 +146,16 @@ fn gives_way(name: &Symbol) -> bool {
     let name = name.as_str();
     let whole = name.split('.').next().unwrap_or(name);
     SCHEDULES.contains(&whole) || GIVE_WAY.iter().any(|begin| name.starts_with(begin))
+}
+
+/// What became of a call that returned.
+enum Left {
+    /// It was seen from its entry.
+    Call(LongestCall),
+    /// It, or a call within it, gave the CPU away.
+    GaveWay,
+    /// Its entry was not seen, or lines are missing.
+    Unmatched,
 }
 
 impl OpenCalls {
@@ -167,17 +194,17 @@ impl OpenCalls {
         self.stack.iter_mut().for_each(|call| call.has_gaps = true);
     }
 
-    /// The call of this depth returns; `None` where its entry was not seen, or it gave the CPU away.
-    fn leave(&mut self, name: Symbol, depth: u32, duration: Ns, cpu: Cpu) -> Option<LongestCall> {
-        if self.stack.last()?.depth != depth {
+    /// The call of this depth returns.
+    fn leave(&mut self, name: Symbol, depth: u32, duration: Ns, cpu: Cpu) -> Left {
+        if self.stack.last().is_some_and(|last| last.depth != depth) {
             self.missing_above(depth.saturating_add(1));
         }
-        let mut call = self.stack.pop()?;
+        let Some(mut call) = self.stack.pop() else { return Left::Unmatched };
         // With lines missing, the return may be that of a later call of the same depth.
         if call.depth != depth || call.has_gaps && name != call.function {
             self.stack.push(call);
             self.missing_above(depth);
-            return None;
+            return Left::Unmatched;
         }
         let duration = duration.max(Ns::ZERO);
         let own = call.own.entry(call.function).or_default();
@@ -185,14 +212,17 @@ impl OpenCalls {
         own.1 += 1;
         let most = call.own.iter().max_by_key(|(name, (time, _))| (*time, Reverse(name.as_str())));
         let most = most.map(|(&name, &(time, calls))| (name, time, calls)).filter(|_| !call.has_gaps);
-        let longest = (!call.own.keys().any(gives_way)).then_some(LongestCall {
-            function: call.function,
-            cpu,
-            at: call.entered,
-            duration,
-            most,
-            only_returns: false,
-        });
+        let left = match call.own.keys().any(gives_way) {
+            true => Left::GaveWay,
+            false => Left::Call(LongestCall {
+                function: call.function,
+                cpu,
+                at: call.entered,
+                duration,
+                most,
+                only_returns: false,
+            }),
+        };
         if let Some(caller) = self.stack.last_mut() {
             caller.has_gaps |= call.has_gaps;
             caller.within += duration;
@@ -202,6 +232,6 @@ impl OpenCalls {
                 own.1 += calls;
             }
         }
-        longest
+        left
     }
 }

@@ -3,12 +3,19 @@
 
 use super::osnoise::Noises;
 use crate::causes::Cause;
-use crate::causes::advised::{Advised, RECORD};
-use whylate_base::{AdvisedFix, Evidence, Finding, Ns, Severity};
+use crate::causes::advised::{Advised, MACHINE, RECORD, all_by_hand};
+use whylate_base::{AdvisedFix, Cpu, Evidence, Finding, Ns, Severity};
 use whylate_events::{PartKind, Tool, TraceInfo};
 
 /// Time lost at once that makes threads late.
 const NOTABLE: Ns = Ns::from_us(50);
+
+/// What to look for where no SMI was counted.
+const NO_SMIS: [&str; 2] = [
+    "on a guest: give its CPUs exclusive host CPUs, and look for steal time in /proc/stat",
+    "on hardware: measure once more with fixed frequencies and shallow idle states, and without devices whose drivers write \
+     to slow registers; on ARM look for calls of the secure firmware",
+];
 
 /// The finding of a report, or of an empty trace.
 pub(super) fn finding(info: &TraceInfo, noises: &Noises, deadline: Option<Ns>) -> Option<Finding> {
@@ -18,6 +25,8 @@ pub(super) fn finding(info: &TraceInfo, noises: &Noises, deadline: Option<Ns>) -
     let part = |kind| report?.parts.iter().find(|part| part.kind == kind);
     let smis = part(PartKind::Smi).and_then(|part| part.id);
     let measured = part(PartKind::Measured).map(|part| part.time);
+    let above = part(PartKind::AboveThreshold).and_then(|part| Some((part.id?, part.time)));
+    let cpu = report.map(|report| report.cpu).filter(|&cpu| cpu != Cpu::UNKNOWN);
     // Of lines that could not be read nothing is known.
     let is_empty = noises.hwlat.is_empty() && info.events == 0;
     let is_of_tracer = info.tracer.as_deref() == Some("hwlat") && is_empty;
@@ -29,7 +38,10 @@ pub(super) fn finding(info: &TraceInfo, noises: &Noises, deadline: Option<Ns>) -
                 _ if longest >= NOTABLE => Severity::Warning,
                 _ => Severity::Info,
             },
-            title: format!("a CPU stood still for {longest} while it spun with interrupts off"),
+            title: format!(
+                "{} stood still for {longest} while it spun with interrupts off",
+                cpu.map_or_else(|| "a CPU".to_owned(), |cpu| format!("CPU {cpu}"))
+            ),
             why: match smis {
                 Some(0) => {
                     "only an NMI could run there, and no SMI was counted meanwhile: the hypervisor of a guest, the secure \
@@ -46,9 +58,15 @@ pub(super) fn finding(info: &TraceInfo, noises: &Noises, deadline: Option<Ns>) -
                 let during = measured.map_or_else(String::new, |measured| format!(" in {measured}"));
                 let counted = smis.map(|smis| Evidence::general(format!("it counted {smis} SMIs")));
                 let largest = format!("the largest latency that hwlatdetect reports{during}");
-                std::iter::once(Evidence::general(largest)).chain(counted).collect()
+                let above = above.map(|(samples, threshold)| {
+                    Evidence::general(format!("{samples} of its samples are above its threshold of {threshold}"))
+                });
+                std::iter::once(Evidence::general(largest)).chain(above).chain(counted).collect()
             },
-            fix: Cause::Stolen.advice(&Advised::general()),
+            fix: match smis {
+                Some(0) => all_by_hand(MACHINE, &NO_SMIS),
+                _ => Cause::Stolen.advice(&Advised::general()),
+            },
         }),
         _ if longest.is_some() || is_of_tracer => Some(Finding {
             code: "hardware-noise",

@@ -204,7 +204,7 @@ fn charge(
             None => Charge::to(Cause::PreemptionDisabled, None, Confidence::Low),
         },
         PartKind::Thread => Charge::to(Cause::HigherPriorityTask, None, Confidence::Low),
-        PartKind::Hardware | PartKind::Smi | PartKind::Measured => {
+        PartKind::Hardware | PartKind::Smi | PartKind::Measured | PartKind::AboveThreshold => {
             Charge::to(Cause::Stolen, None, Confidence::Low)
         }
     }

@@ -171,7 +171,7 @@ pub(super) fn notes(
     let step = Lines::clock_step(window);
     notes.extend(step.map(|step| {
         Evidence::general(format!(
-            "the trace's clock counts in steps of {step}: no time in it is more exact than that"
+            "all times of the trace are whole steps of {step}, as of a clock that counts so: none is more exact than that"
         ))
     }));
     // The victim's own first lines are its way in.

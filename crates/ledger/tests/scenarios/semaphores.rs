@@ -3,7 +3,7 @@
 
 use super::support::{IDLE, Scene, Thread, assert_blames, charged_to, fair, rt, sys};
 use whylate_base::{Confidence, Ns};
-use whylate_events::ContextFlags;
+use whylate_events::{ContextFlags, TaskState};
 use whylate_ledger::Cause;
 
 const VICTIM: Thread = rt("victim", 10, 50);
@@ -152,4 +152,19 @@ fn a_period_may_be_the_timeout_of_a_wait_for_what_is_shared() {
         assert_eq!(activations.len(), 9);
         assert!(activations.iter().all(|one| one.verdict.cause != Cause::LockWait));
     }
+}
+
+#[test]
+fn a_waiter_that_is_shown_as_runnable_waits_for_whom_it_lends_its_priority() {
+    let boosted = Thread { prio: VICTIM.prio, ..OWNER };
+    let lock_wait = |leaves_to: Thread| {
+        let scene = Scene::new().cpu(1).at(0).run(OWNER).at(100).timer_wakes(VICTIM).at(105).run(VICTIM);
+        let scene =
+            scene.at(150).inherit(OWNER, OWNER, boosted).at(152).switch_as(TaskState::Preempted, leaves_to);
+        let scene = scene.at(452).inherit(OWNER, boosted, OWNER).wake(VICTIM, 1).at(457).run(VICTIM);
+        charged_to(scene.at(502).sleep(IDLE).explain("victim").only(), Cause::LockWait, OWNER)
+    };
+    assert_eq!(lock_wait(boosted), Ns::from_us(300));
+    // Another thread takes the CPU from it before it sleeps.
+    assert_eq!(lock_wait(rt("other", 30, 60)), Ns::ZERO);
 }

@@ -46,8 +46,11 @@ fn hwlatdetect_reports_its_largest_gap() {
             one.parts.iter().map(|part| (part.kind, part.id, part.time)).collect::<Vec<_>>()
         };
         let found: Vec<_> = info.breakdowns.iter().map(|one| (one.total, parts(one))).collect();
-        let expected =
-            vec![(PartKind::Measured, None, Ns::from_secs(120)), (PartKind::Smi, Some(3), Ns::ZERO)];
+        let expected = vec![
+            (PartKind::Measured, None, Ns::from_secs(120)),
+            (PartKind::AboveThreshold, Some(1), Ns::from_us(10)),
+            (PartKind::Smi, Some(3), Ns::ZERO),
+        ];
         assert_eq!((found, info.damage), (vec![(Ns::from_us(84), expected)], vec![]));
     }
 }

@@ -75,6 +75,14 @@ fn every_event_in_every_spelling() {
             switch(("sh", 1, 120), Preempted, ("b", 2, 120)),
         ),
         (
+            "sched_switch: prev_comm=a prev_pid=1 prev_prio=120 prev_state=R 0x0 ==> next_comm=b next_pid=2 next_prio=9",
+            switch(("a", 1, 120), Runnable, ("b", 2, 9)),
+        ),
+        (
+            "sched_switch: prev_comm=fio prev_pid=7 prev_prio=120 prev_state=S ==> next_comm=swapper/11 nex",
+            switch(("fio", 7, 120), Interruptible, ("swapper/11", 0, 120)),
+        ),
+        (
             "1456:  0:S ==> [001]   12905: 19:R cyclictest",
             switch(("comm", 1456, 0), Interruptible, ("cyclictest", 12905, 19)),
         ),
@@ -315,6 +323,9 @@ fn fields_that_make_no_sense_are_damage_but_show_who_ran() {
         "sched_switch: nonsense",
         "sched_switch: a:1 [98] R ==> b:62",
         "sched_switch: prev_comm=a prev_pid=1 prev_prio=120 prev_state=what? ==> next_comm=b next_pid=2 next_prio=3",
+        "sched_switch: prev_comm=a prev_pid=1 prev_prio=120 prev_state=S ==> next_comm=swapper/1x nex",
+        "sched_switch: prev_comm=a prev_pid=1 prev_prio=120 prev_state=S ==> next_comm=swapper/1 next_pid=7",
+        "sched_switch: prev_comm=a prev_pid=1 prev_prio=120 prev_state=S ==> next_comm=fio nex",
         "sched_wakeup: comm=a pid=99999999999 prio=1 target_cpu=0",
         "sched_waking: comm=a pid=1 prio=1 target_cpu=99999",
         "sched_migrate_task: comm=a pid=1",

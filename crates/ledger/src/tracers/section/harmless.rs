@@ -8,7 +8,7 @@
 
 use super::super::lines::{Line, Lines};
 use super::entries::is_interrupt;
-use crate::model::idle_functions::IDLE;
+use crate::model::idle_functions::{IDLE, is_idle};
 use crate::model::section::{CpuContext, CriticalSection};
 use whylate_base::Ns;
 use whylate_events::{ContextFlags, LatencyTracer};
@@ -54,7 +54,8 @@ pub(super) fn harmless(
     }
     let idle_task = !within.is_empty() && within.iter().all(|line| line.tid.is_idle());
     let named = |line: &Line| line.named().is_some_and(|name| is_interrupt(lines.name(name)));
-    if idle_task && !within.iter().any(named) && passed_in(lines, section, within, &IDLE) {
+    let sleeps = passed_in(lines, section, within, &IDLE) || is_excerpt && between_idle(section);
+    if idle_task && !within.iter().any(named) && sleeps {
         return Some(Harmless::Idle);
     }
     let preemption = section.tracer != LatencyTracer::Irqsoff
@@ -64,6 +65,12 @@ pub(super) fn harmless(
     let spins = passed_in(lines, section, within, &SPINS)
         || is_excerpt && between_takes(section) && spins_in(lines, within);
     (preemption && !goes_on && spins).then_some(Harmless::Spin)
+}
+
+/// True of a section that begins and ends in functions by which an idle CPU sleeps.
+fn between_idle(section: &CriticalSection) -> bool {
+    let idles = |name: &Option<String>| name.as_deref().is_some_and(is_idle);
+    idles(&section.opened_by) && idles(&section.closed_by)
 }
 
 /// True of a section that begins and ends as a sleeping lock is taken: preemption is disabled there for the spin

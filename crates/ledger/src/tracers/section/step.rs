@@ -15,6 +15,7 @@ pub(super) fn within_a_step(section: &CriticalSection, step: Option<Ns>) -> Opti
 /// The same in words.
 pub(super) fn of_step(step: Ns) -> String {
     format!(
-        "the trace's clock counts in steps of {step}, so the section may have been as short as a microsecond"
+        "all times of the trace are whole steps of {step}, as of a clock that counts so: the section may have been as short as \
+         a microsecond"
     )
 }

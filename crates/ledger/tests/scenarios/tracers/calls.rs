@@ -100,3 +100,18 @@ fn with_a_threshold_the_trace_has_returns_alone() {
     let title = longest(&[&sleeps[..], &[("} work", 0, 900)]].concat());
     assert_eq!(title.as_deref(), Some("longest-call: work took 900.0 us on CPU 1"));
 }
+
+#[test]
+fn a_longer_call_of_which_only_the_return_was_seen_is_told() {
+    let evidence = |lines: &[(&'static str, u32, i64)]| {
+        let explanation =
+            explain(VecSource::new(calls(lines), TraceInfo::default(), true), &Options::default());
+        let finding = explanation.findings.into_iter().next().expect("a finding");
+        finding.evidence.into_iter().map(|seen| seen.what).collect::<Vec<_>>().join("; ")
+    };
+    let told = evidence(&[("short", 1, 40), ("}", 0, 614)]);
+    assert!(told.contains("another call returned after 614.0 us"), "{told}");
+    for lines in [[("short", 1, 40), ("}", 0, 30)], [("short", 1, 40), ("} schedule", 0, 614)]] {
+        assert!(!evidence(&lines).contains("another call"), "{lines:?}");
+    }
+}

@@ -119,6 +119,22 @@ fn of_an_excerpt_a_spin_shows_by_the_functions_at_its_ends() {
 }
 
 #[test]
+fn of_an_excerpt_a_sleep_of_the_idle_task_shows_by_the_functions_at_its_ends() {
+    let of = |task: i32, ends: [&str; 2]| {
+        let info = latency_trace(LatencyTracer::Irqsoff, 1_703_000, "swapper/3", task, 0);
+        let mut info = named(info, ends[0], ends[1]);
+        info.latency.as_mut().expect("of a tracer").entries = Some(184);
+        let lines = ["psci_enter_sleep", "_raw_spin_lock", "preempt_count_add"];
+        let lines =
+            lines.iter().zip(0..).map(|(name, at)| event(3_000 + at * 3_000, task, "dN", function(name)));
+        self::of(info, lines.collect()).1
+    };
+    assert!(!of(0, ["lpm_cpuidle_enter", "cpuidle_enter_state"]).delays);
+    assert!(of(0, ["lpm_cpuidle_enter", "handle_irq_event"]).delays);
+    assert!(of(9, ["lpm_cpuidle_enter", "cpuidle_enter_state"]).delays);
+}
+
+#[test]
 fn softirqs_disabled_by_a_thread_are_no_interrupt() {
     let section = |release: &str, comm: &str, opener: &str, flags: &str| {
         let mut info = named(latency_trace(LatencyTracer::Preemptoff, 900_000, comm, 9, 0), opener, "x");

@@ -58,7 +58,10 @@ fn hwlat_gaps_are_stolen_time_and_the_suspect_is_named_as_one() {
     let explained =
         explained(TraceInfo::default(), vec![gap(1_000, 12_000, 10_000), gap(2_000, 11_000, 130_000)]);
     let finding = explained.finding("stolen").expect("a finding");
-    assert!(finding.title.contains("130.0 us") && finding.title.contains("2 gaps"), "{finding:#?}");
+    assert!(
+        finding.title.contains("130.0 us") && finding.title.contains("2 samples with gaps"),
+        "{finding:#?}"
+    );
     assert!(finding.why.contains("does not show") && finding.severity == Severity::Warning, "{finding:#?}");
     assert!(explained.0.concludes() && explained.0.activations.is_empty());
 }

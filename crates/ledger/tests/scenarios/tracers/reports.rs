@@ -188,10 +188,16 @@ fn hardware_that_took_no_time_is_good_news() {
         let explained = of_breakdowns(vec![Breakdown { parts, ..gap() }]);
         let finding = explained.finding("stolen").expect("a finding");
         assert_eq!(finding.why.contains("(SMI, secure world)"), blames_smis, "{}", finding.why);
+        assert_eq!(finding.fix.iter().any(|fix| fix.text.contains("SMI")), blames_smis, "{:?}", finding.fix);
         let seen: Vec<&str> = finding.evidence.iter().map(|seen| seen.what.as_str()).collect();
         assert!(seen[0].ends_with("hwlatdetect reports in 900.000 s"), "{seen:?}");
         assert_eq!(seen.get(1).is_some_and(|seen| seen.contains("SMIs")), smis.is_some(), "{seen:?}");
     }
+    let above = part(PartKind::AboveThreshold, Some(37), Ns::from_us(10));
+    let of_cpu = of_breakdowns(vec![Breakdown { parts: vec![above], cpu: Cpu(2), ..gap() }]);
+    let finding = of_cpu.finding("stolen").expect("a finding");
+    assert!(finding.title.starts_with("CPU 2 stood still for 84.00 us"), "{}", finding.title);
+    assert_eq!(finding.evidence[1].what, "37 of its samples are above its threshold of 10.00 us");
     let explained = of_breakdowns(vec![gap()]);
     let finding = explained.finding("stolen").expect("a finding");
     assert!(finding.severity == Severity::Warning && finding.title.contains("84.00 us"), "{}", finding.title);

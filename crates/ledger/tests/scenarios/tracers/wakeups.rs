@@ -155,10 +155,10 @@ fn a_coarse_clock_is_named() {
     let seen = |activation: &Activation, word: &str| {
         activation.verdict.evidence.iter().any(|seen| seen.what.contains(word))
     };
-    assert!(seen(&scene(1_000_000), "counts in steps of 1.00 ms"));
+    assert!(seen(&scene(1_000_000), "whole steps of 1.00 ms"));
     assert!(!seen(&scene(1_000_000), "no line for"));
-    assert!(seen(&scene(4_000_000), "counts in steps of 4.00 ms"));
-    assert!(!seen(&scene(1_003_000), "counts in steps"));
+    assert!(seen(&scene(4_000_000), "whole steps of 4.00 ms"));
+    assert!(!seen(&scene(1_003_000), "whole steps"));
 }
 
 #[test]

@@ -1,0 +1,112 @@
+//! The table of `rtla osnoise top`, whose rows a mail program may break (tools/tracing/rtla/src/osnoise_top.c).
+//!
+//! ```text
+//! CPU Period       Runtime        Noise  % CPU Aval   Max Noise   Max Single          HW          NMI          IRQ ...
+//!   0 #29          1450000         3392    99.76606         710          546           0            0          350 ...
+//! ```
+
+use super::super::fields;
+use super::decimal;
+use whylate_base::Ns;
+use whylate_events::{Breakdown, Tool};
+
+/// The words of its head, in their order.
+const HEAD: [&str; 13] = [
+    "CPU", "Period", "Runtime", "Noise", "%", "Aval", "Max", "Single", "HW", "NMI", "IRQ", "Softirq",
+    "Thread",
+];
+/// Columns up to the largest single noise: CPU and period, runtime, noise, share, largest noise and largest single one.
+const TO_SINGLE: usize = 7;
+
+/// The rows below its head.
+#[derive(Debug, Default)]
+pub(super) struct OsnoiseTable {
+    /// The head was broken between two words, or not at all: its columns are those of the rows, so these are broken between two
+    /// numbers.
+    breaks_between: bool,
+    /// A row of which the rest follows, and its line.
+    begun: Option<(String, u64)>,
+}
+
+/// What a line is to the table.
+#[derive(Debug, PartialEq)]
+pub(super) enum TableLine {
+    /// A CPU's row.
+    Row(Breakdown),
+    /// The beginning of one.
+    Begun,
+}
+
+impl OsnoiseTable {
+    pub(super) fn below(head: &str) -> OsnoiseTable {
+        let last = head.split_ascii_whitespace().last();
+        OsnoiseTable { breaks_between: last.is_some_and(|last| HEAD.contains(&last)), begun: None }
+    }
+
+    /// `None`: it is no line of the table.
+    pub(super) fn line(&mut self, line: &str, number: u64) -> Option<TableLine> {
+        let is_rest = line.bytes().all(|byte| byte.is_ascii_digit() || b". ".contains(&byte));
+        let whole = match self.begun.take().filter(|_| is_rest && !line.is_empty()) {
+            Some((begun, at)) => (format!("{begun} {line}"), at),
+            None => (line.to_owned(), number),
+        };
+        if let Some(row) = row(&whole.0, whole.1) {
+            return Some(TableLine::Row(row));
+        }
+        let columns = whole.0.split_ascii_whitespace().count();
+        let is_begun = self.breaks_between && columns < TO_SINGLE && begins_row(&whole.0);
+        is_begun.then(|| {
+            self.begun = Some(whole);
+            TableLine::Begun
+        })
+    }
+}
+
+/// `0 #4`: the CPU and the number of periods.
+fn begins_row(line: &str) -> bool {
+    let mut words = line.split_ascii_whitespace();
+    words.next().is_some_and(|cpu| fields::cpu_from(cpu).is_some())
+        && words.next().and_then(|periods| periods.strip_prefix('#')).and_then(fields::digits).is_some()
+}
+
+/// `  0 #29  1450000  3392  99.76606  710  546  0  0  350  0  62`: the largest single noise is the 7th.
+fn row(line: &str, number: u64) -> Option<Breakdown> {
+    let mut words = line.split_ascii_whitespace();
+    let cpu = fields::cpu_from(words.next()?)?;
+    words.next()?.strip_prefix('#')?;
+    let columns: Vec<&str> = words.collect();
+    let [_, _, share, _, single, _, _, _, ..] = *columns.as_slice() else { return None };
+    share.contains('.').then_some(())?;
+    let total = Ns(i64::try_from(decimal(single)?).ok()?.checked_mul(1_000)?);
+    Some(Breakdown { tool: Tool::RtlaOsnoise, cpu, total, parts: vec![], stack: vec![], line: number })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{OsnoiseTable, TableLine};
+    use whylate_base::{Cpu, Ns};
+
+    /// The CPUs and largest single noises of a table of these lines.
+    fn rows(head: &str, lines: &[&str]) -> Vec<(Cpu, Ns)> {
+        let mut table = OsnoiseTable::below(head);
+        let rows = lines.iter().filter_map(|line| match table.line(line, 1) {
+            Some(TableLine::Row(row)) => Some((row.cpu, row.total)),
+            _ => None,
+        });
+        rows.collect()
+    }
+
+    #[test]
+    fn a_row_is_read_whole_or_broken_where_the_head_is() {
+        let whole = "0 #4 4000000 37712 99.05720 10998 555 7624 0 4011 34 24";
+        let expected = [(Cpu(0), Ns::from_us(555))];
+        let head = "CPU Period Runtime Noise % CPU Aval Max Noise Max";
+        assert_eq!(rows(&format!("{head} Single HW NMI IRQ Softirq Thread"), &[whole]), expected);
+        let broken = ["0 #4 4000000 37712 99.05720 10998", "555 7624 0 4011 34 2", "4"];
+        assert_eq!(rows(head, &broken), expected);
+        let next = ["1 #4 4000000 37712 99.05720 10998", "0 #4 4000000 37712 99.05720 10998", broken[1]];
+        assert_eq!(rows(head, &next), expected, "of one row the rest is missing");
+        // Where the head is broken within a word, a number may be, too.
+        assert_eq!(rows("CPU Period Runtime Noise % CPU Aval Max Noise Ma", &broken), []);
+    }
+}
