@@ -15,6 +15,15 @@ const MODE: u32 = 0o666;
 /// Writes a file: its old content stays until the new one is complete. A device or a pipe takes the content as it comes.
 /// Returns how many bytes the file has.
 pub(crate) fn write(path: &Path, content: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<u64> {
+    write_as(path, MODE, content)
+}
+
+/// The same for what is the user's alone: a recording has addresses of the kernel, and what every program did.
+pub(crate) fn write_private(path: &Path, content: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<u64> {
+    write_as(path, whylate_ftrace::dat::write::MODE, content)
+}
+
+fn write_as(path: &Path, mode: u32, content: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<u64> {
     let cannot = || format!("cannot write {}", path.display());
     let place = OutputPlace::find(path)?;
     if place.is_stream() {
@@ -22,7 +31,7 @@ pub(crate) fn write(path: &Path, content: impl FnOnce(&mut dyn Write) -> Result<
         content(&mut file).and_then(|()| Ok(file.flush()?)).with_context(cannot)?;
         return Ok(0);
     }
-    let mut file = place.create(MODE)?;
+    let mut file = place.create(mode)?;
     let mut out = BufWriter::new(file.file());
     content(&mut out).and_then(|()| Ok(out.flush()?)).with_context(cannot)?;
     drop(out);

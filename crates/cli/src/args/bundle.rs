@@ -29,6 +29,9 @@ pub(crate) struct BundleArgs {
     /// Do not record
     #[arg(long, conflicts_with = "command")]
     pub(crate) no_record: bool,
+    /// Leave the names and addresses of kernel functions out of the recording; timers' functions then have no name
+    #[arg(long, conflicts_with_all = ["trace", "no_record"])]
+    pub(crate) no_symbols: bool,
     /// Explain this thread, by name or id (repeatable); default: every real-time thread except kernel threads
     #[arg(short, long = "task", value_name = "COMM|TID", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) tasks: Vec<String>,

@@ -93,7 +93,7 @@ fn recording(args: &BundleArgs, stop: &Stop, parts: &mut Parts, redaction: &Reda
         output: beside,
         duration: command.is_none().then_some(duration),
         command,
-        session: SessionOptions { host_name: false, ..SessionOptions::default() },
+        session: SessionOptions { host_name: false, symbols: !args.no_symbols, ..SessionOptions::default() },
         ..RecordOptions::default()
     };
     let report = recorder::record(&options, stop)?;

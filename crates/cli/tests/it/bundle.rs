@@ -3,6 +3,7 @@
 use crate::support::run::whylate;
 use crate::support::tracefs::one_at_a_time;
 use serde_json::Value;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
 
@@ -104,6 +105,8 @@ fn bad_input_is_refused_before_anything_is_written() {
     assert_eq!(std::fs::read_dir(directory.path()).expect("read").count(), 0);
 
     let run = whylate(["bundle", "--no-measure", "--no-record", "-o", text(&bundle)]);
+    let mode = std::fs::metadata(&bundle).expect("a bundle").permissions().mode();
+    assert_eq!(mode & 0o077, 0, "a recording is its owner's alone");
     assert_eq!(run.code, Some(0), "{run:#?}");
     let compared = whylate(["compare", text(&bundle)]);
     assert!(compared.code == Some(2) && compared.stderr.contains("no measurement"), "{compared:#?}");

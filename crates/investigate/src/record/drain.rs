@@ -76,8 +76,10 @@ impl Drain {
         }
         let reserve = tempfile::tempfile_in(&directory)
             .map_err(|source| RecordError::Store { directory: directory.clone(), source })?;
-        // A disk that is nearly full may still take a short recording.
-        let _ = rustix::fs::fallocate(&reserve, FallocateFlags::empty(), 0, RESERVE);
+        // A disk that is nearly full may still take a short recording: half of what is left is for it.
+        let left = rustix::fs::fstatvfs(&reserve)
+            .map_or(u64::MAX, |disk| disk.f_bavail.saturating_mul(disk.f_frsize));
+        let _ = rustix::fs::fallocate(&reserve, FallocateFlags::empty(), 0, RESERVE.min(left / 2));
         Ok(Drain { lanes: lanes.into_values().collect(), reserve: Some(reserve), is_full: false })
     }
 

@@ -64,9 +64,9 @@ impl Parts {
         self.files.iter().map(|part| (part.name.as_str(), part.about)).chain(trace)
     }
 
-    /// Writes the archive; returns how many bytes it has.
+    /// Writes the archive, for its owner alone; returns how many bytes it has.
     pub(super) fn write(&self, path: &Path) -> Result<u64> {
-        atomic_file::write(path, |out| {
+        atomic_file::write_private(path, |out| {
             let mut tar = tar::Builder::new(zstd::Encoder::new(out, 9)?);
             let manifest = serde_json::to_vec_pretty(&self.manifest())?;
             append(&mut tar, MANIFEST, manifest.len() as u64, &manifest[..])?;
