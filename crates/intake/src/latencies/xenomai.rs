@@ -78,24 +78,12 @@ fn one(text: &str) -> Option<Result<Run, Broken>> {
 }
 
 fn run(text: &str, setup: &Setup<'_>, source: Source) -> Result<Run, Broken> {
-    let mut notes = Vec::new();
     let line = text.lines().find(|line| Row::of(line) == Some(Row::End));
-    let end = match line {
-        Some(line) => {
-            End::of(line).ok_or_else(|| source.broken(format!("the line {line:?} is not whole")))?
-        }
-        None => {
-            let why = "its output was cut: the line RTS, which has the largest latency of all, is missing, and so are whole \
-                       lines RTD with the largest so far";
-            let end = End::so_far(text).ok_or_else(|| source.broken(why.to_owned()))?;
-            notes.push(format!(
-                "it was not over: the line RTS is missing, and the figures are those of its last line RTD, after {} lines of a \
-                 second",
-                end.elapsed
-            ));
-            end
-        }
+    let Some(line) = line else {
+        let why = "its output was cut: the line RTS, which has the largest latency of all, is missing";
+        return Err(source.broken(format!("{why}{}", so_far(text))));
     };
+    let end = End::of(line).ok_or_else(|| source.broken(format!("the line {line:?} is not whole")))?;
     if end.min > end.max {
         // What it begins with before a second is over (`gminjitter`, `gmaxjitter`).
         let why = match end.min > 0 && end.max < 0 {
@@ -106,9 +94,10 @@ fn run(text: &str, setup: &Setup<'_>, source: Source) -> Result<Run, Broken> {
     }
     let (seconds, broken) = seconds(text, &end, source)?;
     let tables = Tables::of(text).map_err(|why| source.broken(why))?;
+    let mut notes = Vec::new();
     if broken > 0 {
         notes.push(format!(
-            "{broken} of its {seconds} lines of a second are broken: all figures are those of its last line"
+            "{broken} of its {seconds} lines of a second are broken: all figures are those of the line RTS"
         ));
     }
     let mut thread = Counted {
@@ -236,7 +225,7 @@ impl Setup<'_> {
     }
 }
 
-/// The line RTS, or what is known of it before it is printed, in nanoseconds.
+/// The line RTS, in nanoseconds.
 struct End {
     min: i64,
     mean: i64,
@@ -270,53 +259,24 @@ impl End {
             elapsed: clock(elapsed)?,
         })
     }
-
-    /// What the lines of the seconds show of a measurement that was not over: the last has the least and the largest latency
-    /// so far (`lat best`, `lat worst`), and its counts are of the whole measurement.
-    fn so_far(text: &str) -> Option<End> {
-        let seconds: Vec<Second> =
-            text.lines().filter(|line| Row::of(line) == Some(Row::Second)).filter_map(Second::of).collect();
-        let last = seconds.last()?;
-        let count = i64::try_from(seconds.len()).ok()?;
-        Some(End {
-            min: last.best,
-            mean: seconds.iter().map(|second| second.mean).sum::<i64>() / count,
-            max: last.worst,
-            overruns: last.overruns,
-            switches: last.switches,
-            elapsed: count,
-        })
-    }
 }
 
-/// A line RTD, in nanoseconds.
-struct Second {
-    mean: i64,
-    overruns: u64,
-    switches: u64,
-    /// The least latency so far.
-    best: i64,
-    /// The largest latency so far.
-    worst: i64,
-}
-
-impl Second {
-    /// `RTD|     -0.213|      1.325|     12.476|       0|     0|     -0.213|     12.476`; before Xenomai 2.4 without the mode
-    /// switches. `None`: it is not whole.
-    fn of(line: &str) -> Option<Second> {
-        let fields: Vec<&str> = line.split('|').skip(1).map(str::trim).collect();
-        let (mean, overruns, switches, best, worst) = match fields[..] {
-            [_, mean, _, overruns, switches, best, worst] => (mean, overruns, switches, best, worst),
-            [_, mean, _, overruns, best, worst] => (mean, overruns, "0", best, worst),
-            _ => return None,
-        };
-        Some(Second {
-            mean: nanoseconds(mean)?,
-            overruns: overruns.parse().ok()?,
-            switches: switches.parse().ok()?,
-            best: nanoseconds(best)?,
-            worst: nanoseconds(worst)?,
-        })
+/// What the lines of the seconds show of a measurement that was not over, to follow that it was not: each has the largest
+/// latency so far (`lat worst`). Empty where none is whole.
+fn so_far(text: &str) -> String {
+    let worst = |line: &str| {
+        let fields: Vec<&str> = line.split('|').skip(1).collect();
+        // Before Xenomai 2.4 without the mode switches.
+        let worst = fields.last().filter(|_| matches!(fields.len(), 6 | 7))?;
+        nanoseconds(worst)
+    };
+    let lines = text.lines().filter(|line| Row::of(line) == Some(Row::Second));
+    let seconds: Vec<i64> = lines.filter_map(worst).collect();
+    match seconds.iter().max() {
+        Some(&most) => {
+            format!("; in the {} lines of a second that there are, it was {} us", seconds.len(), us(most))
+        }
+        None => String::new(),
     }
 }
 
