@@ -69,7 +69,7 @@ def measurement(directory, machine, day):
 def recording(directory, machine, day):
     """Three activations of `plc`: two late by `multipathd`, one by a lock that `logger` holds."""
     run = f"r-{machine}-{day}"
-    common = {"tid": 40, "comm": "plc", "class": "realtime", "priority": 50, "starts_program": False}
+    common = {"tid": 40, "comm": "plc", "class": "realtime", "priority": 50, "starts_program": False, "ends_program": False}
     activations = [
         {**common, "due_ns": 0, "response_ns": 900 * US, "cause": "higher-priority-task", "culprit": "multipathd", "charged_ns": 800 * US},
         {**common, "due_ns": 10**7, "response_ns": 2_000 * US, "cause": "higher-priority-task", "culprit": "multipathd", "charged_ns": 1_900 * US},

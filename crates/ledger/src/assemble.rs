@@ -240,16 +240,16 @@ impl<'a> Assembler<'a> {
         self.engine.timeline.threads.get_mut(tid).is_reported = true;
         let timeline = &self.engine.timeline;
         let Some(thread) = timeline.threads.get(tid) else { return };
-        let starts_program = ended.starts_program(thread);
-        let deadline = deadline.filter(|_| !starts_program);
-        // What is shown of no whole period, and the start of a program, are no measure of the thread's periods.
-        let is_period = open.begin != Begin::TraceStart && !starts_program;
+        let is_start_or_end = ended.starts_program(thread) || ended.ends_program(thread);
+        let deadline = deadline.filter(|_| !is_start_or_end);
+        // What is shown of no whole period, and the start and the end of a program, are no measure of the thread's periods.
+        let is_period = open.begin != Begin::TraceStart && !is_start_or_end;
         let rank = (is_period, end.since(open.due));
         let times = Times {
             // A marker is of a thread that runs.
             latency: open
                 .running
-                .filter(|_| is_period && open.begin != Begin::Marked)
+                .filter(|_| is_period && open.begin != Begin::Marked && !open.came_unseen())
                 .map(|running| running.since(open.due)),
             response: end.since(open.due),
             whole: done.is_some() && is_period,
@@ -280,7 +280,7 @@ impl<'a> Assembler<'a> {
                 is_period,
                 may_be_periodic: matches!(open.begin, Begin::Woken(WakeCause::Timer { .. }) | Begin::Marked),
             }),
-            None => stats.would_keep(starts_program, end - open.due, keep),
+            None => stats.would_keep(is_start_or_end, end - open.due, keep),
         };
         stats.identities.count(thread.identity_in(open.due, end));
         if !kept

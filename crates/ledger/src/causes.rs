@@ -109,6 +109,8 @@ causes! {
     FairQueue: fair_queue,
     /// The CPU controller's quota was used up.
     CgroupQuota: cgroup_quota,
+    /// A SCHED_DEADLINE thread had used up its runtime.
+    DeadlineThrottled: deadline_throttled,
     /// It pinned itself to a busy CPU before it raised its priority.
     PinnedBeforePriority: pinned_before_priority,
     /// Runnable to the end of the trace and never run.
@@ -211,6 +213,7 @@ mod tests {
         let late = LateActivation {
             name: "control".into(),
             thread: "control (rt 80)".into(),
+            was_realtime: false,
             cpu: Cpu(3),
             charged: Ns::from_us(70),
             response: Ns::from_us(90),

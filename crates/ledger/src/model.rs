@@ -142,6 +142,9 @@ pub struct Activation {
     pub tracks: Vec<CpuTrack>,
     /// The thread executed a program in it: loading and linking one takes long, and no period waits for it.
     pub starts_program: bool,
+    /// The thread, which had periods before, ended in it by a call of its own (exit(2), exit_group(2)): what a program does before it ends is part of it, and
+    /// no period waits for that.
+    pub ends_program: bool,
     /// Where in the programs its time went, where call stacks were sampled.
     pub places: Vec<Place>,
     /// What the host did in its stolen segments, where the host's recording was joined: by segment, the most first.
@@ -167,6 +170,7 @@ impl Activation {
             verdict: Verdict::none(),
             tracks: Vec::new(),
             starts_program: false,
+            ends_program: false,
             places: Vec::new(),
             host: Vec::new(),
         }
@@ -174,7 +178,9 @@ impl Activation {
 
     /// Due to running, if it ran and was seen to become due, and did not run already.
     pub fn latency(&self) -> Option<Ns> {
-        let wakes = !matches!(self.trigger, Trigger::TraceStart | Trigger::Marker);
+        let unseen =
+            self.trigger == Trigger::Wakeup && self.woken.is_none() && self.running == Some(self.due);
+        let wakes = !matches!(self.trigger, Trigger::TraceStart | Trigger::Marker) && !unseen;
         let running = self.running.filter(|_| wakes)?;
         Some(running.since(self.due))
     }
@@ -185,9 +191,14 @@ impl Activation {
     }
 
     /// True of one that says how the thread keeps its periods. What the trace shows from the middle on has no response to be
-    /// judged by, nor has the start of a program.
+    /// judged by, nor has the start or the end of a program.
     pub fn is_period(&self) -> bool {
-        self.trigger != Trigger::TraceStart && !self.starts_program
+        self.trigger != Trigger::TraceStart && !self.is_start_or_end()
+    }
+
+    /// True where a program starts or ends in it.
+    pub fn is_start_or_end(&self) -> bool {
+        self.starts_program || self.ends_program
     }
 
     /// Where in the programs the time of a segment went, by its index in the ledger: of several places the first, which

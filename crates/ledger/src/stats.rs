@@ -190,16 +190,16 @@ impl Stats {
         self.costs.bound();
     }
 
-    /// Keeps an activation if it is among the worst. The worst start of a program has the last place.
+    /// Keeps an activation if it is among the worst. The worst start or end of a program has the last place.
     pub(crate) fn keep(&mut self, kept: Kept, keep: usize) {
         let badness = badness(&kept.activation);
         let rank = self.worst.partition_point(|kept| self::badness(&kept.activation) >= badness);
         self.worst.insert(rank, kept);
         if self.worst.len() > keep {
             let last = self.worst.len() - 1;
-            let periods = self.worst.partition_point(|kept| !kept.activation.starts_program);
-            let has_start = periods == last && keep > 1;
-            self.worst.remove(if has_start { last - 1 } else { last });
+            let periods = self.worst.partition_point(|kept| !kept.activation.is_start_or_end());
+            let has_one = periods == last && keep > 1;
+            self.worst.remove(if has_one { last - 1 } else { last });
         }
     }
 
@@ -209,17 +209,17 @@ impl Stats {
     }
 
     /// True when an activation of this response would be kept.
-    pub(crate) fn would_keep(&self, starts_program: bool, response: Ns, keep: usize) -> bool {
+    pub(crate) fn would_keep(&self, is_start_or_end: bool, response: Ns, keep: usize) -> bool {
         let mut alike = self.worst.iter().rev().map(|kept| &kept.activation);
-        let rival = alike.find(|activation| activation.starts_program == starts_program);
+        let rival = alike.find(|activation| activation.is_start_or_end() == is_start_or_end);
         self.worst.len() < keep
-            || rival.map_or(!starts_program || keep > 1, |rival| response > rival.response())
+            || rival.map_or(!is_start_or_end || keep > 1, |rival| response > rival.response())
     }
 }
 
-/// How bad an activation is, of one thread: the start of a program is the least news.
+/// How bad an activation is, of one thread: the start and the end of a program are the least news.
 fn badness(activation: &Activation) -> (bool, Ns) {
-    (!activation.starts_program, activation.response())
+    (!activation.is_start_or_end(), activation.response())
 }
 
 /// How bad an activation is.

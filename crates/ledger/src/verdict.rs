@@ -73,12 +73,19 @@ pub(crate) fn of(
         }
         Usual::Nothing => time,
     };
-    let heaviest = groups
+    let weighed: Vec<(Ns, Charged)> =
+        groups.iter().map(|&(key, time)| (weight(&key, time), (key, time))).collect();
+    // Threads that the scheduler's rules let run first are one delay, however many they are.
+    let in_all = |weight: Ns, of: Cause| match of.culprit_runs_first() {
+        true => weighed.iter().filter(|(_, ((cause, _), _))| *cause == of).map(|(weight, _)| *weight).sum(),
+        false => weight,
+    };
+    let heaviest = weighed
         .iter()
-        .map(|&(key, time)| (weight(&key, time), key, time))
-        .max_by_key(|&(weight, (cause, _), time)| (weight, time, std::cmp::Reverse(cause)));
-    let (excess, (mut cause, mut by), mut charged) =
-        heaviest.unwrap_or((Ns::ZERO, (Cause::OwnWork, None), Ns::ZERO));
+        .map(|&(weight, ((cause, by), time))| (in_all(weight, cause), weight, (cause, by), time))
+        .max_by_key(|&(all, weight, (cause, _), time)| (all, weight, time, std::cmp::Reverse(cause)));
+    let (excess, _, (mut cause, mut by), mut charged) =
+        heaviest.unwrap_or((Ns::ZERO, Ns::ZERO, (Cause::OwnWork, None), Ns::ZERO));
     let response: Ns = judged.iter().map(Segment::length).sum();
     let share_of = |time: Ns| if response > Ns::ZERO { time.0 as f64 / response.0 as f64 } else { 0.0 };
     let routine = cause.info().details.routine;
@@ -102,6 +109,7 @@ pub(crate) fn of(
     }
     let may_be_stolen = stands_still && may_be_stolen(own);
     let mut evidence = evidence(timeline, activation, &judged, cause, by);
+    evidence.extend(with_others(&groups, cause, by).filter(|_| !on_time));
     evidence.extend(may_be_stolen.then(|| Evidence::general(sentence::may_be_stolen(timeline.standstills))));
     evidence.extend(notes.iter().filter(|_| !on_time).filter_map(|note| noted(note, cause, by)).take(1));
     evidence.extend(notes.iter().filter_map(|note| match note {
@@ -185,6 +193,19 @@ fn armed_by(timeline: &Timeline, notes: &[VerdictNote], by: &Culprit, charged: N
     })?;
     let thread = timeline.threads.get(tid).filter(|_| !tid.is_idle())?;
     Some(Culprit::Task { tid, comm, priority: thread.priority_at(at) })
+}
+
+/// What threads beside the culprit had the CPU by the same rule, and for how long all of them had it.
+fn with_others(groups: &[Charged], cause: Cause, by: Option<Culprit>) -> Option<Evidence> {
+    let alike = || groups.iter().filter(|((other, _), _)| *other == cause);
+    let others = alike().filter(|((_, other), _)| *other != by).count();
+    let all: Ns = alike().map(|(_, time)| *time).sum();
+    let others = match others {
+        1 => "one other thread".to_owned(),
+        n => format!("{n} other threads"),
+    };
+    let text = format!("{others} ran before it as well: {all} in all");
+    (cause.culprit_runs_first() && alike().count() > 1).then(|| Evidence::general(text))
 }
 
 /// For how long the thread itself ran.

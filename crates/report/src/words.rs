@@ -59,10 +59,18 @@ pub(crate) fn due_at(activation: &Activation) -> String {
     }
 }
 
-/// What made an activation due, to follow "due at ...", and whether it is the start of a program.
+/// What made an activation due, to follow "due at ...", and whether a program starts or ends in it.
 pub(crate) fn trigger(activation: &Activation) -> String {
-    let start = if activation.starts_program { "; the start of a program" } else { "" };
-    format!("{}{start}", made_due(&activation.trigger))
+    format!("{}{}", made_due(&activation.trigger), start_or_end(activation))
+}
+
+/// That a program starts or ends in it, to follow what it is about.
+pub(crate) fn start_or_end(activation: &Activation) -> &'static str {
+    match (activation.starts_program, activation.ends_program) {
+        (true, _) => "; the start of a program",
+        (false, true) => "; the end of a program",
+        (false, false) => "",
+    }
 }
 
 fn made_due(trigger: &Trigger) -> String {
@@ -191,6 +199,10 @@ pub(crate) fn no_finding(explanation: &Explanation) -> Option<String> {
             format!("no thread was seen to start more than {latest} after it was due"),
             format!("the latest start came {latest} after it was due"),
         ),
+        (None, Some(longest)) if !is_marked(explanation) => (
+            format!("none took more than {longest}; how late they started, the recording does not show"),
+            format!("the longest took {longest}; how late they started, the recording does not show"),
+        ),
         (None, Some(longest)) => (
             format!("none took more than {longest} from marker to marker"),
             format!("the longest took {longest} from marker to marker"),
@@ -212,10 +224,14 @@ pub(crate) fn no_finding(explanation: &Explanation) -> Option<String> {
     })
 }
 
+fn is_marked(explanation: &Explanation) -> bool {
+    explanation.activations.iter().any(|activation| activation.trigger == Trigger::Marker)
+}
+
 /// The activation that was latest, or took longest, if its verdict is not certain: it must not pass for one that was in
 /// time.
 fn worst_in_doubt(explanation: &Explanation) -> Option<&Activation> {
-    let activations = || explanation.activations.iter().filter(|activation| !activation.starts_program);
+    let activations = || explanation.activations.iter().filter(|activation| !activation.is_start_or_end());
     let latest = activations().max_by_key(|activation| activation.latency());
     let longest = activations().max_by_key(|activation| activation.response());
     let in_doubt = |activation: &&Activation| {

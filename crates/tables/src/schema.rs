@@ -176,6 +176,7 @@ pub static TABLES: [Table; 12] = [
         "latency_ns" Int "due to running",
         "response_ns" Int "due to done",
         "starts_program" Bool "whether the thread executed a program in it",
+        "ends_program" Bool "whether the thread, which had periods before, ended in it by a call of its own",
         "cause" Text "the verdict's cause; null: not judged, as it is none of the worst",
         "culprit" Text "the verdict's culprit",
         "culprit_kind" Text "thread, irq or softirq",

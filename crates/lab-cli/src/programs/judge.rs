@@ -85,7 +85,7 @@ fn candidates<'a>(case: &Case, explanation: &'a Explanation) -> Vec<&'a Activati
     }
     let inner = |activation: &&Activation| {
         let is_inner = |(first, last): &(Ns, Ns)| activation.due > *first && activation.due < *last;
-        !activation.starts_program && edges.get(&activation.tid).is_some_and(is_inner)
+        !activation.is_start_or_end() && edges.get(&activation.tid).is_some_and(is_inner)
     };
     let all = explanation.activations.iter().filter(|activation| is_judged(case, activation));
     let mut candidates: Vec<&Activation> = all.filter(|activation| case.edges || inner(activation)).collect();

@@ -41,6 +41,7 @@ pub(super) fn without_tracks(
         done,
         ledger,
         starts_program: ended.starts_program(thread),
+        ends_program: ended.ends_program(thread),
         ..Activation::of(tid, thread.comm_at(end), thread.own_priority_at(open.due), open.due, end)
     }
 }

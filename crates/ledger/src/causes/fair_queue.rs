@@ -21,7 +21,11 @@ pub(super) const CAUSE: CauseInfo = CauseInfo {
 
 fn why(late: &LateActivation<'_>) -> String {
     let LateActivation { thread, charged, .. } = late;
-    format!("{thread} is not real-time and waited {charged} for its turn behind {}", late.by())
+    let is = match late.was_realtime {
+        true => "was SCHED_OTHER by then",
+        false => "is not real-time",
+    };
+    format!("{thread} {is} and waited {charged} for its turn behind {}", late.by())
 }
 
 fn advice(of: &Advised<'_>) -> Vec<AdvisedFix> {

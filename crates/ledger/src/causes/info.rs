@@ -122,6 +122,8 @@ pub(crate) struct LateActivation<'a> {
     /// The late thread with its priority: `control (rt 80)`.
     pub(crate) thread: String,
     pub(crate) cpu: Cpu,
+    /// It was real-time when it became due.
+    pub(crate) was_realtime: bool,
     /// The time charged to the cause and its culprit.
     pub(crate) charged: Ns,
     /// Due to done.

@@ -1,4 +1,5 @@
-//! Slept by a call of its own in the middle of its work: between two markers, or until another thread reads what it writes.
+//! Slept by a call of its own in the middle of its work: between two markers, until another thread reads what it writes, or until
+//! a child runs another program.
 
 use super::advised::{Advised, ITS_PROGRAM, all_by_hand};
 use super::info::{
@@ -49,6 +50,7 @@ fn advice(of: &Advised<'_>) -> Vec<AdvisedFix> {
         &[
             &wait,
             "of a pipe or a socket that is full: write without waiting (O_NONBLOCK), or leave the output to a thread of its own",
+            "of a child that it starts (vfork, posix_spawn): start it before, or from a thread of its own",
             "leave waits out of what the markers enclose, where they are meant",
         ],
     )

@@ -48,7 +48,7 @@ impl Charger<'_> {
                 }
                 self.fence();
             }
-            Wait::Output => self.own_wait(wait, waker, to),
+            Wait::Output | Wait::Child => self.own_wait(wait, waker, to),
             Wait::Work => self.behind_work(waker, to),
             Wait::Io => self.charge(to, Charge::to(Cause::BlockIo, None, Confidence::Medium)),
             // Most such sleeps are for a device.

@@ -6,6 +6,7 @@
 
 use super::charger::Charger;
 use super::queue::{PASSED_OVER, Queue};
+use crate::timeline::quota::{LONG_WAIT, LONGEST_TURN, ends_wait};
 use crate::timeline::running::Running;
 use std::collections::HashMap;
 use whylate_base::{Confidence, Ns, SchedClass, Tid};
@@ -14,8 +15,6 @@ use whylate_base::{Confidence, Ns, SchedClass, Tid};
 const LONGEST_PICKUP: Ns = Ns::from_ms(1);
 /// The same where the CPU was not idle, and so nothing else distinguishes a refill from a coincidence.
 const PROMPT: Ns = Ns::from_us(200);
-/// No turn of one other in a fair queue takes so long; periods are 100 ms unless set.
-const LONGEST_TURN: Ns = Ns::from_ms(10);
 
 /// A time within a wait in which the thread was not allowed to run.
 #[derive(Clone, Copy, Debug)]
@@ -54,6 +53,10 @@ impl Charger<'_> {
         // With its quota back it is one of several in the fair queue again.
         let by_refill = match picked_up <= PROMPT {
             true => stopped >= LONGEST_TURN,
+            // So did its other waits: its quota was used up in one period after the other.
+            false if queue.waiter.long_waits.show_quota() && to - queue.from >= LONG_WAIT => {
+                ends_wait(refill, to)
+            }
             false => {
                 let turns = others_turns(queue, from, to);
                 picked_up <= turns && stopped >= turns

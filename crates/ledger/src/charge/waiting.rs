@@ -247,8 +247,7 @@ impl Charger<'_> {
                 return self.passed_over(queue, start, None);
             }
         } else if start >= queue.first_choice && end - start > PASSED_OVER || queue.idled_on {
-            // No cgroup has a quota, or it is a SCHED_DEADLINE thread, whose own budget does not show.
-            return Charge::unexplained();
+            return out_of_runtime(queue, start);
         }
         let in_doubt = queue.queued == Queued::Somewhere || self.may_lack_its_run(queue);
         if in_doubt && end - start > LONGEST_IDLE_EXIT {
@@ -278,7 +277,7 @@ impl Charger<'_> {
     /// The scheduler left a runnable real-time thread waiting, and no switch away from one showed it.
     fn passed_over(&self, queue: &Queue<'_>, at: Ns, ran: Option<Culprit>) -> Charge {
         if queue.class_at(at) != SchedClass::Realtime {
-            return Charge::unexplained();
+            return out_of_runtime(queue, at);
         }
         let (user, share, over) = self.timeline.realtime_use(queue.timeline, queue.from);
         let saw_idle =
@@ -320,6 +319,18 @@ impl Charger<'_> {
         };
         Charge::to(cause, by, confidence)
     }
+}
+
+/// The scheduler leaves a runnable thread waiting that is no real-time one. It does so with a SCHED_DEADLINE thread whose
+/// runtime is used up (`update_curr_dl`, kernel/sched/deadline.c); no cgroup of other threads is known to have a quota.
+fn out_of_runtime(queue: &Queue<'_>, at: Ns) -> Charge {
+    if queue.class_at(at) != SchedClass::Deadline || queue.queued != Queued::Here {
+        return Charge::unexplained();
+    }
+    let mut before = queue.timeline.between(queue.from - Ns(1), queue.from);
+    let ran =
+        before.any(|(_, _, slice)| matches!(slice.running, Running::Task(tid, _) if tid == queue.waiter.tid));
+    Charge::to(Cause::DeadlineThrottled, None, if ran { Confidence::High } else { Confidence::Medium })
 }
 
 /// True when the idle task of a CPU settled down again in `from..to`, and slept on.

@@ -10,6 +10,7 @@ use crate::timeline::activations::{Begin, Open, SleptOn, WakeCause};
 use crate::timeline::cpus::{CpuTimeline, Leaving};
 use crate::timeline::housekeeping::runs_softirqs;
 use crate::timeline::links::Link;
+use crate::timeline::quota::LONG_WAIT;
 use crate::timeline::running::Running;
 use crate::timeline::sleeps::Wait;
 use crate::timeline::states::State;
@@ -180,11 +181,16 @@ impl Engine<'_> {
         let (comm, prio) = (thread.comm(), thread.priority());
         let unseen = Waking { at, due: at, cause: WakeCause::Unseen, origin: None, comm, prio };
         let noted = thread.waking.take();
-        if noted.is_none() {
+        let is_seen = noted.is_some();
+        if !is_seen {
             self.timeline.unseen_wakeups += 1;
         }
         let waking = noted.unwrap_or(unseen);
         self.woken(waking.at, tid, cpu, &waking);
+        let open = self.timeline.threads.get_mut(tid).open.as_mut();
+        if let Some(open) = open.filter(|open| !is_seen && open.waking == at) {
+            open.woken = None;
+        }
     }
 
     /// An activation of a thread begins; returns that.
@@ -260,6 +266,12 @@ impl Engine<'_> {
             // A fault in which it was preempted may go on.
             thread.faulting = thread.faulting.filter(|fault| at - *fault <= LONGEST_FAULT);
             let in_fault = std::mem::take(&mut thread.sleeps_in_fault);
+            if let (State::Queued(_), Some(since)) = (thread.state(), thread.since())
+                && at - since >= LONG_WAIT
+                && switch.next_prio.class() == SchedClass::Fair
+            {
+                thread.long_waits.note(at, self.timeline.quota.last_between(since, at));
+            }
             self.found(at, cpu, switch.next_tid);
             if in_fault {
                 // It wakes inside the fault's handler, which goes on as after the fault itself.
@@ -354,8 +366,13 @@ impl Engine<'_> {
 
     /// `sched_process_exit`: the thread's work is done. Only its switch shows the name of a program that it executed.
     pub(super) fn exit(&mut self, at: Ns, tid: Tid) {
-        if let Some(open) = &mut self.timeline.threads.get_mut(tid).open {
+        let thread = self.timeline.threads.get_mut(tid);
+        let table = SyscallTable::of_thread(self.syscalls, thread);
+        let exits_by_itself =
+            thread.syscall.as_ref().zip(table).is_some_and(|(call, table)| table.exits(call));
+        if let Some(open) = &mut thread.open {
             open.exited = Some(at);
+            open.exits_by_itself = exits_by_itself;
         }
     }
 

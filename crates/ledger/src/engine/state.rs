@@ -7,7 +7,7 @@ use crate::causes::Cause;
 use crate::options::Options;
 use crate::scope::AppliedScope;
 use crate::timeline::Timeline;
-use crate::timeline::activations::Open;
+use crate::timeline::activations::{Begin, Open};
 use crate::timeline::bandwidth;
 use crate::timeline::links::Link;
 use crate::timeline::states::State;
@@ -48,6 +48,13 @@ impl EndedActivation {
     /// True where the thread executed a program in it, and was not stuck behind a real-time thread by its own settings.
     pub(crate) fn starts_program(&self, thread: &Thread) -> bool {
         self.open.executes && thread.pinned_fair.is_none()
+    }
+
+    /// True where a thread with periods ended in it by a call of its own. What markers enclose is what the user asks about, and
+    /// what runs once and ends is all that there is.
+    pub(crate) fn ends_program(&self, thread: &Thread) -> bool {
+        let ends = self.open.exited.is_some() && self.open.exits_by_itself;
+        ends && self.open.begin != Begin::Marked && thread.pacing.has_periods()
     }
 }
 

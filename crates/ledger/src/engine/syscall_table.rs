@@ -23,6 +23,11 @@ pub(crate) struct SyscallTable {
     /// Locks of files.
     flock: i64,
     fcntl: [i64; 2],
+    /// exit, exit_group.
+    exit: [i64; 2],
+    vfork: Option<i64>,
+    clone: i64,
+    clone3: i64,
     /// semop, semtimedop.
     semaphores: &'static [i64],
     /// io_getevents, io_pgetevents.
@@ -50,6 +55,10 @@ static X86_64: SyscallTable = SyscallTable {
     sched_yield: 24,
     flock: 73,
     fcntl: [72, 72],
+    exit: [60, 231],
+    vfork: Some(58),
+    clone: 56,
+    clone3: 435,
     semaphores: &[65, 220],
     requests: &[208, 333],
     // read, poll, select, pause, recvfrom, recvmsg, accept, msgrcv, wait4, rt_sigsuspend,
@@ -77,6 +86,10 @@ static I386: SyscallTable = SyscallTable {
     sched_yield: 158,
     flock: 143,
     fcntl: [55, 221],
+    exit: [1, 252],
+    vfork: Some(190),
+    clone: 120,
+    clone3: 435,
     // An older program asks by ipc, for messages and shared memory as well.
     semaphores: &[420],
     requests: &[247, 385, 416],
@@ -106,6 +119,10 @@ static GENERIC: SyscallTable = SyscallTable {
     sched_yield: 124,
     flock: 32,
     fcntl: [25, 25],
+    exit: [93, 94],
+    vfork: None,
+    clone: 220,
+    clone3: 435,
     semaphores: &[193, 192],
     requests: &[4, 292],
     // read, readv, preadv, pselect6, ppoll, epoll_pwait, rt_sigsuspend, rt_sigtimedwait, msgrcv,
@@ -134,6 +151,10 @@ static ARM: SyscallTable = SyscallTable {
     sched_yield: 158,
     flock: 143,
     fcntl: [55, 221],
+    exit: [1, 248],
+    vfork: Some(190),
+    clone: 120,
+    clone3: 435,
     semaphores: &[298, 312, 420],
     requests: &[245, 399, 416],
     // read, pause, wait4, _newselect, readv, poll, rt_sigtimedwait, rt_sigsuspend, epoll_wait,
@@ -226,6 +247,15 @@ impl SyscallTable {
         }
     }
 
+    /// True for the calls in which a thread sleeps until its new child runs another program or ends: vfork(2), and clone(2) with
+    /// CLONE_VFORK. `None`: the flags of clone3(2), which posix_spawn(3) calls, are not in its arguments.
+    pub(crate) fn waits_for_child(&self, call: &Syscall) -> Option<bool> {
+        const CLONE_VFORK: u64 = 0x4000;
+        let is_vfork =
+            self.vfork == Some(call.nr) || call.nr == self.clone && call.args[0] & CLONE_VFORK != 0;
+        (call.nr != self.clone3).then_some(is_vfork)
+    }
+
     /// True for the calls that wait until requests to devices are done (io_submit(2)).
     pub(crate) fn awaits_requests(&self, call: &Syscall) -> bool {
         self.requests.contains(&call.nr)
@@ -235,6 +265,11 @@ impl SyscallTable {
     fn waits_for_file_lock(&self, call: &Syscall) -> bool {
         const WAITING: [u64; 3] = [7, 14, 38];
         self.fcntl.contains(&call.nr) && WAITING.contains(&call.args[1])
+    }
+
+    /// True for the calls that end a thread.
+    pub(crate) fn exits(&self, call: &Syscall) -> bool {
+        self.exit.contains(&call.nr)
     }
 
     /// True for the call that gives way to other threads.

@@ -35,6 +35,7 @@ impl Engine<'_> {
             (Wait::Semaphore { .. }, WakeCause::Thread(waker) | WakeCause::Upon(waker)) => {
                 self.taken_for_a_lock(tid, wait, waker)
             }
+            (Wait::Io, WakeCause::Thread(waker)) if self.waited_for_child(tid, waker) => Wait::Child,
             (Wait::Io, WakeCause::Thread(tid)) => {
                 let by_program = self.timeline.threads.get(tid).is_some_and(|waker| !waker.is_housekeeping());
                 match self.timeline.threads.get(tid).map(|waker| waker.comm()) {
@@ -62,6 +63,15 @@ impl Engine<'_> {
             (Wait::Io, WakeCause::Unseen | WakeCause::Upon(_)) => Wait::Uninterruptible,
             _ => wait,
         }
+    }
+
+    /// True where a thread waited in the call by which it started a child: without the flags of that call, for the child itself.
+    fn waited_for_child(&self, tid: Tid, waker: Tid) -> bool {
+        let Some(thread) = self.timeline.threads.get(tid) else { return false };
+        let table = SyscallTable::of_thread(self.syscalls, thread);
+        let Some((call, table)) = thread.syscall.as_ref().zip(table) else { return false };
+        let is_child = || self.timeline.threads.get(waker).is_some_and(|waker| waker.forked_by == Some(tid));
+        table.waits_for_child(call).unwrap_or_else(is_child)
     }
 }
 

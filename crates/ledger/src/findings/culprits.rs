@@ -114,7 +114,9 @@ fn finding(subject: &Subject<'_>, cause: Cause, by: Culprit, mut worst: Vec<Dela
         subject.timeline.threads.get(*tid).is_some_and(|thread| subject.looks_after_others(thread))
     };
     let costs = victims.iter().filter_map(|&tid| subject.stats.get(tid)?.costs.get(&(cause, Some(by))));
-    let late_by = most;
+    // What it waited for before it was real-time made no period late.
+    let as_usual = || worst.iter().filter(|delay| !subject.precedes_real_time(delay.activation));
+    let late_by = as_usual().map(|delay| delay.charged).max().unwrap_or(Ns::ZERO);
     let (mut times, mut total, mut most) = (0, Ns::ZERO, most);
     for cost in costs {
         times += cost.activations;
@@ -122,13 +124,16 @@ fn finding(subject: &Subject<'_>, cause: Cause, by: Culprit, mut worst: Vec<Dela
         // It may have delayed one for longer in which another cause took even more time.
         most = most.max(cost.most);
     }
-    let matters = |tid: &Tid| !look_after_others(tid) && !is_minor(subject, *tid, late_by);
+    let matters = |delay: &Delay<'_>| {
+        let tid = delay.activation.tid;
+        !look_after_others(&tid) && !is_minor(subject, tid, late_by)
+    };
     let missed = subject
         .options
         .deadline
         .is_some_and(|deadline| worst.iter().any(|delay| delay.activation.response() > deadline));
     let called = worst.iter().all(|delay| is_called(subject, delay.activation, &by));
-    let severity = match missed || (!called && victims.iter().any(matters)) {
+    let severity = match missed || (!called && as_usual().any(matters)) {
         true => Severity::Warning,
         false => Severity::Info,
     };

@@ -11,7 +11,8 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
     let missed = subject.timeline.threads.iter().filter_map(|thread| {
         let stats = subject.stats.get(thread.tid).filter(|stats| stats.missed > 0)?;
         let worst = subject.by_thread.get(&thread.tid).into_iter().flatten();
-        let late = worst.filter(|activation| !activation.starts_program && activation.response() > deadline);
+        let late =
+            worst.filter(|activation| !activation.is_start_or_end() && activation.response() > deadline);
         let evidence = late
             .take(5)
             .map(|activation| {

@@ -15,7 +15,8 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
         // Whether it was a lock at all may be doubtful.
         activation.verdict.cause == Cause::LockInversion
             && activation.verdict.confidence > Confidence::Low
-            && !activation.starts_program
+            && !activation.is_start_or_end()
+            && !subject.precedes_real_time(activation)
     });
     for activation in inverted {
         let verdict = &activation.verdict;

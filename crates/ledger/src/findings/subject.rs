@@ -11,7 +11,7 @@ use crate::timeline::thread::Thread;
 use crate::tracers::calls::Calls;
 use crate::tracers::osnoise::Noises;
 use std::collections::{HashMap, HashSet};
-use whylate_base::{Cpu, Ns, Tid};
+use whylate_base::{Cpu, Ns, SchedClass, Tid};
 use whylate_events::TraceInfo;
 
 pub(crate) struct Subject<'a> {
@@ -38,6 +38,13 @@ impl Subject<'_> {
     pub(crate) fn usual(&self, thread: &Thread) -> Identity {
         let usual = self.stats.get(thread.tid).and_then(|stats| stats.identities.usual());
         usual.unwrap_or_else(|| thread.identity_at(self.timeline.now))
+    }
+
+    /// True of what a real-time thread did before it was one: its program starts it as SCHED_OTHER, and no deadline counts yet.
+    pub(crate) fn precedes_real_time(&self, activation: &Activation) -> bool {
+        let thread = self.timeline.threads.get(activation.tid);
+        let is_realtime = thread.is_some_and(|thread| self.usual(thread).priority.is_realtime());
+        is_realtime && activation.priority.class() == SchedClass::Fair
     }
 
     /// True for a SCHED_OTHER thread beside real-time ones, such as the main thread of a program that measures: it looks

@@ -92,6 +92,8 @@ pub(crate) struct Open {
     pub(crate) executes: bool,
     /// When the thread exited; it still runs for a moment, to switch away in the end.
     pub(crate) exited: Option<Ns>,
+    /// It exited by a call of its own, and not by a signal or another thread.
+    pub(crate) exits_by_itself: bool,
     /// What cut into its work: in most, nothing.
     marks: Option<Box<Marks>>,
     /// It has ended a poll of a network device in it.
@@ -174,6 +176,7 @@ impl Open {
             slept_on: SleptOn::Unseen,
             executes: false,
             exited: None,
+            exits_by_itself: false,
             checkpoint: None,
         }
     }
@@ -220,6 +223,11 @@ impl Open {
             fault.next = Some(at);
             fault.next_is_fault = is_fault;
         }
+    }
+
+    /// True where it ran before anything showed that it was woken: how long it had waited is not known.
+    pub(crate) fn came_unseen(&self) -> bool {
+        self.woken.is_none() && self.running == Some(self.due)
     }
 
     /// Notes that the kernel was seen at work on the last page fault.

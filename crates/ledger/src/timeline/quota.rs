@@ -9,6 +9,43 @@ use std::collections::VecDeque;
 use whylate_base::Ns;
 use whylate_events::HrtimerExpiry;
 
+/// No turn of one other in a fair queue takes so long; periods are 100 ms unless set.
+pub(crate) const LONGEST_TURN: Ns = Ns::from_ms(10);
+/// A wait for which several others must have had a turn, or the quota was used up.
+pub(crate) const LONG_WAIT: Ns = Ns::from_ms(20);
+/// See [`LongWaits::show_quota`].
+const ENOUGH: u32 = 4;
+/// The same: one in so many waits may have been for something else.
+const MOST_OTHERS: u32 = 8;
+
+/// How the long waits of a SCHED_OTHER thread ended: by a refill, or not.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct LongWaits {
+    by_refill: u32,
+    others: u32,
+}
+
+impl LongWaits {
+    /// Counts a wait of [`LONG_WAIT`] or more that ended `at`, with the last refill within it.
+    pub(crate) fn note(&mut self, at: Ns, refill: Option<Refill>) {
+        match refill {
+            Some(refill) if ends_wait(refill, at) => self.by_refill += 1,
+            _ => self.others += 1,
+        }
+    }
+
+    /// True where a refill ended nearly all of them: waits for a turn end at any time between two refills.
+    pub(crate) fn show_quota(&self) -> bool {
+        self.by_refill >= ENOUGH && self.others * MOST_OTHERS <= self.by_refill
+    }
+}
+
+/// True where a thread that ran again `at` may have waited for the refill: with its quota back it is one of several in the fair
+/// queue again.
+pub(crate) fn ends_wait(refill: Refill, at: Ns) -> bool {
+    at - refill.at <= LONGEST_TURN
+}
+
 /// The timers of all cgroups.
 #[derive(Debug, Default)]
 pub(crate) struct QuotaTimers {

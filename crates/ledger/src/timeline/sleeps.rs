@@ -18,6 +18,8 @@ pub(crate) enum Wait {
     Semaphore { owner: Option<(Tid, Confidence)> },
     /// Room for what it writes, in the middle of its work: a pipe or a socket is full until another thread reads.
     Output,
+    /// A child that shares its memory, until that runs another program or ends.
+    Child,
     /// A kworker, to be done with a work item.
     Work,
     /// A device.
@@ -45,6 +47,7 @@ impl Wait {
                 | Wait::KernelLock { .. }
                 | Wait::Semaphore { owner: Some(_) }
                 | Wait::Output
+                | Wait::Child
                 | Wait::Work
                 | Wait::Io
                 | Wait::KernelTimer

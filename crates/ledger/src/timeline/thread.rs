@@ -14,6 +14,7 @@ use super::housekeeping::is_housekeeping;
 use super::origins::Origin;
 use super::pacing::Pacing;
 use super::past::Past;
+use super::quota::LongWaits;
 use super::settings::{PinnedFair, PolicyRefusal};
 use super::sleeps::Wait;
 use super::states::State;
@@ -90,6 +91,7 @@ pub(crate) struct Thread {
     pub(crate) slept_in: VecDeque<(Ns, BlockedReason)>,
     /// The thread that forked it, until it first sleeps.
     pub(crate) started_by: Option<Tid>,
+    pub(crate) long_waits: LongWaits,
     /// It runs a program of its own, by execve(2).
     pub(crate) has_executed: bool,
     /// Its activations are reported, so that it must not be forgotten.
@@ -187,6 +189,7 @@ impl Thread {
             timeouts: Vec::new(),
             slept_in: VecDeque::new(),
             started_by: None,
+            long_waits: LongWaits::default(),
             has_executed: false,
             is_reported: false,
             ended: false,

@@ -100,6 +100,7 @@ pub(crate) fn why(
         name: activation.comm.to_string(),
         thread: late_thread,
         cpu: activation.cpu,
+        was_realtime: activation.priority.is_realtime(),
         charged,
         response,
         culprit: verdict.by.as_ref(),

@@ -1,8 +1,8 @@
 //! RT throttling and the fair server: times a runnable real-time thread is passed over.
 
-use super::support::{IDLE, MS, Scene, Thread, assert_blames, assert_charges, fair, rt};
+use super::support::{IDLE, MS, Scene, Thread, assert_blames, assert_charges, deadline, fair, rt};
 use whylate_base::{Confidence, Ns};
-use whylate_events::{ContextFlags, Fact};
+use whylate_events::{ContextFlags, Fact, TaskState};
 use whylate_ledger::Cause;
 
 const HOG: Thread = rt("hog", 20, 1);
@@ -365,4 +365,29 @@ fn one_wait_with_interrupts_in_it_is_one_window() {
     let explained = scene.at(1_000 * MS).run(VICTIM).at(1_001 * MS).sleep(IDLE).explain("victim");
     let finding = explained.finding("rt-throttled").expect("a finding");
     assert!(finding.title.contains("real-time threads: once"), "{}", finding.title);
+}
+
+#[test]
+fn a_deadline_thread_that_leaves_the_cpu_runnable_has_used_up_its_runtime() {
+    let victim = deadline("dl", 10);
+    let other = fair("other", 20);
+    let stopped = |instead: Thread| {
+        let scene = Scene::new().cpu(1).at(0).sign(ContextFlags::default()).at(100).timer_wakes(victim);
+        let scene = scene.at(105).run(victim).at(3_105).switch_as(TaskState::Preempted, instead);
+        let scene = scene.at(20_100).vector("local_timer").vector_exit("local_timer").at(20_105);
+        scene.run(victim).at(21_000).sleep(IDLE).explain("dl")
+    };
+    for instead in [other, IDLE] {
+        let explained = stopped(instead);
+        let activation = explained.only();
+        assert_blames(activation, Cause::DeadlineThrottled, None);
+        assert_eq!(activation.verdict.confidence, Confidence::High);
+        assert!(activation.verdict.why.contains("had used up the runtime"), "{}", activation.verdict.why);
+    }
+    // Another one may have an earlier deadline.
+    assert_blames(
+        stopped(deadline("earlier", 30)).only(),
+        Cause::DeadlineTask,
+        Some(deadline("earlier", 30)),
+    );
 }

@@ -1,6 +1,6 @@
 //! Wake-ups that race with sleeping, names that change, options.
 
-use super::support::{IDLE, MS, Scene, Thread, assert_blames, assert_charges, fair, rt};
+use super::support::{IDLE, MS, Scene, Thread, assert_blames, assert_charges, fair, rt, sys};
 use whylate_base::{Cpu, Ns, Tid};
 use whylate_events::{ContextFlags, EventKind};
 use whylate_ledger::{Cause, Judge, Options, Select};
@@ -304,4 +304,42 @@ fn of_two_culprits_in_one_activation_both_are_findings() {
     assert!(both[0].starts_with("first:20 (rt 90) delayed victim:10 (rt 80) by up to 29.99 ms"), "{both:?}");
     assert!(both[1].starts_with("second:21 (rt 90) delayed victim:10 (rt 80) by up to 20.00 ms"), "{both:?}");
     assert_eq!(titles(2).len(), 1);
+}
+
+#[test]
+fn the_end_of_a_program_by_its_own_call_is_not_the_worst_news() {
+    const EXIT_GROUP: i64 = 231;
+    let ended_by = |calls: bool| {
+        let scene = (1..=6).fold(Scene::new().cpu(1).at(0).sign(ContextFlags::default()), |scene, n| {
+            let due = n * 10 * MS;
+            let scene = scene.at(due).timer_wakes(VICTIM).at(due + 5).run(VICTIM).ret(sys::CLOCK_NANOSLEEP);
+            scene.at(due + 100 + n).call(sys::CLOCK_NANOSLEEP, sys::UNTIL).sleep(IDLE)
+        });
+        let scene =
+            scene.at(70 * MS).timer_wakes(VICTIM).at(70 * MS + 5).run(VICTIM).ret(sys::CLOCK_NANOSLEEP);
+        let scene = if calls { scene.at(76 * MS).call(EXIT_GROUP, [0, 0, 0]) } else { scene };
+        let scene = scene.at(76 * MS + 500).event(EventKind::Exit { tid: Tid(VICTIM.tid) });
+        scene.at(76 * MS + 600).die(IDLE).explain("victim")
+    };
+    let explained = ended_by(true);
+    let last = explained.0.activations.last().expect("activations");
+    assert!(last.ends_program && last.response() == Ns::from_us(6_500), "{last:?}");
+    assert_eq!(explained.0.tasks[0].response.map(|spread| spread.max), Some(Ns::from_us(106)));
+    // A signal ends what goes on for too long.
+    let killed = ended_by(false);
+    assert!(!killed.0.activations[0].ends_program);
+    assert_eq!(killed.0.activations[0].response(), Ns::from_us(6_500));
+}
+
+#[test]
+fn several_threads_that_run_first_are_one_delay() {
+    let victim = fair("victim", 10);
+    let others = [21, 22, 23].map(|tid| Thread { tid, ..fair("other", 20) });
+    let scene = Scene::new().cpu(1).at(0).run(others[0]).at(100).wake(victim, 1);
+    let scene = scene.at(2_100).run(others[1]).at(4_100).run(others[2]).at(6_100).run(victim);
+    let explained = scene.at(9_100).sleep(IDLE).explain("victim");
+    let activation = explained.only();
+    assert_eq!(activation.verdict.cause, Cause::FairQueue);
+    let seen: Vec<&str> = activation.verdict.evidence.iter().map(|seen| seen.what.as_str()).collect();
+    assert!(seen.contains(&"2 other threads ran before it as well: 6.00 ms in all"), "{seen:?}");
 }

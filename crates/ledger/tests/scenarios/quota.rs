@@ -233,3 +233,38 @@ fn without_a_sign_of_quotas_a_wait_up_to_the_end_of_the_trace_accuses_none() {
     let explained = scene.at(90 * MS).sign(ContextFlags::default()).explain("worker");
     assert_blames(explained.only(), Cause::CgroupQuota, None);
 }
+
+/// Twelve periods of 100 ms in which the victim is stopped from the 30th millisecond on, or does not run from there to the 60th,
+/// while two others take turns.
+fn beside_others(is_stopped: bool) -> u64 {
+    let third = fair("third", 30);
+    let mut scene = scene().at(100).timer_wakes(VICTIM).at(105).run(VICTIM);
+    for period in 1..=12 {
+        let begin = period * 100 * MS - 100 * MS;
+        let mut at = begin + 30 * MS;
+        let until = if is_stopped { begin + 100 * MS } else { begin + 60 * MS };
+        while at < until {
+            scene = scene.at(at).run(OTHER).at(at + 5 * MS).run(third);
+            at += 10 * MS;
+        }
+        if !is_stopped {
+            scene = scene.at(until + 3 * MS).run(VICTIM);
+        }
+        let refill = begin + 100 * MS;
+        scene = scene.at(refill).fire_named(PERIOD, "sched_cfs_period_timer").fired(PERIOD);
+        if is_stopped {
+            scene = scene.at(refill + 3 * MS).run(VICTIM);
+        }
+    }
+    let explained = scene.at(1_210 * MS).sleep(IDLE).explain("worker");
+    let activation = explained.only();
+    let by_quota = activation.ledger.iter().filter(|segment| segment.cause == Cause::CgroupQuota);
+    by_quota.map(|segment| segment.length().0 as u64 / 1_000_000).sum()
+}
+
+#[test]
+fn long_waits_that_refills_end_one_after_the_other_are_the_quotas_beside_others() {
+    let by_quota = beside_others(true);
+    assert!((560..=840).contains(&by_quota), "{by_quota} ms");
+    assert_eq!(beside_others(false), 0);
+}

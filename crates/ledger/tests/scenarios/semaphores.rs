@@ -2,9 +2,9 @@
 //! what a device was asked for.
 
 use super::support::{IDLE, Scene, Thread, assert_blames, charged_to, fair, rt, sys};
-use whylate_base::{Confidence, Ns};
+use whylate_base::{Confidence, Ns, Tid};
 use whylate_events::{ContextFlags, TaskState};
-use whylate_ledger::Cause;
+use whylate_ledger::{Cause, Options, Select};
 
 const VICTIM: Thread = rt("victim", 10, 50);
 const OWNER: Thread = fair("owner", 20);
@@ -167,4 +167,31 @@ fn a_waiter_that_is_shown_as_runnable_waits_for_whom_it_lends_its_priority() {
     assert_eq!(lock_wait(boosted), Ns::from_us(300));
     // Another thread takes the CPU from it before it sleeps.
     assert_eq!(lock_wait(rt("other", 30, 60)), Ns::ZERO);
+}
+
+#[test]
+fn a_thread_that_starts_a_program_waits_for_its_child_and_not_for_a_lock() {
+    let child = Thread { prio: VICTIM.prio, ..fair("victim", 20) };
+    let waits = |call: i64, flags: u64, forks: bool| {
+        let scene = Scene::new().cpu(1).at(0).sign(ContextFlags::default()).at(100).timer_wakes(VICTIM);
+        let scene = scene.at(105).run(VICTIM).ret(sys::CLOCK_NANOSLEEP).at(150).call(call, [flags, 0, 0]);
+        let scene = if forks { scene.fork(VICTIM, child) } else { scene };
+        let scene = scene.at(152).block(IDLE).cpu(2).at(160).run(child).at(452).wake(VICTIM, 1);
+        let scene = scene.cpu(1).at(457).run(VICTIM).ret(call).at(502);
+        let explained = scene
+            .call(sys::CLOCK_NANOSLEEP, sys::UNTIL)
+            .sleep(IDLE)
+            .explain_with(&Options { tasks: vec![Select::Tid(Tid(VICTIM.tid))], ..Options::default() });
+        let activation = explained.only();
+        [Cause::OwnWait, Cause::LockWait].map(|cause| charged_to(activation, cause, child))
+    };
+    const VFORK: i64 = 58;
+    const CLONE: i64 = 56;
+    const CLONE3: i64 = 435;
+    // The child is seen 8 us later.
+    let (own, lock) = ([Ns::from_us(300), Ns::ZERO], [Ns::ZERO, Ns::from_us(292)]);
+    assert_eq!(waits(VFORK, 0, false), own);
+    assert_eq!((waits(CLONE, 0x4100, false), waits(CLONE, 0x100, false)), (own, lock));
+    // Its flags are not in the trace: another thread that wakes it held a lock.
+    assert_eq!((waits(CLONE3, 0x7ffc_0000, true), waits(CLONE3, 0x7ffc_0000, false)), (own, lock));
 }

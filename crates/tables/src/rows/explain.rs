@@ -86,6 +86,7 @@ impl Rows<'_> {
                 activation.latency_ns.into(),
                 activation.response_ns.into(),
                 activation.starts_program.into(),
+                activation.ends_program.into(),
             ],
             judged,
         );
@@ -116,10 +117,10 @@ impl Rows<'_> {
     }
 
     /// A row of `activations`: what happened, and the verdict.
-    pub(super) fn push_activation(&mut self, what: [Cell<'_>; 13], judged: [Cell<'_>; 8]) {
+    pub(super) fn push_activation(&mut self, what: [Cell<'_>; 14], judged: [Cell<'_>; 8]) {
         let mut judged = judged.into_iter();
         let mut what = what.into_iter();
-        self.push::<21>(
+        self.push::<22>(
             "activations",
             std::array::from_fn(|_| what.next().or_else(|| judged.next()).unwrap_or(Cell::Null)),
         );

@@ -41,6 +41,7 @@ impl Rows<'_> {
                 line.latency_ns.into(),
                 response.into(),
                 Cell::Null,
+                Cell::Null,
             ],
             verdict_cells(line.verdict.as_ref()),
         );

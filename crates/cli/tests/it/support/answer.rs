@@ -46,7 +46,9 @@ pub(crate) fn tiles(activation: &Value) {
     // Where the trace begins in the middle of it, its due time is unknown.
     let kind = &activation["trigger"]["kind"];
     // Nor has a marker a latency: its thread runs.
-    let seen = kind != "trace-start" && kind != "marker";
+    // A thread that runs without having been woken, as far as was seen, may have waited.
+    let unseen = kind == "wakeup" && activation["woken_ns"].is_null() && activation["running_ns"] == due;
+    let seen = kind != "trace-start" && kind != "marker" && !unseen;
     let latency = activation["running_ns"].as_i64().filter(|_| seen).map(|running| running - due);
     assert_eq!(activation["latency_ns"].as_i64(), latency, "{}: latency is due to running", about());
     let share = activation["verdict"]["share"].as_f64().expect("a share");

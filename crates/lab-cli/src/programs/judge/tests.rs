@@ -48,6 +48,7 @@ fn activation(number: i64, response: Ns, (cause, by, confidence): Named<'_>) -> 
         },
         tracks: Vec::new(),
         starts_program: false,
+        ends_program: false,
     }
 }
 

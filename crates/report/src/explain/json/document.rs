@@ -184,6 +184,10 @@ pub struct Activation {
     #[serde(default)]
     #[schemars(!default)]
     pub starts_program: bool,
+    /// Whether the thread, which had periods before, ended in it by a call of its own: it is counted and listed as the start of a program is.
+    #[serde(default)]
+    #[schemars(!default)]
+    pub ends_program: bool,
     /// Where the time went. The entries follow on one another without a gap: their `ns`
     /// add up to `response_ns` exactly.
     pub ledger: Vec<Entry>,

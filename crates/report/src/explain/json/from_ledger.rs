@@ -136,6 +136,7 @@ pub fn activation(activation: &ledger::Activation) -> Activation {
         latency_ns: instant(activation.latency()),
         response_ns: activation.response().0,
         starts_program: activation.starts_program,
+        ends_program: activation.ends_program,
         ledger: (activation.ledger.iter().enumerate())
             .map(|(index, segment)| Entry {
                 host: host::parts(&activation.host, index),

@@ -136,10 +136,7 @@ fn others<'a>(page: &mut Page, activations: impl Iterator<Item = &'a Activation>
             words::instant(activation.due).into(),
             latency(activation).into(),
             activation.response().to_string().into(),
-            match activation.starts_program {
-                true => format!("{}; the start of a program", words::because(&activation.verdict)).into(),
-                false => words::because(&activation.verdict).into(),
-            },
+            format!("{}{}", words::because(&activation.verdict), words::start_or_end(activation)).into(),
         ]);
     }
     if rows.len() > 1 {
