@@ -161,9 +161,13 @@ impl Charger<'_> {
     fn behind_realtime(&self, queue: &Queue<'_>, start: Ns, end: Ns, by: Culprit) -> Charge {
         let waiter = queue.waiter;
         match waiter.pinned_fair {
-            // The kernel's own threads come and go: no thread is stuck behind them.
+            // The kernel's own threads come and go: no thread is stuck behind them. One that has had its periods as SCHED_OTHER, and
+            // was not seen to rise, is not about to.
             Some(pinned)
-                if pinned.covers(start, end) && !serves_the_kernel(&by) && waiter.refused.is_none() =>
+                if pinned.covers(start, end)
+                    && !serves_the_kernel(&by)
+                    && waiter.refused.is_none()
+                    && (pinned.until.is_some() || !waiter.pacing.has_periods()) =>
             {
                 let confidence = if pinned.until.is_some() { Confidence::High } else { Confidence::Medium };
                 Charge::to(Cause::PinnedBeforePriority, Some(by), confidence)

@@ -221,3 +221,19 @@ fn a_thread_that_execs_goes_on_by_its_processs_id() {
     assert_eq!(ends, [(11, Some(Ns::from_us(300))), (10, Some(Ns::from_us(500)))]);
     assert!(explained.0.findings.is_empty(), "{:?}", explained.codes());
 }
+
+#[test]
+fn a_pinned_thread_with_periods_is_not_about_to_raise_its_priority() {
+    let (hog, victim) = (rt("hog", 20, 30), fair("poller", 10));
+    let scene = Scene::new().cpu(1).at(0).sign(ContextFlags::default()).at(100).timer_wakes(victim).at(105);
+    let scene = scene.run(victim).call(sys::SCHED_SETAFFINITY, [0, 8, 0]).at(110).ret(sys::SCHED_SETAFFINITY);
+    let scene = (1..=6).fold(scene, |scene, n| {
+        let scene = scene.at(n * 10 * MS - 8 * MS).call(sys::CLOCK_NANOSLEEP, sys::UNTIL).sleep(IDLE);
+        scene.at(n * 10 * MS).timer_wakes(victim).at(n * 10 * MS + 5).run(victim).ret(sys::CLOCK_NANOSLEEP)
+    });
+    let scene = scene.at(61 * MS).call(sys::CLOCK_NANOSLEEP, sys::UNTIL).sleep(hog).at(70 * MS);
+    let scene = scene.timer_wakes(victim).at(100 * MS).sleep(victim).ret(sys::CLOCK_NANOSLEEP).at(101 * MS);
+    let explained = scene.call(sys::CLOCK_NANOSLEEP, sys::UNTIL).sleep(IDLE).explain("poller");
+    assert_blames(explained.worst(), Cause::HigherPriorityTask, Some(hog));
+    assert!(explained.finding("pinned-before-priority").is_none(), "{:?}", explained.codes());
+}
