@@ -485,7 +485,7 @@ int main(void) {
     comes = 1;
     pthread_mutex_lock(&lock); /* waits */
     pthread_mutex_unlock(&lock);
-    spin(20000);
+    spin(200000);
     usleep(20000);
     touch();
     pthread_join(thread, 0);
