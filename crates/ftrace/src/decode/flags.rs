@@ -11,6 +11,7 @@
 //! PREEMPT_RT kernels of those times show themselves by a field of their own, `common_preempt_lazy_count`.
 //! Source: `enum trace_flag_type` in `include/linux/trace_events.h`, and the PREEMPT_RT patch queues.
 
+use whylate_base::release_version;
 use whylate_events::ContextFlags;
 
 /// Where the bits are that not all kernels have in the same place.
@@ -27,7 +28,7 @@ const LATEST: FlagLayout = FlagLayout { lazy: 0x02, irqs_unknown: 0, unused: 0 }
 impl FlagLayout {
     /// The layout of a kernel, by its release, and by whether its events count lazy preemption.
     pub(super) fn of(release: Option<&str>, counts_lazy: bool) -> FlagLayout {
-        let version = release.and_then(version);
+        let version = release.and_then(release_version);
         let before = |limit: (u32, u32)| version.is_some_and(|version| version < limit);
         let bh_off = if before((5, 18)) { 0x80 } else { 0 };
         match (counts_lazy, before((6, 12))) {
@@ -49,12 +50,6 @@ impl FlagLayout {
             | flag(self.lazy, ContextFlags::NEED_RESCHED_LAZY)
             | flag(self.irqs_unknown, ContextFlags::IRQS_UNKNOWN)
     }
-}
-
-/// `6.1.0-50-rt-amd64` is (6, 1).
-fn version(release: &str) -> Option<(u32, u32)> {
-    let mut numbers = release.split(|c: char| !c.is_ascii_digit()).map(str::parse::<u32>);
-    Some((numbers.next()?.ok()?, numbers.next()?.ok()?))
 }
 
 #[cfg(test)]

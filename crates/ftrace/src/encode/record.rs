@@ -4,7 +4,7 @@ use super::tracepoints::{self as points, COMMON, Common, Shape, Spec};
 use crate::dat::write::EventFormat;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write;
-use whylate_base::{Cpu, Ns, Tid};
+use whylate_base::{Cpu, Ns, Tid, release_version};
 use whylate_events::{
     BlockedReason, Context, CpuCall, Event, EventKind, Kind, KindSet, Kvm, Name, NoiseSource, PacketStep,
     Symbol, TaskState, TimerlatContext, Wake, WorkStep,
@@ -72,7 +72,7 @@ impl Encoder {
     /// Nothing written yet. Readers take the bits of `common_flags` for those of the kernel `release`, where
     /// the recording names one. Without `has_flags` the records show that interrupt states are not known.
     pub fn new(release: Option<&str>, has_flags: bool) -> Encoder {
-        let common = match (has_flags, release.and_then(version)) {
+        let common = match (has_flags, release.and_then(release_version)) {
             (false, _) => Common::Unknown,
             (true, Some(version)) if version < (6, 12) => Common::OldFlags,
             (true, _) => Common::Flags,
@@ -415,12 +415,6 @@ impl Encoder {
 
 /// More than any architecture has; names may come from a damaged text.
 const MOST_VECTORS: usize = 4096;
-
-/// `6.1.0-50-rt-amd64` is (6, 1).
-fn version(release: &str) -> Option<(u32, u32)> {
-    let mut numbers = release.split(|c: char| !c.is_ascii_digit()).map(str::parse::<u32>);
-    Some((numbers.next()?.ok()?, numbers.next()?.ok()?))
-}
 
 /// The number of an x86 vector by its events' name (`arch/x86/include/asm/irq_vectors.h`,
 /// `arch/x86/include/asm/trace/irq_vectors.h`); 0 for one that is not known here.

@@ -2,7 +2,7 @@
 
 use super::fields;
 use super::syscalls::Numbers;
-use whylate_base::{Comm, Cpu, Ns, Policy, Tid};
+use whylate_base::{Comm, Cpu, Ns, Policy, Tid, release_version};
 use whylate_events::{Context, ContextFlags, Fact, LatencyTask, LatencyTrace, LatencyTracer};
 
 /// The content of the lines above the events.
@@ -344,10 +344,7 @@ pub(crate) fn loss(text: &str) -> Option<(Cpu, Option<u64>)> {
 /// A kernel with the patches of PREEMPT_RT has a model of its own since 5.5 (commit 9c34fc4b7e90), and was `preempt` before; so it
 /// may be again from 6.13, where both are configured together, until 6.15. Then the kernel's name tells.
 fn is_rt_model(model: &str, release: &str) -> bool {
-    let mut numbers =
-        release.split(|c: char| !c.is_ascii_digit()).map_while(|number| number.parse::<u32>().ok());
-    let version = numbers.next().zip(numbers.next());
-    let has_own_model = version.is_some_and(|version| ((5, 5)..(6, 13)).contains(&version));
+    let has_own_model = release_version(release).is_some_and(|version| ((5, 5)..(6, 13)).contains(&version));
     model.starts_with("preempt_rt")
         || model.starts_with("preempt_{rt")
         || !has_own_model && is_rt_release(release)

@@ -8,11 +8,10 @@ use crate::options::Options;
 use crate::scope::AppliedScope;
 use crate::timeline::Timeline;
 use crate::timeline::activations::{Begin, Open};
-use crate::timeline::bandwidth;
 use crate::timeline::links::Link;
 use crate::timeline::states::State;
 use crate::timeline::thread::Thread;
-use whylate_base::{Ns, Tid};
+use whylate_base::{Ns, Tid, release_version};
 use whylate_events::{Kind, TraceInfo};
 
 /// Makes a timeline from events.
@@ -61,7 +60,7 @@ impl EndedActivation {
 impl<'a> Engine<'a> {
     pub(crate) fn new(options: &'a Options, info: &TraceInfo) -> Engine<'a> {
         Engine {
-            timeline: Timeline::new(info.kernel_release.as_deref().and_then(bandwidth::version)),
+            timeline: Timeline::new(info.kernel_release.as_deref().and_then(release_version)),
             ended: Vec::new(),
             options,
             scope: None,

@@ -132,22 +132,9 @@ impl Bandwidth {
     }
 }
 
-/// Major and minor of a release such as `6.12.9-rt-amd64`.
-pub(crate) fn version(release: &str) -> Option<(u32, u32)> {
-    let mut parts = release.split(|c: char| !c.is_ascii_digit());
-    Some((parts.next()?.parse().ok()?, parts.next()?.parse().ok()?))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn releases_have_versions() {
-        assert_eq!(version("6.12.9-rt-amd64"), Some((6, 12)));
-        assert_eq!(version("5.4.140-rt64"), Some((5, 4)));
-        assert_eq!(version("unknown"), None);
-    }
 
     #[test]
     fn settings_are_what_they_were_at_an_instant() {
