@@ -38,6 +38,7 @@ const LINES: [&str; 13] = [
 ];
 
 /// A report that is being read.
+#[derive(Default)]
 pub(crate) struct Hwlatdetect {
     has_begun: bool,
     /// For how long it measured.
@@ -45,16 +46,9 @@ pub(crate) struct Hwlatdetect {
     /// Gaps shorter than this are not reported.
     threshold: Option<Ns>,
     /// The longest gap of the samples that are listed, above `Max Latency` in some versions, and its CPU.
-    sampled: (Ns, Cpu),
+    sampled: Option<(Ns, Cpu)>,
     /// The report, once its largest latency was read.
     found: Option<Breakdown>,
-}
-
-impl Default for Hwlatdetect {
-    fn default() -> Self {
-        let sampled = (Ns::ZERO, Cpu::UNKNOWN);
-        Hwlatdetect { has_begun: false, duration: None, threshold: None, sampled, found: None }
-    }
 }
 
 impl Hwlatdetect {
@@ -89,8 +83,8 @@ impl Hwlatdetect {
             return (true, Some(found.clone()));
         }
         if let Some((gap, cpu)) = sample(line) {
-            if gap > self.sampled.0 {
-                self.sampled = (gap, cpu);
+            if self.sampled.is_none_or(|(longest, _)| gap > longest) {
+                self.sampled = Some((gap, cpu));
             }
             let is_it = |found: &Breakdown| {
                 found.total < gap || found.total == gap && found.cpu == Cpu::UNKNOWN && cpu != Cpu::UNKNOWN
@@ -121,10 +115,9 @@ impl Hwlatdetect {
         };
         let parts =
             self.duration.map(|duration| part(PartKind::Measured, None, duration)).into_iter().collect();
+        let sampled = self.sampled.filter(|&(longest, _)| longest >= total);
+        let (total, cpu) = sampled.unwrap_or((total, Cpu::UNKNOWN));
         let tool = Tool::Hwlatdetect;
-        let (sampled, on) = self.sampled;
-        let cpu = if sampled >= total { on } else { Cpu::UNKNOWN };
-        let total = total.max(sampled);
         self.found = Some(Breakdown { tool, cpu, total, parts, stack: vec![], line: number });
         (true, self.found.clone())
     }

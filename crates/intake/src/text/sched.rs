@@ -14,13 +14,11 @@ pub(crate) fn switch(text: &str) -> Option<EventKind> {
         memchr_iter(b'=', text.as_bytes()).find_map(|equals| {
             let prev = text.get(..equals)?.strip_suffix(" next_comm")?;
             let next = text.get(prev.len() + 1..)?;
-            let [prev_comm, prev_tid, prev_prio, state] =
-                from_right(prev, ["prev_comm", "prev_pid", "prev_prio", "prev_state"])?;
+            let (prev, state) = leaving(prev)?;
             let [next_comm, next_tid, next_prio] = from_right(next, ["next_comm", "next_pid", "next_prio"])?;
             let state = fields::trim_end(state.strip_suffix("==>").unwrap_or(state));
             // Patched kernels print more behind it: `R 0x0`.
             let state = task_state(state.split_once(" 0x").map_or(state, |(state, _)| state))?;
-            let prev = (prev_comm, fields::tid(prev_tid)?, fields::priority(prev_prio)?);
             let next = (next_comm, fields::tid(next_tid)?, fields::priority(next_prio)?);
             Some(switched(prev, state, next))
         })
@@ -39,6 +37,12 @@ pub(crate) fn switch(text: &str) -> Option<EventKind> {
     if text.starts_with("prev_comm=") { by_keys().or_else(|| cut_to_idle(text)) } else { short() }
 }
 
+/// The thread that leaves, and what is printed of its state: `prev_comm=fio prev_pid=7 prev_prio=120 prev_state=S`.
+fn leaving(prev: &str) -> Option<((&str, Tid, Priority), &str)> {
+    let [comm, tid, prio, state] = from_right(prev, ["prev_comm", "prev_pid", "prev_prio", "prev_state"])?;
+    Some(((comm, fields::tid(tid)?, fields::priority(prio)?), state))
+}
+
 /// A switch to the idle task that a terminal cut behind its name, which tells the rest: `... ==> next_comm=swapper/11 nex`.
 fn cut_to_idle(text: &str) -> Option<EventKind> {
     let (prev, next) = text.split_once(" ==> next_comm=")?;
@@ -46,9 +50,7 @@ fn cut_to_idle(text: &str) -> Option<EventKind> {
     let is_cpu = |cpu: &str| cpu.bytes().all(|byte| byte.is_ascii_digit());
     let is_idle = idle == "swapper" || idle.strip_prefix("swapper/").is_some_and(is_cpu);
     let is_cut = is_idle && " next_pid=0 next_prio=120".starts_with(rest);
-    let [comm, tid, prio, state] =
-        from_right(prev, ["prev_comm", "prev_pid", "prev_prio", "prev_state"]).filter(|_| is_cut)?;
-    let prev = (comm, fields::tid(tid)?, fields::priority(prio)?);
+    let (prev, state) = leaving(prev).filter(|_| is_cut)?;
     Some(switched(prev, task_state(state)?, (idle, Tid::IDLE, Priority::DEFAULT)))
 }
 

@@ -7,6 +7,7 @@
 
 use super::super::fields;
 use super::decimal;
+use std::borrow::Cow;
 use whylate_base::Ns;
 use whylate_events::{Breakdown, Tool};
 
@@ -19,7 +20,7 @@ const HEAD: [&str; 13] = [
 const TO_SINGLE: usize = 7;
 
 /// The rows below its head.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct OsnoiseTable {
     /// The head was broken between two words, or not at all: its columns are those of the rows, so these are broken between two
     /// numbers.
@@ -46,17 +47,17 @@ impl OsnoiseTable {
     /// `None`: it is no line of the table.
     pub(super) fn line(&mut self, line: &str, number: u64) -> Option<TableLine> {
         let is_rest = line.bytes().all(|byte| byte.is_ascii_digit() || b". ".contains(&byte));
-        let whole = match self.begun.take().filter(|_| is_rest && !line.is_empty()) {
-            Some((begun, at)) => (format!("{begun} {line}"), at),
-            None => (line.to_owned(), number),
+        let (whole, at) = match self.begun.take().filter(|_| is_rest && !line.is_empty()) {
+            Some((begun, at)) => (Cow::Owned(format!("{begun} {line}")), at),
+            None => (Cow::Borrowed(line), number),
         };
-        if let Some(row) = row(&whole.0, whole.1) {
+        if let Some(row) = row(&whole, at) {
             return Some(TableLine::Row(row));
         }
-        let columns = whole.0.split_ascii_whitespace().count();
-        let is_begun = self.breaks_between && columns < TO_SINGLE && begins_row(&whole.0);
+        let columns = whole.split_ascii_whitespace().count();
+        let is_begun = self.breaks_between && columns < TO_SINGLE && begins_row(&whole);
         is_begun.then(|| {
-            self.begun = Some(whole);
+            self.begun = Some((whole.into_owned(), at));
             TableLine::Begun
         })
     }
