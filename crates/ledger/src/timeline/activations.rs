@@ -227,7 +227,9 @@ impl Open {
 
     /// True where it ran before anything showed that it was woken: how long it had waited is not known.
     pub(crate) fn came_unseen(&self) -> bool {
-        self.woken.is_none() && self.running == Some(self.due)
+        self.begin == Begin::Woken(WakeCause::Unseen)
+            && self.woken.is_none()
+            && self.running == Some(self.due)
     }
 
     /// Notes that the kernel was seen at work on the last page fault.
