@@ -142,8 +142,8 @@ pub struct Activation {
     pub tracks: Vec<CpuTrack>,
     /// The thread executed a program in it: loading and linking one takes long, and no period waits for it.
     pub starts_program: bool,
-    /// The thread, which had periods before, ended in it by a call of its own (exit(2), exit_group(2)): what a program does before it ends is part of it, and
-    /// no period waits for that.
+    /// The thread, which had periods before, ended in it by a call of its own (exit(2), exit_group(2)): what a program does before
+    /// it ends is part of it, and no period waits for that.
     pub ends_program: bool,
     /// Where in the programs its time went, where call stacks were sampled.
     pub places: Vec<Place>,

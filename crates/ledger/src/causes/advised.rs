@@ -14,6 +14,9 @@ pub(crate) const RECORD: &str =
     "it is another recording or measurement, which changes nothing on the machine";
 /// Why no setting makes the machine another one.
 pub(crate) const MACHINE: &str = "it is about the hardware, its firmware or the hypervisor";
+/// What keeps a hypervisor from taking the CPUs of a guest.
+pub(crate) const EXCLUSIVE_HOST_CPUS: &str =
+    "on a guest: give its CPUs exclusive host CPUs, and look for steal time in /proc/stat";
 /// Why no setting of this machine changes what its peer does.
 pub(crate) const PEER: &str =
     "it is a setting of the other machine, not of the one whose recording is explained";

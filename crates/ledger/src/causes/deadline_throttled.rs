@@ -1,6 +1,6 @@
 //! A SCHED_DEADLINE thread had used up the runtime of its period.
 
-use super::advised::{Advised, ITS_PROGRAM};
+use super::advised::{Advised, ITS_PROGRAM, all_by_hand};
 use super::info::{Blames, CauseGroup, CauseInfo, ChargedTime, Details, LateActivation, page};
 use whylate_base::AdvisedFix;
 
@@ -27,19 +27,17 @@ fn evidence(time: &ChargedTime) -> String {
 }
 
 fn advice(of: &Advised<'_>) -> Vec<AdvisedFix> {
-    let ran = of.own_time;
-    vec![
-        AdvisedFix::by_hand(
-            format!(
-                "give it a runtime above what one activation needs, here {ran}: chrt -d --sched-runtime NS --sched-deadline NS \
-                 --sched-period NS 0 COMMAND"
-            ),
-            ITS_PROGRAM,
-        ),
-        AdvisedFix::by_hand(
+    let runtime = format!(
+        "give it a runtime above what one activation needs, here {}: chrt -d --sched-runtime NS --sched-deadline NS \
+         --sched-period NS 0 COMMAND",
+        of.own_time
+    );
+    all_by_hand(
+        ITS_PROGRAM,
+        &[
+            &runtime,
             "find what it did in this activation that it does not do in others; with SCHED_FLAG_DL_OVERRUN it gets SIGXCPU \
              when its runtime is used up, with SCHED_FLAG_RECLAIM it may use what other reservations leave",
-            ITS_PROGRAM,
-        ),
-    ]
+        ],
+    )
 }

@@ -1,6 +1,6 @@
 //! Nothing at all happened on the CPU, not even its tick.
 
-use super::advised::{Advised, MACHINE, all_by_hand};
+use super::advised::{Advised, EXCLUSIVE_HOST_CPUS, MACHINE, all_by_hand};
 use super::info::{Blames, CauseGroup, CauseInfo, ChargedTime, Details, LateActivation, page};
 use whylate_base::AdvisedFix;
 
@@ -30,7 +30,7 @@ fn advice(_: &Advised<'_>) -> Vec<AdvisedFix> {
     all_by_hand(
         MACHINE,
         &[
-            "on a guest: give its CPUs exclusive host CPUs, and look for steal time in /proc/stat",
+            EXCLUSIVE_HOST_CPUS,
             "on hardware: look for SMIs (the hwlat tracer; turbostat shows the SMI count), and turn off what raises them in \
          the firmware; on ARM look for calls of the secure firmware (the events of `optee`, the trusted firmware's own log)",
         ],

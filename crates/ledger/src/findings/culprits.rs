@@ -110,9 +110,6 @@ fn finding(subject: &Subject<'_>, cause: Cause, by: Culprit, mut worst: Vec<Dela
         Some(_) if cause == Cause::HigherPriorityTask && inherited => "higher priority, inherited by a lock",
         reason => reason.unwrap_or(cause.code()),
     };
-    let look_after_others = |tid: &Tid| {
-        subject.timeline.threads.get(*tid).is_some_and(|thread| subject.looks_after_others(thread))
-    };
     let costs = victims.iter().filter_map(|&tid| subject.stats.get(tid)?.costs.get(&(cause, Some(by))));
     // What it waited for before it was real-time made no period late.
     let as_usual = || worst.iter().filter(|delay| !subject.precedes_real_time(delay.activation));
@@ -126,7 +123,8 @@ fn finding(subject: &Subject<'_>, cause: Cause, by: Culprit, mut worst: Vec<Dela
     }
     let matters = |delay: &Delay<'_>| {
         let tid = delay.activation.tid;
-        !look_after_others(&tid) && !is_minor(subject, tid, late_by)
+        let thread = subject.timeline.threads.get(tid);
+        !thread.is_some_and(|thread| subject.looks_after_others(thread)) && !is_minor(subject, tid, late_by)
     };
     let missed = subject
         .options

@@ -112,13 +112,11 @@ impl Calls {
                 }
                 let call = match open.leave(name, depth, duration, event.cpu) {
                     Left::Call(call) => call,
-                    Left::GaveWay => return,
-                    Left::Unmatched => {
-                        let slept = gives_way(&name);
-                        self.longest_unmatched =
-                            self.longest_unmatched.max(if slept { Ns::ZERO } else { duration });
+                    Left::Unmatched if !gives_way(&name) => {
+                        self.longest_unmatched = self.longest_unmatched.max(duration);
                         return;
                     }
+                    Left::Unmatched | Left::GaveWay => return,
                 };
                 if self.longest.as_ref().is_none_or(|longest| length(&call) > length(longest)) {
                     self.longest = Some(call);

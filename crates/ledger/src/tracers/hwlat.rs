@@ -3,7 +3,7 @@
 
 use super::osnoise::Noises;
 use crate::causes::Cause;
-use crate::causes::advised::{Advised, MACHINE, RECORD, all_by_hand};
+use crate::causes::advised::{Advised, EXCLUSIVE_HOST_CPUS, MACHINE, RECORD, all_by_hand};
 use whylate_base::{AdvisedFix, Cpu, Evidence, Finding, Ns, Severity};
 use whylate_events::{PartKind, Tool, TraceInfo};
 
@@ -12,7 +12,7 @@ const NOTABLE: Ns = Ns::from_us(50);
 
 /// What to look for where no SMI was counted.
 const NO_SMIS: [&str; 2] = [
-    "on a guest: give its CPUs exclusive host CPUs, and look for steal time in /proc/stat",
+    EXCLUSIVE_HOST_CPUS,
     "on hardware: measure once more with fixed frequencies and shallow idle states, and without devices whose drivers write \
      to slow registers; on ARM look for calls of the secure firmware",
 ];
