@@ -8,11 +8,12 @@
 //!   N/blobs/K             files as they were before, and as they are to be
 //! ```
 //!
-//! A record that is not whole is the last one, and was not acted upon: it does not count.
+//! A record that is not whole is the last one, and was not acted upon: it does not count. Each has a checksum.
 
 mod entry;
 mod error;
 mod file;
+mod line;
 mod record;
 mod timestamp;
 

@@ -110,7 +110,9 @@ impl JournalStore {
 
     fn take_lock(&self, holder: &str, operation: FlockOperation) -> Result<StoreLock, JournalError> {
         make_directories(&self.directory)?;
-        self.secure()?;
+        self.check_owner()?;
+        // Closed to other users' eyes; on a read-only disk it stays as it is.
+        let _ = fs::set_permissions(&self.directory, Permissions::from_mode(0o700));
         let path = self.directory.join("lock");
         let cannot = |error: io::Error| JournalError::io("write", &path, error);
         let nofollow = OFlags::NOFOLLOW.bits().cast_signed();
@@ -147,11 +149,16 @@ impl JournalStore {
         Ok(StoreLock { file })
     }
 
-    /// Refuses a directory that another user owns or can write to, and closes it to their eyes.
-    fn secure(&self) -> Result<(), JournalError> {
+    /// Refuses a directory that another user owns or can write to: it could say anything of the machine. One that is
+    /// not there is nobody's.
+    fn check_owner(&self) -> Result<(), JournalError> {
         let user = rustix::process::geteuid().as_raw();
         for path in [self.directory.parent(), Some(&*self.directory)].into_iter().flatten() {
-            let there = fs::metadata(path).map_err(|error| JournalError::io("read", path, error))?;
+            let there = match fs::metadata(path) {
+                Ok(there) => there,
+                Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+                Err(error) => return Err(JournalError::io("read", path, error)),
+            };
             let why = if ![0, user].contains(&there.uid()) {
                 format!("it belongs to user {}", there.uid())
             } else if there.mode() & 0o022 != 0 {
@@ -161,23 +168,22 @@ impl JournalStore {
             };
             return Err(JournalError::Unsafe { path: path.to_owned(), why });
         }
-        // On a read-only disk it stays as it is.
-        let _ = fs::set_permissions(&self.directory, Permissions::from_mode(0o700));
         Ok(())
     }
 
     /// The numbers of all journals, first to last.
     ///
     /// # Errors
-    /// If the directory cannot be read.
+    /// If the directory cannot be read, or another user can write to it ([`JournalError::Unsafe`]).
     pub fn ids(&self) -> Result<Vec<u64>, JournalError> {
+        self.check_owner()?;
         journal::numbers(&self.directory)
     }
 
     /// The number that the next apply gets.
     ///
     /// # Errors
-    /// If the directory cannot be read.
+    /// As [`JournalStore::ids`].
     pub fn next_id(&self) -> Result<u64, JournalError> {
         Ok(self.ids()?.last().map_or(1, |last| last.saturating_add(1)))
     }
@@ -194,7 +200,7 @@ impl JournalStore {
     /// from being acted upon.
     ///
     /// # Errors
-    /// If their directory cannot be read.
+    /// As [`JournalStore::ids`].
     pub fn readable(&self) -> Result<ReadableJournals, JournalError> {
         let mut journals = ReadableJournals::default();
         for id in self.ids()? {

@@ -38,7 +38,10 @@ pub enum JournalError {
         why: String,
     },
     /// A record that is not the last cannot be read.
-    #[error("{path} is damaged in line {line}: {why}; the old states are in `blobs` beside it")]
+    #[error(
+        "{path} is damaged in line {line}: {why}; the other lines and `blobs` beside it have the old states: restore by \
+         hand what is not as it was, then move that directory out of the way"
+    )]
     Damaged {
         /// Which.
         path: PathBuf,

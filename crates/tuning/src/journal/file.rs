@@ -1,7 +1,8 @@
 //! A journal on its disk: each record is there before anything is done about it.
 
+use super::line;
 use super::{
-    JournalEntry, JournalError, JournalRecord, PlannedAction, PlannedStep, SessionKind, StoredState,
+    JournalEntry, JournalError, JournalRecord, PlannedAction, PlannedStep, SessionKind, Status, StoredState,
     Timestamp,
 };
 use crate::fault::FaultInjector;
@@ -182,10 +183,7 @@ impl Journal {
     }
 
     fn line(&self, record: &JournalRecord) -> Result<Vec<u8>, JournalError> {
-        let mut line = serde_json::to_vec(record)
-            .map_err(|error| JournalError::io("write", self.path(), io::Error::other(error)))?;
-        line.push(b'\n');
-        Ok(line)
+        line::encode(record).map_err(|error| JournalError::io("write", self.path(), io::Error::other(error)))
     }
 
     fn write(&mut self, record: JournalRecord, line: &[u8], at_once: bool) -> Result<(), JournalError> {
@@ -224,6 +222,8 @@ impl Journal {
 }
 
 /// What a journal has, and how many bytes of it are whole records.
+///
+/// Damage before a rollback that put everything back is of no account: nothing of the apply is in effect.
 pub(crate) fn load(parent: &Path, id: u64) -> Result<(JournalEntry, u64), JournalError> {
     let directory = parent.join(id.to_string());
     if !directory.is_dir() {
@@ -235,25 +235,55 @@ pub(crate) fn load(parent: &Path, id: u64) -> Result<(JournalEntry, u64), Journa
     let path = directory.join("journal.jsonl");
     let text = read(&path)?.unwrap_or_default();
     let mut entry = JournalEntry { id, plan, ..JournalEntry::default() };
-    let mut whole = 0;
-    let mut broken: Option<(usize, String)> = None;
+    let (mut whole, mut read_to) = (0, 0);
+    // What follows the last whole record was not acted upon, and is no damage.
+    let mut unread: Option<DamagedLines> = None;
+    let mut damage: Option<DamagedLines> = None;
+    let mut rollback = 0;
     for (number, line) in text.split_inclusive(|&byte| byte == b'\n').enumerate() {
-        let damaged =
-            |(line, why): (usize, String)| JournalError::Damaged { path: path.clone(), line: line + 1, why };
-        let record = match line.strip_suffix(b"\n") {
-            Some(line) => serde_json::from_slice::<JournalRecord>(line).map_err(|error| error.to_string()),
-            None => Err("its end is missing".to_owned()),
-        };
-        match (record, broken.take()) {
-            (Ok(_), Some(earlier)) => return Err(damaged(earlier)),
-            (Ok(record), None) => {
-                entry.take(record).map_err(|why| damaged((number, why)))?;
-                whole += line.len() as u64;
+        read_to += line.len() as u64;
+        match line::decode(line) {
+            Ok(record) => {
+                if matches!(record, JournalRecord::Session { kind: SessionKind::Rollback, .. }) {
+                    rollback = number;
+                }
+                damage = [damage, unread.take()].into_iter().flatten().reduce(DamagedLines::up_to);
+                // After lines that cannot be read others may not fit.
+                if let Err(why) = entry.take(record) {
+                    damage.get_or_insert(DamagedLines::at(number, why));
+                }
+                whole = read_to;
             }
-            (Err(why), earlier) => broken = Some(earlier.unwrap_or((number, why))),
+            Err(why) => {
+                let lines = Some(DamagedLines::at(number, why));
+                unread = [unread.take(), lines].into_iter().flatten().reduce(DamagedLines::up_to);
+            }
         }
     }
-    Ok((entry, whole))
+    match damage {
+        Some(damage) if entry.status() != Status::RolledBack || damage.last > rollback => {
+            Err(JournalError::Damaged { path, line: damage.first + 1, why: damage.why })
+        }
+        _ => Ok((entry, whole)),
+    }
+}
+
+/// Lines that cannot be read, from the first to the last of them; or one that does not fit those before it.
+struct DamagedLines {
+    first: usize,
+    last: usize,
+    /// Of the first.
+    why: String,
+}
+
+impl DamagedLines {
+    fn at(line: usize, why: String) -> DamagedLines {
+        DamagedLines { first: line, last: line, why }
+    }
+
+    fn up_to(self, later: DamagedLines) -> DamagedLines {
+        DamagedLines { last: later.last, ..self }
+    }
 }
 
 /// The state that was kept, from a journal's directory.

@@ -295,6 +295,46 @@ fn a_torn_last_record_does_not_count_and_a_damaged_one_is_reported() {
 }
 
 #[test]
+fn of_an_apply_that_was_undone_only_the_rollback_must_be_readable() {
+    let machine = Machine::new();
+    let steps = [value(knob(SWAPPINESS), "5"), value(knob(KSM), "0")];
+    assert_eq!(applied(&machine, &no_faults(), &steps).expect("room"), SessionOutcome::Complete);
+    assert_eq!(rolled_back(&machine, &no_faults(), false).expect("room").outcome, SessionOutcome::Complete);
+    let path = machine.path("/var/lib/whylate/tuning/1/journal.jsonl");
+    let whole = fs::read_to_string(&path).expect("the journal");
+    let lines: Vec<&str> = whole.lines().collect();
+    let rollback = lines.iter().position(|line| line.contains("\"kind\":\"rollback\"")).expect("it is there");
+    for damaged in 0..lines.len() - 1 {
+        let flip = |(at, line): (usize, &&str)| match at == damaged {
+            true => line.replacen(':', ";", 1) + "\n",
+            false => format!("{line}\n"),
+        };
+        fs::write(&path, lines.iter().enumerate().map(flip).collect::<String>()).expect("a damaged journal");
+        let store = machine.store(&no_faults());
+        match damaged < rollback {
+            true => {
+                assert_eq!(store.load(1).expect("undone").status(), Status::RolledBack);
+                assert_eq!(whylate_tuning::unfinished(&store).expect("none"), None);
+                assert!(verified(&machine).unknown.is_empty());
+            }
+            false => assert!(store.load(1).is_err(), "line {damaged}"),
+        }
+    }
+}
+
+#[test]
+fn a_bit_that_flipped_in_a_saved_value_is_damage() {
+    let machine = Machine::new();
+    let steps = [value(knob(SWAPPINESS), "5")];
+    assert_eq!(applied(&machine, &no_faults(), &steps).expect("room"), SessionOutcome::Complete);
+    let path = machine.path("/var/lib/whylate/tuning/1/journal.jsonl");
+    let text = fs::read_to_string(&path).expect("the journal");
+    fs::write(&path, text.replacen("\"value\":\"60\"", "\"value\":\"61\"", 1)).expect("a damaged journal");
+    let error = machine.store(&no_faults()).load(1).expect_err("it is damaged");
+    assert!(error.to_string().contains("its checksum is wrong"), "{error}");
+}
+
+#[test]
 fn another_users_store_is_refused_and_the_own_is_closed_to_others() {
     let machine = Machine::new();
     let store = machine.store(&no_faults());
@@ -310,6 +350,10 @@ fn another_users_store_is_refused_and_the_own_is_closed_to_others() {
         chmod(open, 0o777);
         let error = store.lock("whylate apply").expect_err("open to all");
         assert!(matches!(&error, JournalError::Unsafe { path, .. } if path == open), "{error}");
+        assert!(
+            matches!(store.readable(), Err(JournalError::Unsafe { .. })),
+            "what is in it is not believed"
+        );
         assert!(error.to_string().contains("mode 0777"), "{error}");
     }
     chmod(&tuning, 0o755);
