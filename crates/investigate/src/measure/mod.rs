@@ -30,6 +30,7 @@ mod spike;
 mod spike_log;
 mod stacks;
 mod steady_name;
+mod steal;
 mod store;
 mod tail;
 mod trace;

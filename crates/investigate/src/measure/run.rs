@@ -8,6 +8,7 @@ use super::observed::{Observed, hold_latency};
 use super::options::{Loading, MeasureOptions};
 use super::report::{MeasureReport, TraceState};
 use super::spike_log::{Listing, SpikeLog};
+use super::steal::Steal;
 use super::store::{Store, StoreError};
 use super::tail::TailEstimate;
 use super::trace::Trace;
@@ -94,12 +95,13 @@ pub fn measure(
     machine::add_loads(&mut machine, loads.as_ref());
     let _housekeeping = Housekeeping::new(&running.threads().map(|thread| thread.cpu).collect());
     let trace = Trace::start(options, &running.threads().collect::<Vec<_>>());
+    let steal = Steal::now();
     running.release();
     if let Some(duration) = options.duration {
         running.end_after(duration);
     }
     let spike_log = SpikeLog::new(options.probe.worst, options.probe.threshold, store);
-    let mut run = Run { options, machine, spike_log, trace, loads };
+    let mut run = Run { options, machine, spike_log, trace, loads, steal };
     run.watch(stop, progress, &mut running);
 
     let result = running.stop()?;
@@ -121,6 +123,8 @@ struct Run<'a> {
     spike_log: SpikeLog,
     trace: Trace,
     loads: Option<Loads>,
+    /// Before it began.
+    steal: Steal,
 }
 
 impl Run<'_> {
@@ -164,12 +168,13 @@ impl Run<'_> {
             degraded: running.degraded().to_vec(),
         };
         let listing = self.spike_log.so_far();
-        let report = self.report(result, listing, self.trace.state_now(), loads);
+        let report = self.report(result, listing, self.trace.state_now(), loads, &Steal::now());
         self.spike_log.journal(|| (keep.journal)(&report));
     }
 
     /// The report, when the measuring threads have ended.
     fn end(mut self, result: ProbeResult, stop: &AtomicBool) -> Result<MeasureReport, MeasureError> {
+        let steal = Steal::now();
         result.spikes.iter().for_each(|&spike| self.spike_log.offer(spike));
         let ended = whylate_sys::now(Clock::Monotonic);
         stuck(&result, ended).for_each(|spike| self.spike_log.stuck(spike));
@@ -180,7 +185,7 @@ impl Run<'_> {
         let spike_log = std::mem::replace(&mut self.spike_log, SpikeLog::new(0, None, None));
         let reader = self.trace.reader.as_ref().map(|reader| reader as &dyn Explain);
         let (listing, store) = spike_log.finish(reader);
-        let mut report = self.report(result, listing, self.trace.state.clone(), loads);
+        let mut report = self.report(result, listing, self.trace.state.clone(), loads, &steal);
         report.is_complete = true;
         report.observed = without;
         report.tail = Some(TailEstimate::of(&Prepared::of(report.run()), self.options.claim));
@@ -221,6 +226,7 @@ impl Run<'_> {
         listing: Listing,
         trace: TraceState,
         loads: Vec<LoadReport>,
+        steal: &Steal,
     ) -> MeasureReport {
         let Listing { spikes, over_threshold, not_listed, groups, findings, notes: unsaved } = listing;
         // Each thread's due instants lie an interval apart: that is our own rhythm.
@@ -232,6 +238,8 @@ impl Run<'_> {
         let groups = groups.into_iter().map(own).collect();
         let mut observer: Vec<String> =
             caveats::left_out(self.options, &result, &self.machine).into_iter().collect();
+        let measured = result.cpus.iter().map(|cpu| cpu.cpu).collect();
+        observer.extend(steal.since(&self.steal, &measured));
         observer.extend(caveats::observer(self.options, &result, &trace));
         observer.extend(self.trace.stack_notes.iter().cloned());
         observer.extend(unsaved);
