@@ -17,17 +17,18 @@ const FIRST: i32 = 1_000;
 /// The most that are listed.
 const LISTED: u64 = 1_000;
 
-/// Real-time threads that are each woken on an idle CPU, one after the other, run once, and sleep to the end.
+/// Threads that are each woken on an idle CPU, one after the other, run once, and sleep to the end.
 struct Crowd {
     threads: u64,
+    priority: Priority,
     step: u64,
     event: Option<Event>,
     info: TraceInfo,
 }
 
 impl Crowd {
-    fn of(threads: u64) -> Crowd {
-        Crowd { threads, step: 0, event: None, info: TraceInfo::default() }
+    fn of(threads: u64, priority: Priority) -> Crowd {
+        Crowd { threads, priority, step: 0, event: None, info: TraceInfo::default() }
     }
 
     fn at(&self, step: u64) -> Option<(Tid, EventKind)> {
@@ -36,7 +37,7 @@ impl Crowd {
             return None;
         }
         let tid = Tid(FIRST + nth as i32);
-        let (comm, priority) = (Comm::from("crowd"), Priority::realtime(50));
+        let (comm, priority) = (Comm::from("crowd"), self.priority);
         let wake = Wake { comm, tid, prio: priority, target_cpu: Cpu(0) };
         let idle = Comm::from("swapper/0");
         let switch_in = Switch {
@@ -82,11 +83,13 @@ impl EventSource for Crowd {
     }
 }
 
-/// What explaining so many threads takes: memory in bytes, and calls of the allocator.
+/// What explaining so many real-time threads takes: memory in bytes, and calls of the allocator.
 fn cost_of(threads: u64) -> (usize, u64) {
     let before = allocator_calls(gettid());
     let mut explanation: Option<Explanation> = None;
-    let used = most_allocated(|| explanation = Some(explain(Crowd::of(threads), &Options::default())));
+    let used = most_allocated(|| {
+        explanation = Some(explain(Crowd::of(threads, Priority::realtime(50)), &Options::default()))
+    });
     let calls = allocator_calls(gettid()) - before;
     let explanation = explanation.expect("an explanation");
     let listed = explanation.tasks.len() as u64;
@@ -104,4 +107,11 @@ fn very_many_threads_are_explained_in_bounded_memory_and_linear_work() {
     assert!(of_most < 22 * of_many, "{of_most} calls for twenty times the threads of {of_many} calls");
     let limit = 128 << 20;
     assert!(at_20_000 < limit && at_400_000 < limit, "{} and {} MiB", at_20_000 >> 20, at_400_000 >> 20);
+    // Nor are those kept that are not explained.
+    let memory_of = |threads: u64| {
+        let crowd = Crowd::of(threads, Priority::DEFAULT);
+        most_allocated(|| assert!(explain(crowd, &Options::default()).tasks.is_empty()))
+    };
+    let memory = [20_000, 400_000].map(memory_of);
+    assert!(memory.iter().all(|&used| used < limit), "{memory:?} bytes");
 }

@@ -43,7 +43,7 @@ pub(super) fn checkpoint(engine: &mut Engine<'_>, until: Ns) {
 /// Ends the activations of threads that have been asleep or out of sight since before `until`.
 pub(super) fn end_sleepers(engine: &mut Engine<'_>, until: Ns) {
     let begun = |thread: &Thread| thread.open.as_ref().is_some_and(|open| open.charged_until() < until);
-    for tid in engine.timeline.threads.active_ids(|thread| begun(thread) && engine.explains(thread)) {
+    for tid in engine.timeline.threads.active_ids(begun) {
         let Some(thread) = engine.timeline.threads.get(tid) else { continue };
         let since = thread.since().filter(|&since| since < until);
         match (thread.state(), since) {

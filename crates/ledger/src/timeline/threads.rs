@@ -131,13 +131,13 @@ impl Threads {
             true => *latencies.select_nth_unstable_by_key(LATEST, |&latency| Reverse(latency)).1,
             false => None,
         };
-        let needed = |thread: &Thread| is_needed(thread) || thread.tally.latency > usual;
+        // In place: a copy of so many takes too much memory.
+        self.threads.retain(|thread| is_needed(thread) || thread.tally.latency > usual);
         self.index.fill(0);
         self.strange.clear();
         self.active.clear();
         self.at_rest = 0;
-        for thread in std::mem::take(&mut self.threads).into_iter().filter(needed) {
-            let slot = self.threads.len() as u32 + 1;
+        for (slot, thread) in (1..).zip(&self.threads) {
             match thread.is_active {
                 true => self.active.push(slot - 1),
                 false => self.at_rest += thread.history.len(),
@@ -146,7 +146,6 @@ impl Threads {
                 Some(index) => *index = slot,
                 None => drop(self.strange.insert(thread.tid.0, slot)),
             }
-            self.threads.push(thread);
         }
     }
 
