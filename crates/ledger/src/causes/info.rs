@@ -204,6 +204,15 @@ impl ChargedTime {
         }
     }
 
+    /// The same of a handler in which nothing was recorded for long.
+    pub(super) fn handler_had_the_cpu(&self) -> String {
+        let doubt = match self.is_sure {
+            true => "",
+            false => ", and nothing was recorded in it: a hypervisor or the firmware may have had the CPU",
+        };
+        format!("{}{doubt}", self.had_the_cpu())
+    }
+
     pub(super) fn did_not_run(&self) -> String {
         format!("runnable but did not run for {}", self.length)
     }

@@ -1,7 +1,7 @@
 //! A softirq ran.
 
 use super::advised::{Advised, ITS_PROGRAM, THEIR_PROGRAM, all_by_hand};
-use super::info::{Blames, CauseGroup, CauseInfo, Details, LateActivation, page};
+use super::info::{Blames, CauseGroup, CauseInfo, ChargedTime, Details, LateActivation, page};
 use crate::model::culprit::Culprit;
 use whylate_base::{Action, AdvisedFix};
 
@@ -12,7 +12,7 @@ pub(super) const CAUSE: CauseInfo = CauseInfo {
     blames: Blames::Another,
     why,
     advice,
-    details: Details { culprit_finding: Some("softirq"), routine: true, ..Details::DEFAULT },
+    details: Details { culprit_finding: Some("softirq"), routine: true, evidence: ChargedTime::handler_had_the_cpu, ..Details::DEFAULT },
 };
 
 fn why(late: &LateActivation<'_>) -> String {

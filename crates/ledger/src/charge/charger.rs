@@ -132,19 +132,25 @@ impl Charger<'_> {
 
     /// The charge for what goes before any thread, or is unknown.
     pub(super) fn interruption(&self, (from, to, slice): Clip) -> Option<Charge> {
-        let silent = || self.timeline.cpus.get(self.cpu).is_some_and(|cpu| cpu.was_silent(from, to));
+        let silence = || self.timeline.cpus.get(self.cpu)?.silence(from, to);
         match slice.running {
-            // The timer interrupt's own work is traced, and there was none: it had lost the CPU as well.
-            Running::Irq(id) if self.timeline.irqs.kind(id) == IrqKind::OwnTimer && silent() => {
-                Some(Charge::to(Cause::Stolen, None, Confidence::Medium))
-            }
-            Running::Irq(id) => Some(Charge::to_handler(Cause::Irq, self.irq(id), silent())),
+            Running::Irq(id) => match silence() {
+                // The timer interrupt's own work is traced, and there was none: it had lost the CPU as well.
+                Some(silence) if silence.is_sure && self.timeline.irqs.kind(id) == IrqKind::OwnTimer => {
+                    Some(Charge::to(Cause::Stolen, None, Confidence::Medium))
+                }
+                silence => Some(Charge::to_handler(Cause::Irq, self.irq(id), silence.is_some())),
+            },
             Running::Softirq(vec) => {
                 let kept = self.kept_from_softirq(self.cpu, from, to);
                 if kept && self.timeline.hypervisor == Some(true) {
                     return Some(Charge::to(Cause::Stolen, None, Confidence::Medium));
                 }
-                Some(Charge::to_handler(Cause::Softirq, Culprit::Softirq { vec }, kept || silent()))
+                Some(Charge::to_handler(
+                    Cause::Softirq,
+                    Culprit::Softirq { vec },
+                    kept || silence().is_some(),
+                ))
             }
             Running::Nmi => Some(Charge::to(Cause::Nmi, None, Confidence::High)),
             Running::Unknown => Some(self.unknown(Some(self.cpu), from, to)),

@@ -8,6 +8,7 @@ use crate::timeline::activations::WakeCause;
 use crate::timeline::clocks::Reading;
 use crate::timeline::cpus::Frame;
 use crate::timeline::housekeeping::is_kernel_handler;
+use crate::timeline::irqs::{IrqId, LONG_SILENCE, LONG_SILENCE_OF_GUEST, Silence};
 use crate::timeline::lengths::Lengths;
 use crate::timeline::running::Running;
 use crate::timeline::sleeps::Wait;
@@ -28,9 +29,7 @@ const LONGEST_ENTRY: Ns = Ns::from_us(20);
 /// An interrupt that was shorter until a timer's callback began read the timers' clock just before that.
 const AT_ONCE: Ns = Ns::from_us(100);
 
-/// A handler that does nothing traceable for this long, and for so many times as long as it usually takes in all,
-/// does not have the CPU.
-const LONG_SILENCE: Ns = Ns::from_ms(1);
+/// Silence in a handler is an exception if it takes so many times as long as the handler usually does in all.
 const MANY_TIMES_THE_USUAL: i64 = 20;
 
 /// What a thread did in this time shows how long it usually runs at once.
@@ -53,37 +52,40 @@ impl Engine<'_> {
             timeline.sleeps.push_back((last, at));
         }
         let guest = self.timeline.hypervisor == Some(true);
+        let may_be_guest = self.timeline.hypervisor != Some(false);
+        let long = if may_be_guest { LONG_SILENCE_OF_GUEST } else { LONG_SILENCE };
         let exceptional = |usual: Lengths| {
-            at - last >= LONG_SILENCE && usual.are_shorter_than(Ns((at - last).0 / MANY_TIMES_THE_USUAL))
+            at - last >= long && usual.are_shorter_than(Ns((at - last).0 / MANY_TIMES_THE_USUAL))
         };
         let current =
             timeline.current().filter(|_| timeline.interrupt().is_none() && at - last >= LONG_SILENCE);
         if let Some(tid) = current {
             if works_like_a_handler(self.timeline.threads.get_mut(tid), last, exceptional) {
-                timeline.fall_silent(last, at);
+                timeline.fall_silent(Silence { from: last, to: at, is_sure: false });
             }
             self.goes_to_sleep_silently(last, at, tid);
             return;
         }
-        let silent = match timeline.interrupt().map(|frame| frame.running) {
-            Some(Running::Irq(id)) => {
-                // Only where callbacks are seen is what is not seen no work: without hrtimers the tick is not traced.
-                let traced = timeline.callbacks.back();
-                let works = timeline.firing.is_some();
-                let no_work = traced.is_some_and(|callback| !works || only_wakes(callback, at - last, guest))
-                    && self.timeline.irqs.kind(id) == IrqKind::OwnTimer;
-                if no_work && at - last >= LONG_SILENCE {
-                    self.timeline.standstills += 1;
-                }
-                no_work || exceptional(self.timeline.irqs.usual(id))
-            }
+        let handler = timeline.interrupt().map(|frame| frame.running);
+        // Only where callbacks are seen is what is not seen no work: without hrtimers the tick is not traced.
+        let traced = timeline.callbacks.back();
+        let only_wakes = |callback| timeline.firing.is_none() || only_wakes(callback, at - last, guest);
+        let is_own_timer = |id: IrqId| self.timeline.irqs.kind(id) == IrqKind::OwnTimer;
+        let no_work =
+            traced.is_some_and(only_wakes) && matches!(handler, Some(Running::Irq(id)) if is_own_timer(id));
+        if no_work && at - last >= LONG_SILENCE {
+            self.timeline.standstills += 1;
+        }
+        let unusual = match handler {
+            Some(Running::Irq(id)) => exceptional(self.timeline.irqs.usual(id)),
             Some(Running::Softirq(vec)) => {
                 self.timeline.softirqs.usual(vec).is_some_and(|usual| exceptional(*usual))
             }
             _ => false,
         };
-        if silent {
-            timeline.fall_silent(last, at);
+        if no_work || unusual {
+            let is_sure = no_work || guest || at - last >= LONG_SILENCE;
+            timeline.fall_silent(Silence { from: last, to: at, is_sure });
         }
     }
 

@@ -5,6 +5,7 @@
 //!                       <-- stack -->          ^ switched
 //! ```
 
+use super::irqs::Silence;
 use super::recent::{forget_before, partition_from_end};
 use super::running::Running;
 use super::slices::{Clip, CpuSlice};
@@ -75,7 +76,7 @@ pub(crate) struct CpuTimeline {
     /// The thread whose page fault was the last event here.
     pub(crate) faulting: Option<Tid>,
     /// Times in which nothing happened inside of an interrupt that has nothing long to do.
-    pub(crate) silences: VecDeque<(Ns, Ns)>,
+    pub(crate) silences: VecDeque<Silence>,
     /// When the idle task was last seen in a function behind which it sleeps.
     pub(crate) idle_function: Option<Ns>,
     /// Times in which no event happened behind such a function.
@@ -169,21 +170,18 @@ impl CpuTimeline {
         self.push(to, below, false);
     }
 
-    /// Nothing happened in the interrupt that is running between its last event and this one.
-    pub(crate) fn fall_silent(&mut self, from: Ns, to: Ns) {
+    /// Nothing happened in the interrupt that is running in this time.
+    pub(crate) fn fall_silent(&mut self, silence: Silence) {
         let running = self.top();
-        self.push(from, running, false);
-        self.push(to, running, false);
-        self.silences.push_back((from, to));
+        self.push(silence.from, running, false);
+        self.push(silence.to, running, false);
+        self.silences.push_back(silence);
     }
 
-    /// True when nothing happened in all of `from..to`, inside of an interrupt.
-    pub(crate) fn was_silent(&self, from: Ns, to: Ns) -> bool {
-        self.silences
-            .iter()
-            .rev()
-            .take_while(|silence| silence.1 > from)
-            .any(|silence| silence.0 <= from && to <= silence.1)
+    /// The time around `from..to` in which nothing happened inside of an interrupt.
+    pub(crate) fn silence(&self, from: Ns, to: Ns) -> Option<&Silence> {
+        let mut near = self.silences.iter().rev().take_while(|silence| silence.to > from);
+        near.find(|silence| silence.from <= from && to <= silence.to)
     }
 
     /// A timer's callback ended: so did the interrupt that stood for it.
@@ -298,7 +296,7 @@ impl CpuTimeline {
         while self.late_timers.front().is_some_and(|late| late.handled < horizon) {
             self.late_timers.pop_front();
         }
-        while self.silences.front().is_some_and(|silence| silence.1 < horizon) {
+        while self.silences.front().is_some_and(|silence| silence.to < horizon) {
             self.silences.pop_front();
         }
         while self.sleeps.front().is_some_and(|sleep| sleep.1 < horizon) {

@@ -118,7 +118,12 @@ fn a_module_from_outside_the_kernels_tree_is_noted_where_its_function_is_named()
 
 /// Sixty handlers of `usual` us, and one of 5 ms in which nothing is traced, over the running victim.
 fn long_handler(usual: i64, irq: u32, name: &str) -> Activation {
-    let mut scene = Scene::new().cpu(1).at(0).sign(ContextFlags::default());
+    handler_of(Scene::new(), usual, 5_000, (irq, name))
+}
+
+/// The same; the last one takes `longest` us.
+fn handler_of(scene: Scene, usual: i64, longest: i64, (irq, name): (u32, &str)) -> Activation {
+    let mut scene = scene.cpu(1).at(0).sign(ContextFlags::default());
     for n in 0..60 {
         scene = scene.at(n * 10_000).irq(irq, name).at(n * 10_000 + usual).irq_exit(irq);
     }
@@ -129,9 +134,9 @@ fn long_handler(usual: i64, irq: u32, name: &str) -> Activation {
         .run(VICTIM)
         .at(700_100)
         .irq(irq, name)
-        .at(705_100)
+        .at(700_100 + longest)
         .irq_exit(irq)
-        .at(705_200)
+        .at(700_200 + longest)
         .sleep(IDLE)
         .explain("victim")
         .only()
@@ -146,8 +151,27 @@ fn a_handler_that_was_never_so_long_and_does_nothing_has_not_the_cpu() {
     // A device may have had that much to do for once.
     let device = long_handler(4, 16, "eth0");
     assert_eq!((device.verdict.cause, device.verdict.confidence), (Cause::Irq, Confidence::Low));
+    let doubt = "nothing was recorded in it: a hypervisor or the firmware may have had the CPU";
+    assert!(device.verdict.evidence.iter().any(|seen| seen.what.contains(doubt)), "{device:?}");
     let device = long_handler(4_800, 16, "eth0");
     assert_eq!((device.verdict.cause, device.verdict.confidence), (Cause::Irq, Confidence::High));
+}
+
+#[test]
+fn where_the_machine_may_be_a_guest_part_of_a_millisecond_is_in_doubt() {
+    let guest = |is: bool| Scene::new().fact(Fact::Hypervisor(is));
+    let (timer, device) = ((11, "arch_timer"), (16, "eth0"));
+    for (scene, of, cause, confidence) in [
+        // All that it does is traced.
+        (guest(true), timer, Cause::Stolen, Confidence::Medium),
+        (guest(false), timer, Cause::Stolen, Confidence::Medium),
+        (guest(true), device, Cause::Irq, Confidence::Low),
+        (guest(false), device, Cause::Irq, Confidence::High),
+        (Scene::new(), device, Cause::Irq, Confidence::Low),
+    ] {
+        let verdict = handler_of(scene, 4, 700, of).verdict;
+        assert_eq!((verdict.cause, verdict.confidence), (cause, confidence), "{of:?}: {verdict:?}");
+    }
 }
 
 #[test]
