@@ -1,6 +1,6 @@
 //! Why a trace could not be opened.
 
-use crate::text::LogMessage;
+use crate::text::KernelLog;
 use crate::unpack::MOST_LAYERS;
 use std::io;
 use std::path::PathBuf;
@@ -191,31 +191,18 @@ pub enum OpenError {
     },
     /// A log of the kernel with messages about what is late.
     #[error(
-        "{name} is a log of the kernel, and no trace. {}; to see which threads ran meanwhile, record a trace as it happens: \
-         `whylate record`",
-        meanings(.messages)
+        "{name} is a log of the kernel, and no trace. {log}; to see which threads ran meanwhile, record a trace as it happens: \
+         `whylate record`"
     )]
     KernelLog {
         /// The path, or `standard input`.
         name: String,
-        /// Its messages, each kind once.
-        messages: Vec<LogMessage>,
+        /// Its messages.
+        log: KernelLog,
     },
     /// A trace.dat that cannot be opened.
     #[error(transparent)]
     TraceDat(#[from] whylate_ftrace::dat::DatError),
-}
-
-/// `Its line 2 means that ..., and line 5 that ...`
-fn meanings(messages: &[LogMessage]) -> String {
-    let mut words = String::from("Its");
-    for (at, LogMessage { line, meaning }) in messages.iter().enumerate() {
-        words += &match at {
-            0 => format!(" line {line} means that {meaning}"),
-            _ => format!(", and line {line} that {meaning}"),
-        };
-    }
-    words
 }
 
 /// What may be missing below a header.

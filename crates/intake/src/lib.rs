@@ -34,5 +34,5 @@ mod with_info;
 pub use error::OpenError;
 pub use kept::{KeptInput, from_reader_kept};
 pub use open::{from_reader, open, open_stdin};
-pub use text::LogMessage;
+pub use text::KernelLog;
 pub use with_info::WithInfo;

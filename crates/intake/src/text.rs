@@ -56,7 +56,7 @@ mod tally;
 mod tracers;
 mod window;
 
-pub use kernel_log::LogMessage;
+pub use kernel_log::KernelLog;
 use lines::Lines;
 use reader::Reader;
 use std::io::{self, Read};

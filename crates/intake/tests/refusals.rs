@@ -143,23 +143,23 @@ fn contents_that_hold_no_trace() {
         (
             b"{\"count\": 3}\n[ 9.1] sched_ext: x: app[7] failed to run for 5.010s\n",
             |e| matches!(e, OpenError::KernelLog { .. }),
-            "Its line 2 means that a BPF scheduler (sched_ext)",
+            "means that a BPF scheduler (sched_ext)",
         ),
         (
             b"hello\n[  161.709260] sched: RT throttling activated\n",
             |e| matches!(e, OpenError::KernelLog { .. }),
-            "Its line 2 means that real-time threads used up",
+            "Its line 2 (\"sched: RT throttling activated\") means that real-time threads used up",
         ),
         (
             b"[  9.5] hrtimer: interrupt took 30211 ns\n[  9.6] hrtimer: interrupt took 30212 ns\n[ 70.1] watchdog: BUG: \
               soft lockup - CPU#1 stuck for 22s! [app:7]\n",
             |e| matches!(e, OpenError::KernelLog { .. }),
-            "Its line 1 means that the timer interrupt took long, or the machine stood still in it, and line 3 that a thread",
+            "Its line 1 (\"hrtimer: interrupt took 30211 ns\", the first of 2) means that the timer interrupt took long, or the machine stood still in it, and line 3 (\"watchdog: BUG: soft lockup - CPU#1 stuck for 22s! [app:7]\") means that a thread",
         ),
         (
             b"[   70.5] EtherCAT WARNING 0: 3 datagrams UNMATCHED!\n[   71.2] sched: RT throttling activated\n",
             |e| matches!(e, OpenError::KernelLog { .. }),
-            "Its line 2 means that real-time threads",
+            "means that real-time threads",
         ),
         (
             b"ptp4l[31.204]: rms   11 max   17 freq  -1200 +/-   6 delay   301 +/-   0\n",

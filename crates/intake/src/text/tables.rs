@@ -1,7 +1,7 @@
 //! What a text without events is: a table that another tool made of a recording, a log, or events without what an explanation
 //! needs.
 
-use super::kernel_log::{self, LogMessage};
+use super::kernel_log::KernelLog;
 use super::known::{EVENTS, INTERRUPT_EVENTS, RECORD, Row, by_words};
 use super::{others, programs, prose};
 
@@ -14,12 +14,9 @@ pub(crate) enum Other {
     Known { what: &'static str, advice: &'static str },
     /// What a line lets one guess, unless a later one shows more.
     Guess { what: &'static str, advice: &'static str },
-    /// The kernel's log: its messages, each kind once.
-    KernelLog(Vec<LogMessage>),
+    /// The kernel's log.
+    KernelLog(KernelLog),
 }
-
-/// A log of more kinds of messages is not listed in full.
-const MOST_MESSAGES: usize = 5;
 
 impl Other {
     /// Takes in that the line `number` follows in the same text. Of a log all kinds of messages count, and before what programs
@@ -31,16 +28,12 @@ impl Other {
             }
             return;
         }
-        let is_table = matches!(self, Other::Table { .. });
-        let Some(meaning) = kernel_log::message(line).filter(|_| !is_table) else { return };
-        let message = LogMessage { line: number, meaning };
-        match self {
-            Other::KernelLog(messages) => {
-                if messages.len() < MOST_MESSAGES && messages.iter().all(|other| other.meaning != meaning) {
-                    messages.push(message);
-                }
-            }
-            _ => *self = Other::KernelLog(vec![message]),
+        if let Other::KernelLog(log) = self {
+            log.line(number, line);
+        } else if !matches!(self, Other::Table { .. })
+            && let Some(log) = KernelLog::beginning(number, line)
+        {
+            *self = Other::KernelLog(log);
         }
     }
 
@@ -79,10 +72,7 @@ fn shown(number: u64, line: &str) -> Option<Other> {
     by_words(&TABLES, line)
         .map(|(tool, advice)| Other::Table { tool, advice })
         .or_else(|| is_timehist(line).then_some(Other::Table { tool: "perf sched timehist", advice: PERF }))
-        .or_else(|| {
-            kernel_log::message(line)
-                .map(|meaning| Other::KernelLog(vec![LogMessage { line: number, meaning }]))
-        })
+        .or_else(|| KernelLog::beginning(number, line).map(Other::KernelLog))
         .or_else(|| {
             others::named(line)
                 .or_else(|| lacking(line))

@@ -1,0 +1,74 @@
+//! The functions of a call stack in the kernel's log, as every architecture prints them.
+//!
+//! ```text
+//!  des3_ede_encrypt+0x27c/0x460 [libdes]
+//! pc : des3_ede_encrypt+0x27c/0x460 [libdes]
+//! RIP: 0010:skb_gso_transport_seglen+0x44/0xa0
+//! [<c0aa2100>] (schedule) from [<c0853830>] (__mmc_claim_host+0x154/0x274)
+//!  ? pci_pm_default_resume+0x30/0x30
+//! ```
+
+/// Functions with which any thread goes to sleep or prints its stack: they are no answer.
+const GENERAL: [&str; 14] = [
+    "__schedule",
+    "schedule",
+    "schedule_preempt_disabled",
+    "schedule_timeout",
+    "schedule_timeout_uninterruptible",
+    "io_schedule",
+    "io_schedule_timeout",
+    "preempt_schedule",
+    "preempt_schedule_common",
+    "dump_stack",
+    "dump_stack_lvl",
+    "show_stack",
+    "__schedule_bug",
+    "__might_resched",
+];
+
+/// The function that a line of a stack names; none where the kernel is not sure of it (`?`), or it is the return address.
+pub(super) fn function(line: &str) -> Option<&str> {
+    let at = line.find("+0x")?;
+    let (before, after) = line.split_at(at);
+    let (offset, length) = after[3..].split_once("/0x")?;
+    let is_hex = |digits: &str| digits.bytes().next().is_some_and(|digit| digit.is_ascii_hexdigit());
+    let is_part = |sign: char| sign.is_ascii_alphanumeric() || matches!(sign, '_' | '.' | '$');
+    let start = before.rfind(|sign| !is_part(sign)).map_or(0, |last| last + 1);
+    let (leading, name) = before.split_at(start);
+    let names_one = name.bytes().next().is_some_and(|first| first.is_ascii_alphabetic() || first == b'_');
+    let is_return = ["lr : ", "LR [", "LR is at"].iter().any(|register| leading.contains(register));
+    let is_sure = !leading.trim_end().ends_with('?') && !is_return;
+    let known = names_one && is_sure && is_hex(offset) && is_hex(length) && !GENERAL.contains(&name);
+    // A part that the compiler took out of a function is of that function.
+    known.then(|| name.split_once(".isra").or(name.split_once(".constprop")).map_or(name, |(name, _)| name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::function;
+
+    #[test]
+    fn functions_are_found_in_lines_of_all_architectures() {
+        for (line, name) in [
+            (" des3_ede_encrypt+0x27c/0x460 [libdes]", Some("des3_ede_encrypt")),
+            ("pc : des3_ede_encrypt+0x27c/0x460 [libdes]", Some("des3_ede_encrypt")),
+            ("lr : xfrm_input+0x27c/0x460", None),
+            (
+                "[ 3189.927751][ C13] RIP: 0010:skb_gso_transport_seglen+0x44/0xa0",
+                Some("skb_gso_transport_seglen"),
+            ),
+            (
+                "[<c0aa2100>] (schedule) from [<c0853830>] (__mmc_claim_host+0x154/0x274)",
+                Some("__mmc_claim_host"),
+            ),
+            ("[  967.723636]  __mutex_lock.isra.0+0x190/0x510", Some("__mutex_lock")),
+            ("[  967.723687]  ? pci_pm_default_resume+0x30/0x30", None),
+            ("[  967.723610]  __schedule+0x2de/0x890", None),
+            ("NIP [c0000000000300f8] arch_local_irq_restore+0x98/0x120", Some("arch_local_irq_restore")),
+            ("x5 : 0000+0x12/0x13", None),
+            ("tainted +0x", None),
+        ] {
+            assert_eq!(function(line), name, "{line}");
+        }
+    }
+}

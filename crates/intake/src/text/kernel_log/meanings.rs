@@ -1,0 +1,125 @@
+//! What each message means.
+
+use crate::text::known::has_all;
+
+/// What the message in a line of the kernel's log is about; `None` for other lines.
+pub(super) fn meaning(line: &str) -> Option<&'static str> {
+    const MESSAGES: [(&[&str], &str); 52] = [
+        (&["soft lockup", "stuck for", "[swapper/"], IDLE_LOCKUP),
+        (&["RT throttling activated"], RT_THROTTLING),
+        (&["DL replenish lagged"], DL_REPLENISH),
+        (&["soft lockup"], "a thread kept a CPU in the kernel for 20 s or more (soft lockup)"),
+        (&["hard LOCKUP"], HARD_LOCKUP),
+        (&["blocked for more than"], HUNG_TASK),
+        (&["INFO: task ", " blocked"], HUNG_TASK),
+        (&["hogged CPU for >"], "a work item of a workqueue ran for long without a sleep"),
+        (&["BUG: workqueue lockup"], "the work items of a workqueue did not come to run"),
+        (&["detected stall"], RCU),
+        (&["kthread starved for", "jiffies"], RCU),
+        (&["local_softirq_pending"], NOHZ),
+        (&["local softirq work is pending"], NOHZ),
+        (&["hrtimer: interrupt took"], TIMER_INTERRUPT),
+        (&["perf", "interrupt took too long ("], PERF),
+        (&["perf samples too long ("], PERF),
+        (&["NMI handler (", "took too long"], LONG_NMI),
+        (&["timekeeping watchdog"], CLOCK),
+        (&["Marking TSC unstable"], CLOCK),
+        (&["clocksource: ", "read-back delay of "], CLOCK),
+        (&["clocksource: Long readout interval"], CLOCK),
+        (&["runnable task stall"], SCHED_EXT),
+        (&["sched_ext: ", "failed to run for "], SCHED_EXT),
+        (&["failed to check in for "], SCHED_EXT),
+        (&["kthread timer wakeup didn't happen for"], RCU),
+        (&["rcu_tasks_wait_gp: ", "jiffies old"], RCU),
+        (&["us maximum-latency critical section"], OLD_SECTION),
+        (&["us maximum-latency wakeup"], OLD_WAKE_UP),
+        (&["BUG: scheduling while atomic"], ATOMIC),
+        (&["BUG: sleeping function called from invalid context"], ATOMIC),
+        (&["possible circular locking dependency"], LOCKDEP),
+        (&["possible recursive locking"], LOCKDEP),
+        (&["possible irq lock inversion dependency"], LOCKDEP),
+        (&["inconsistent lock state"], LOCKDEP),
+        (&["-safe -> ", "-unsafe lock order detected"], LOCKDEP),
+        (&["BUG: Invalid wait context"], LOCKDEP_WAIT),
+        (
+            &["irq ", " cared (try booting with "],
+            "no handler took an interrupt, which was turned off after many of them",
+        ),
+        (&["temperature above threshold", "throttled"], "a CPU was too hot, and its clock was slowed"),
+        (&["Detected non-responsive CSD lock"], "a CPU did not take the call of another CPU for seconds"),
+        (&["page allocation stalls for "], "a thread waited for memory for long"),
+        (&["transmit queue ", " timed out"], "a network device did not send for seconds"),
+        (&["NMI received for unknown reason"], "an NMI came that no handler took"),
+        (&["Xenomai", "watchdog triggered"], XENOMAI),
+        (&["EVL: ", "watchdog triggered"], XENOMAI),
+        (&["Kernel panic - not syncing"], CRASH),
+        (&["BUG: unable to handle"], CRASH),
+        (&["BUG: kernel NULL pointer dereference"], CRASH),
+        (&["Unable to handle kernel "], CRASH),
+        (&["kernel BUG at "], CRASH),
+        (&["general protection fault"], CRASH),
+        (&["Oops: "], CRASH),
+        (&["need_resched set for >"], "a thread did not give its CPU to another one that was to run"),
+    ];
+    MESSAGES.iter().find(|(words, _)| has_all(line, words)).map(|&(_, meaning)| meaning)
+}
+
+const CRASH: &str = "the kernel crashed: what is late beside it may follow from that";
+const TIMER_INTERRUPT: &str = "the timer interrupt took long, or the machine stood still in it";
+const LONG_NMI: &str = "the handler of an NMI took long";
+const IDLE_LOCKUP: &str = "the watchdog of a CPU did not run for 20 s or more while its idle task had it (soft lockup): its timer or its \
+                           interrupts were lost, a clock jumped, or the machine stood still";
+const PERF: &str = "the interrupts of perf took long";
+const SCHED_EXT: &str =
+    "a BPF scheduler (sched_ext) left a runnable thread without a CPU for seconds, and was turned off";
+const OLD_SECTION: &str = "the latency tracer of the patches of 2004 to 2008 met a longer section with preemption disabled than before";
+const OLD_WAKE_UP: &str =
+    "the latency tracer of the patches of 2004 to 2008 met a longer wake-up than before";
+const ATOMIC: &str =
+    "a thread was about to sleep where preemption or interrupts are disabled: a bug of the kernel";
+const LOCKDEP: &str =
+    "locks are taken in an order by which threads may wait for each other for ever (lockdep)";
+const LOCKDEP_WAIT: &str = "a sleeping lock is taken where a thread must not sleep, on PREEMPT_RT (lockdep)";
+const XENOMAI: &str = "a real-time thread of Xenomai kept a CPU for seconds, and was stopped";
+const RT_THROTTLING: &str = "real-time threads used up their share of a CPU (kernel.sched_rt_runtime_us), and were stopped for \
+                             the rest of a period (rt-throttled)";
+const DL_REPLENISH: &str =
+    "a SCHED_DEADLINE thread, or a deadline server, did not get its runtime for longer than a period";
+const HARD_LOCKUP: &str = "a CPU had interrupts disabled for 10 s or more (hard lockup)";
+const HUNG_TASK: &str = "a thread slept uninterruptibly for longer than kernel.hung_task_timeout_secs, for a device or a lock (hung task)";
+const RCU: &str =
+    "a CPU gave RCU no quiescent state for long, or RCU's own threads did not come to run (RCU stall)";
+const NOHZ: &str = "softirqs were pending as an idle CPU stopped its tick";
+const CLOCK: &str = "the clock was unstable, or the machine stood still, so that it was not read in time";
+
+/// True of messages below which the kernel prints a call stack.
+pub(super) fn brings_stack(meaning: &str) -> bool {
+    ![RT_THROTTLING, DL_REPLENISH, TIMER_INTERRUPT, PERF, LONG_NMI, NOHZ, CLOCK].contains(&meaning)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::meaning;
+
+    #[test]
+    fn each_message_has_a_meaning() {
+        let cases = [
+            ("[ 9.1] sched_ext: BPF scheduler \"x\" disabled (runnable task stall)", "sched_ext"),
+            ("kernel: sched_ext: x: app[12] failed to run for 5.010s", "sched_ext"),
+            ("(app/12): new 980 us maximum-latency critical section.", "preemption disabled"),
+            ("( IRQ 14-1783 |#0): new 826 us maximum-latency wakeup.", "wake-up"),
+            ("perf: interrupt took too long (2501 > 2500),", "perf"),
+            ("rcu: rcu_preempt kthread timer wakeup didn't happen for 2501 jiffies!", "RCU"),
+            ("irq 17: ... cared (try booting with the \"irqpoll\" option)", "no handler"),
+            ("CPU3: Core temperature above threshold, cpu clock throttled (total events = 1)", "hot"),
+            ("app: page allocation stalls for 10004ms, order:0", "memory"),
+            ("WARNING: possible circular locking dependency detected", "lockdep"),
+            ("[ BUG: Invalid wait context ]", "PREEMPT_RT"),
+            ("[Xenomai] watchdog triggered on CPU #0 -- runaway thread 'a' signaled", "Xenomai"),
+        ];
+        for (line, words) in cases {
+            assert!(meaning(line).is_some_and(|found| found.contains(words)), "{line}");
+        }
+        assert_eq!(meaning("the perf tool took long to interrupt"), None);
+    }
+}
