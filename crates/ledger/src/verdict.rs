@@ -28,6 +28,8 @@ const NOTABLE: Ns = Ns::from_us(20);
 const NOTABLE_BY_TOOL: Ns = Ns::from_us(10);
 /// Nor did a delay of up to [`MINOR`] that is a smaller share of the response than this.
 const NOTABLE_SHARE: f64 = 0.1;
+/// Several delays that are each below [`NOTABLE`] made a thread late where they are this share of the response.
+const MOST_SHARE: f64 = 0.5;
 /// Interrupts and the like are part of all long work; a smaller share than this is no answer.
 const ROUTINE_SHARE: f64 = 0.02;
 /// See [`NOTABLE_SHARE`].
@@ -90,7 +92,11 @@ pub(crate) fn of(
     let share_of = |time: Ns| if response > Ns::ZERO { time.0 as f64 / response.0 as f64 } else { 0.0 };
     let routine = cause.info().details.routine;
     let notable = if notes.contains(&VerdictNote::TooLate) { NOTABLE_BY_TOOL } else { NOTABLE };
-    let on_time = excess < notable
+    // Where it is not known what is usual, several small delays that are most of the time are no small matter.
+    let delays = weighed.iter().filter(|(_, ((cause, _), _))| *cause != Cause::OwnWork);
+    let delayed: Ns = delays.map(|(weight, _)| *weight).sum();
+    let late_in_all = !knows_usual && delayed >= NOTABLE && share_of(delayed) >= MOST_SHARE;
+    let on_time = (excess < notable && !late_in_all)
         || (excess < MINOR && share_of(excess) < NOTABLE_SHARE)
         || (routine && share_of(excess) < ROUTINE_SHARE);
     if on_time {

@@ -92,7 +92,13 @@ pub(crate) fn why(
             true => ", about as usual",
             false => "",
         };
-        return format!("nothing delayed {late_thread}: {charged} of {response} was {what}{usual}");
+        let took = format!("{charged} of {response} was {what}{usual}");
+        return match activation.latency().filter(|&latency| latency > charged && !stats.show_usual()) {
+            Some(latency) => {
+                format!("nothing delayed {late_thread} notably: it ran {latency} after it was due; {took}")
+            }
+            None => format!("nothing delayed {late_thread}: {took}"),
+        };
     }
     let bandwidth = timeline.bandwidth.at(activation.due);
     let of_verdict = |segment: &&Segment| (segment.cause, segment.by) == (verdict.cause, verdict.by);
