@@ -33,6 +33,7 @@ mod event_head;
 mod fields;
 mod foreign;
 mod fragment;
+mod further;
 mod graph;
 mod header;
 mod held;

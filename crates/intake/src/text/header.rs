@@ -277,6 +277,11 @@ impl Header {
     }
 }
 
+/// True of the first line that the kernel prints above a trace: `# tracer: nop`.
+pub(crate) fn is_title(text: &str) -> bool {
+    fields::trim(text.trim_start_matches('#')).starts_with("tracer: ")
+}
+
 fn latency_trace(tracer: LatencyTracer, cpu: Cpu) -> LatencyTrace {
     LatencyTrace {
         tracer,

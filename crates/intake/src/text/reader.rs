@@ -6,6 +6,7 @@ use super::commented::Commented;
 use super::event_head::{Frames, NOBODY_KNOWN};
 use super::fields;
 use super::fragment;
+use super::further::FurtherRecording;
 use super::graph::{self, Call, CallPart, GraphLine, What};
 use super::header::{self, Header};
 use super::held::{Held, HeldLine, Shape};
@@ -54,8 +55,7 @@ pub(crate) struct Reader {
     strange_lines: Tally,
     strange_fields: Tally,
     left_out: Vec<LeftOut>,
-    /// The line with which a second latency trace begins, whose times are its own.
-    second: Option<u64>,
+    further: FurtherRecording,
     /// What the text is, if it has no event.
     pub(crate) other: Option<Other>,
     commented: Commented,
@@ -85,7 +85,7 @@ impl Reader {
             strange_lines: Tally::default(),
             strange_fields: Tally::default(),
             left_out: Vec::new(),
-            second: None,
+            further: FurtherRecording::default(),
             other: None,
             commented: Commented::default(),
             failed: None,
@@ -203,7 +203,9 @@ impl Reader {
             self.header.comment(text.trim_start_matches('#'));
             // A header may be quoted before the trace that it is of.
             if self.header.latency_traces > traces.max(1) && self.collected.last.is_some() {
-                self.second = self.second.or(Some(self.number));
+                self.further.latency_trace(self.number);
+            } else if self.collected.last.is_some() && header::is_title(text) {
+                self.further.title(self.number);
             }
             // Facts between the events hold from there on.
             if let Some(last) = self.collected.last {
@@ -213,7 +215,7 @@ impl Reader {
     }
 
     fn event_line(&mut self, head: &Head<'_>, body: &str, may_hold: bool) -> bool {
-        if self.second.is_some() {
+        if !self.further.precedes(head.cpu, head.ts, self.collected.last) {
             self.frames = None;
             return true;
         }
@@ -316,7 +318,7 @@ impl Reader {
     }
 
     fn graph_line(&mut self, line: &GraphLine<'_>) {
-        if self.second.is_some() {
+        if self.further.begins().is_some() {
             return;
         }
         if let What::Switch(comm, tid) = line.what {
@@ -469,12 +471,16 @@ impl Reader {
             self.cut_lines.damage("lines far longer than a trace's, of which the end was skipped"),
             (more > 0).then(|| {
                 let what = format!("{more} more latency traces follow the first");
-                match self.second {
+                match self.further.begins() {
                     Some(line) => {
                         Damage::at(line, format!("{what}, and are left out: save each in a file of its own"))
                     }
                     None => Damage::whole(format!("{what}: their times are their own")),
                 }
+            }),
+            self.further.other_begins().map(|line| {
+                let what = "another recording follows, with times of its own, and is left out: save each in a file of its own";
+                Damage::at(line, what.to_owned())
             }),
             self.analyses.damage(),
             self.failed.clone(),

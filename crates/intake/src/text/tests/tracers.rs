@@ -314,6 +314,30 @@ fn of_two_latency_traces_the_first_counts_and_the_other_is_reported() {
 }
 
 #[test]
+fn of_two_recordings_with_times_of_their_own_the_first_is_read() {
+    let part = |title: bool, cpu: u32, times: [u32; 2]| {
+        let line = |at: u32| {
+            format!(
+                "app-7 [00{cpu}] d..2. {at}.000100: sched_waking: comm=app pid=7 prio=49 target_cpu=001\n"
+            )
+        };
+        format!("{}{}{}", if title { "# tracer: nop\n#\n" } else { "" }, line(times[0]), line(times[1]))
+    };
+    let times = |text: &str| all(text).0.iter().map(|event| event.ts.0 / 1_000_000_000).collect::<Vec<_>>();
+    let two = part(true, 0, [10, 12]) + &part(true, 0, [5, 7]) + &part(true, 1, [6, 20]);
+    assert_eq!(times(&two), [10, 12]);
+    let info = all(&two).1;
+    assert!(
+        info.damage.iter().any(|damage| damage.what.starts_with("another recording follows")),
+        "{info:?}"
+    );
+    // The files of single CPUs, one after the other; a trace that was read twice without a break; without a title.
+    assert_eq!(times(&(part(true, 0, [10, 12]) + &part(true, 1, [5, 7]))), [5, 7, 10, 12]);
+    assert_eq!(times(&(part(true, 0, [10, 12]) + &part(true, 0, [13, 14]))), [10, 12, 13, 14]);
+    assert_eq!(times(&(part(true, 0, [10, 12]) + &part(false, 0, [5, 7]))), [5, 7, 10, 12]);
+}
+
+#[test]
 fn calls_of_a_latency_tracer_have_its_times() {
     let header = "# preemptirqsoff latency trace v1.1.5 on 6.6\n# latency: 20 us, #2/2, CPU#0 | (M:server VP:0, KP:0, SP:0 HP:0 #P:2)\n";
     let lines = "        0 us |   0)  sh-12       |  d..1. |   1.500 us    |  add_timer();\n\

@@ -1,0 +1,60 @@
+//! A further recording in the same text, whose times are its own: the first one is read.
+
+use super::event_head::EventHead;
+use whylate_base::{Cpu, CpuSet, Ns};
+
+/// See the module.
+#[derive(Default)]
+pub(crate) struct FurtherRecording {
+    /// Those with events.
+    cpus: CpuSet,
+    /// A recording's title below events. The files of single CPUs, put together, have one each as well.
+    title: Option<u64>,
+    /// The line of its title, once its first event was seen.
+    begins: Option<u64>,
+    /// True if it is known to be a latency trace.
+    is_latency_trace: bool,
+}
+
+impl FurtherRecording {
+    /// The title of a recording stands in this line, below events.
+    pub(crate) fn title(&mut self, line: u64) {
+        self.title = Some(line);
+    }
+
+    /// A further latency trace begins: each has times from its own begin on.
+    pub(crate) fn latency_trace(&mut self, line: u64) {
+        if self.begins.is_none() {
+            (self.begins, self.is_latency_trace) = (Some(line), true);
+        }
+    }
+
+    /// Takes in an event; false from the first one of a further recording on.
+    #[inline]
+    pub(crate) fn precedes(&mut self, cpu: Cpu, ts: Ns, last: Option<EventHead>) -> bool {
+        if self.begins.is_some() {
+            return false;
+        }
+        if let (Some(title), Some(last)) = (self.title.take(), last)
+            && ts < last.ts
+            && self.cpus.contains(cpu)
+        {
+            self.begins = Some(title);
+            return false;
+        }
+        if last.is_none_or(|last| last.cpu != cpu) {
+            self.cpus.insert(cpu);
+        }
+        true
+    }
+
+    /// The line with which it begins.
+    pub(crate) fn begins(&self) -> Option<u64> {
+        self.begins
+    }
+
+    /// The same, of one that is no latency trace.
+    pub(crate) fn other_begins(&self) -> Option<u64> {
+        self.begins.filter(|_| !self.is_latency_trace)
+    }
+}
