@@ -3,6 +3,7 @@
 use super::info::{FindingInfo, page};
 use super::subject::Subject;
 use crate::causes::advised::RECORD;
+use crate::tracers::calls::LongestCall;
 use whylate_base::{AdvisedFix, Evidence, Finding, Severity};
 
 pub(super) const INFO: FindingInfo = FindingInfo { code: "longest-call", page: page!("longest-call") };
@@ -37,6 +38,10 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
             "a threshold was set (tracing_thresh), so it has returns alone, and not what was called within"
                 .to_owned(),
         ),
+        None if call.was_away => (
+            format!("{function} took {duration} on CPU {cpu}, and other threads ran there meanwhile"),
+            "it slept, or was preempted: what it did itself is not known".to_owned(),
+        ),
         None => (
             format!("{function} took {duration} on CPU {cpu}"),
             "lines within it are missing, so it is not known which function took most of it".to_owned(),
@@ -44,6 +49,13 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
     };
     let mut evidence =
         vec![Evidence::at(call.at, cpu, format!("{function} was entered, and returned after {duration}"))];
+    evidence.extend(subject.calls.longer_away().map(|away| {
+        let LongestCall { function, duration, .. } = away;
+        let text = format!(
+            "{function} took {duration}, and other threads ran meanwhile: it slept, or was preempted"
+        );
+        Evidence::at(away.at, away.cpu, text)
+    }));
     evidence.extend(subject.calls.longer_return().map(|longer| {
         Evidence::general(format!(
             "another call returned after {longer}: the lines that lead to it are missing, so it is not known which it was"

@@ -1,9 +1,11 @@
 //! The longest call in a trace of the function_graph tracer, and where its time went.
 //!
-//! Each function's own time is its duration without that of the calls within it. A call during which another thread got
-//! the CPU has its time as well, and does not count; nor does what the idle task calls.
+//! Calls nest by thread: one that sleeps may return on another CPU. Each function's own time is its duration without that of
+//! the calls within it. A call during which another thread got the CPU has its time as well, and counts apart; what the idle
+//! task calls does not count.
 //! (`trace_graph_return`, `kernel/trace/trace_functions_graph.c`)
 
+use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 use whylate_base::{Cpu, Ns, Tid};
@@ -11,6 +13,8 @@ use whylate_events::{Event, EventKind, Symbol};
 
 /// Calls do not nest deeper (`FTRACE_RETFUNC_DEPTH` is 50).
 const DEEPEST: usize = 256;
+/// Of more callers only those are kept that are in a call.
+const MOST_CALLERS: usize = 1 << 13;
 /// Functions in which a thread gives the CPU away. Others of that name queue work (`schedule_work`), or are the tick's
 /// (`scheduler_tick`).
 const SCHEDULES: [&str; 7] = [
@@ -43,6 +47,8 @@ pub(crate) struct LongestCall {
     /// The function that took most of it by itself, with its own time and the number of its calls; `None` where lines
     /// within it are missing.
     pub(crate) most: Option<(Symbol, Ns, u64)>,
+    /// Another thread had the CPU meanwhile: it slept, or was preempted.
+    pub(crate) was_away: bool,
     /// The trace has returns alone: the kernel records no more where `tracing_thresh` is set (`trace_graph_thresh_return`).
     pub(crate) only_returns: bool,
 }
@@ -50,8 +56,12 @@ pub(crate) struct LongestCall {
 /// The longest call so far, and the calls that are open.
 #[derive(Debug, Default)]
 pub(crate) struct Calls {
-    cpus: BTreeMap<Cpu, OpenCalls>,
+    open: FxHashMap<Caller, OpenCalls>,
+    /// Who had the last line of each CPU.
+    on_cpu: BTreeMap<Cpu, Caller>,
     longest: Option<LongestCall>,
+    /// The longest call during which another thread got the CPU.
+    longest_away: Option<LongestCall>,
     /// A call's entry was seen.
     has_entries: bool,
     /// The longest call by its return, as long as no entry was seen.
@@ -60,8 +70,16 @@ pub(crate) struct Calls {
     longest_unmatched: Ns,
 }
 
+/// Whose calls nest: a thread's; where it is not known, or is a CPU's idle task, those of a CPU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Caller {
+    Thread(Tid),
+    Cpu(Cpu),
+}
+
 #[derive(Debug, Default)]
 struct OpenCalls {
+    /// Of a CPU's calls, the thread of the last one.
     tid: Option<Tid>,
     stack: Vec<OpenCall>,
     /// The depth of the last return of a function that gave the CPU away, or of its callers.
@@ -72,6 +90,8 @@ struct OpenCalls {
 struct OpenCall {
     function: Symbol,
     depth: u32,
+    /// Where and when it was entered.
+    cpu: Cpu,
     entered: Ns,
     /// The time of the calls within.
     within: Ns,
@@ -79,6 +99,8 @@ struct OpenCall {
     own: HashMap<Symbol, (Ns, u64)>,
     /// Lines are missing since it was entered.
     has_gaps: bool,
+    /// Another thread had the CPU since.
+    was_away: bool,
 }
 
 impl Calls {
@@ -91,51 +113,77 @@ impl Calls {
         if !is_call {
             return;
         }
-        let open = self.cpus.entry(event.cpu).or_default();
         let tid = event.context.tid;
+        if let EventKind::Lost { .. } = event.kind {
+            if let Some(open) = self.on_cpu.get(&event.cpu).and_then(|caller| self.open.get_mut(caller)) {
+                open.stack.clear();
+            }
+            return;
+        }
+        let caller = if tid.0 > 0 { Caller::Thread(tid) } else { Caller::Cpu(event.cpu) };
+        if let Some(before) = self.on_cpu.insert(event.cpu, caller).filter(|&before| before != caller)
+            && let Some(left) = self.open.get_mut(&before)
+        {
+            left.stack.iter_mut().for_each(|call| call.was_away = true);
+        }
+        if self.open.len() > MOST_CALLERS {
+            self.open.retain(|_, open| !open.stack.is_empty());
+        }
+        let open = self.open.entry(caller).or_default();
         if open.tid.replace(tid) != Some(tid) {
             open.stack.clear();
         }
         match event.kind {
             EventKind::FunctionEntry { name, depth } => {
                 self.has_entries = true;
-                open.enter(event.ts, name, depth);
+                open.enter(event, name, depth);
             }
-            EventKind::FunctionExit { name, depth, duration } => {
-                let length = |call: &LongestCall| (call.duration, Reverse(call.at));
-                if !self.has_entries {
-                    let Some(call) = open.returned(event, name, depth, duration) else { return };
-                    if self.longest_return.as_ref().is_none_or(|longest| length(&call) > length(longest)) {
-                        self.longest_return = Some(call);
-                    }
-                    return;
-                }
-                let call = match open.leave(name, depth, duration, event.cpu) {
-                    Left::Call(call) => call,
+            EventKind::FunctionExit { name, depth, duration } if self.has_entries => {
+                match open.leave(name, depth, duration) {
+                    Left::Call(call) => keep_longer(&mut self.longest, call),
+                    Left::Away(call) => keep_longer(&mut self.longest_away, call),
                     Left::Unmatched if !gives_way(&name) => {
                         self.longest_unmatched = self.longest_unmatched.max(duration);
-                        return;
                     }
-                    Left::Unmatched | Left::GaveWay => return,
-                };
-                if self.longest.as_ref().is_none_or(|longest| length(&call) > length(longest)) {
-                    self.longest = Some(call);
+                    Left::Unmatched | Left::GaveWay => {}
                 }
             }
-            EventKind::Lost { .. } => open.stack.clear(),
+            EventKind::FunctionExit { name, depth, duration } => {
+                if let Some(call) = open.returned(event, name, depth, duration) {
+                    keep_longer(&mut self.longest_return, call);
+                }
+            }
             _ => {}
         }
     }
 
     /// The longest call that was seen from its entry to its return; of a trace with returns alone, the longest of them.
     pub(crate) fn longest(&self) -> Option<&LongestCall> {
-        if self.has_entries { self.longest.as_ref() } else { self.longest_return.as_ref() }
+        match self.has_entries {
+            true => self.longest.as_ref().or(self.longest_away.as_ref()),
+            false => self.longest_return.as_ref(),
+        }
+    }
+
+    /// A longer call than that one, during which another thread got the CPU.
+    pub(crate) fn longer_away(&self) -> Option<&LongestCall> {
+        let longest = self.longest.as_ref()?;
+        self.longest_away.as_ref().filter(|away| away.duration > longest.duration)
     }
 
     /// How long a call took that was longer than all that were seen from entry to return: its return alone was seen.
     pub(crate) fn longer_return(&self) -> Option<Ns> {
-        let longest = self.longest.as_ref().map_or(Ns::ZERO, |call| call.duration);
+        let seen = [&self.longest, &self.longest_away].into_iter().flatten().map(|call| call.duration).max();
+        let longest = seen.unwrap_or(Ns::ZERO);
         Some(self.longest_unmatched).filter(|&unmatched| self.has_entries && unmatched > longest)
+    }
+}
+
+/// Keeps the longer of two calls; of equally long ones the first.
+fn keep_longer(longest: &mut Option<LongestCall>, call: LongestCall) {
+    let length = |call: &LongestCall| (call.duration, Reverse(call.at));
+    if longest.as_ref().is_none_or(|longest| length(&call) > length(longest)) {
+        *longest = Some(call);
     }
 }
 
@@ -150,6 +198,8 @@ fn gives_way(name: &Symbol) -> bool {
 enum Left {
     /// It was seen from its entry.
     Call(LongestCall),
+    /// The same; another thread had the CPU meanwhile.
+    Away(LongestCall),
     /// It, or a call within it, gave the CPU away.
     GaveWay,
     /// Its entry was not seen, or lines are missing.
@@ -169,11 +219,12 @@ impl OpenCalls {
             at: (event.ts - duration).max(Ns::ZERO),
             duration,
             most: None,
+            was_away: false,
             only_returns: true,
         })
     }
 
-    fn enter(&mut self, at: Ns, function: Symbol, depth: u32) {
+    fn enter(&mut self, event: &Event, function: Symbol, depth: u32) {
         // Calls that never returned: lines are missing.
         let is_next = self.stack.last().is_none_or(|last| last.depth.checked_add(1) == Some(depth));
         if !is_next {
@@ -183,7 +234,16 @@ impl OpenCalls {
             self.stack.clear();
         }
         let own = HashMap::new();
-        self.stack.push(OpenCall { function, depth, entered: at, within: Ns::ZERO, own, has_gaps: false });
+        self.stack.push(OpenCall {
+            function,
+            depth,
+            cpu: event.cpu,
+            entered: event.ts,
+            within: Ns::ZERO,
+            own,
+            has_gaps: false,
+            was_away: false,
+        });
     }
 
     /// Lines are missing before one of this depth: the calls that it is in may be open still.
@@ -193,7 +253,7 @@ impl OpenCalls {
     }
 
     /// The call of this depth returns.
-    fn leave(&mut self, name: Symbol, depth: u32, duration: Ns, cpu: Cpu) -> Left {
+    fn leave(&mut self, name: Symbol, depth: u32, duration: Ns) -> Left {
         if self.stack.last().is_some_and(|last| last.depth != depth) {
             self.missing_above(depth.saturating_add(1));
         }
@@ -209,20 +269,25 @@ impl OpenCalls {
         own.0 += duration.since(call.within);
         own.1 += 1;
         let most = call.own.iter().max_by_key(|(name, (time, _))| (*time, Reverse(name.as_str())));
-        let most = most.map(|(&name, &(time, calls))| (name, time, calls)).filter(|_| !call.has_gaps);
+        let is_complete = !call.has_gaps && !call.was_away;
+        let most = most.map(|(&name, &(time, calls))| (name, time, calls)).filter(|_| is_complete);
+        let whole = LongestCall {
+            function: call.function,
+            cpu: call.cpu,
+            at: call.entered,
+            duration,
+            most,
+            was_away: call.was_away,
+            only_returns: false,
+        };
         let left = match call.own.keys().any(gives_way) {
             true => Left::GaveWay,
-            false => Left::Call(LongestCall {
-                function: call.function,
-                cpu,
-                at: call.entered,
-                duration,
-                most,
-                only_returns: false,
-            }),
+            false if call.was_away => Left::Away(whole),
+            false => Left::Call(whole),
         };
         if let Some(caller) = self.stack.last_mut() {
             caller.has_gaps |= call.has_gaps;
+            caller.was_away |= call.was_away;
             caller.within += duration;
             for (name, (time, calls)) in call.own {
                 let own = caller.own.entry(name).or_default();

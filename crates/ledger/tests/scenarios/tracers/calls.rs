@@ -115,3 +115,27 @@ fn a_longer_call_of_which_only_the_return_was_seen_is_told() {
         assert!(!evidence(&lines).contains("another call"), "{lines:?}");
     }
 }
+
+#[test]
+fn a_call_is_its_threads_also_where_that_moves_or_sleeps_in_it() {
+    let at = |us: i64, cpu: u32, tid: i32, kind: EventKind| {
+        let context = Context { tid: Tid(tid), flags: ContextFlags::default(), preempt_depth: None };
+        Event { ts: Ns::from_us(us), cpu: Cpu(cpu), context, kind }
+    };
+    let enters = |name: &'static str| EventKind::FunctionEntry { name: name.into(), depth: 0 };
+    let leaves = |us| EventKind::FunctionExit { name: "".into(), depth: 0, duration: Ns::from_us(us) };
+    let finding = |events: Vec<Event>| {
+        explain(VecSource::new(events, TraceInfo::default(), true), &Options::default()).findings.remove(0)
+    };
+    let slept = || vec![at(0, 1, 7, enters("probe")), at(10, 1, 8, enters("copy")), at(60, 1, 8, leaves(50))];
+    let moved = || vec![at(70, 2, 9, enters("write")), at(90, 3, 9, leaves(20)), at(500, 3, 7, leaves(500))];
+    let both = finding([slept(), moved()].concat());
+    assert_eq!(both.title, "copy took 50.00 us of its 50.00 us itself, on CPU 1");
+    let away = "probe took 500.0 us, and other threads ran meanwhile: it slept, or was preempted";
+    assert!(both.evidence.iter().any(|seen| seen.what == away && seen.cpu == Some(Cpu(1))), "{both:?}");
+    let alone = finding([slept()[..2].to_vec(), moved()[2..].to_vec()].concat());
+    assert_eq!(alone.title, "probe took 500.0 us on CPU 1, and other threads ran there meanwhile");
+    // The idle task of each CPU is another one.
+    let idle = finding(vec![at(0, 1, 0, enters("poll")), at(5, 2, 0, leaves(90)), at(10, 1, 0, leaves(10))]);
+    assert_eq!(idle.title, "poll took 10.00 us of its 10.00 us itself, on CPU 1");
+}
