@@ -180,6 +180,8 @@ pub enum EventKind {
     Function {
         /// The function.
         name: Symbol,
+        /// The function that called it; empty where it is not known.
+        caller: Symbol,
     },
     /// `funcgraph_entry`: the function-graph tracer's entry of a function.
     FunctionEntry {

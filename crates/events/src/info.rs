@@ -77,6 +77,12 @@ impl TraceInfo {
         self.span = Some((span.0.min(first), span.1.max(last)));
     }
 
+    /// How many lines a latency tracer printed and how many of them the file has, if the file is an excerpt.
+    pub fn excerpt(&self) -> Option<(u64, u64)> {
+        let entries = self.latency.as_ref()?.entries?;
+        (self.events.saturating_mul(10) < entries.saturating_mul(9)).then_some((entries, self.events))
+    }
+
     /// How far the recording can be relied on. Events that the kernel lost do not count: they are
     /// part of the stream, and weighed where they are.
     pub fn quality(&self) -> Quality {

@@ -156,7 +156,9 @@ pub fn fields(event: &Event) -> Value {
         EventKind::Nmi { delta } => json!({"delta_ns": delta}),
         EventKind::Signal(s) => json!({"sig": s.sig, "code": s.code, "comm": s.comm, "pid": s.tid}),
         EventKind::Marker(text) => json!({"buf": text}),
-        EventKind::Function { name } | EventKind::StackFrame { name } => json!({"function": name}),
+        EventKind::Function { name, caller } if caller.is_empty() => json!({"function": name}),
+        EventKind::Function { name, caller } => json!({"function": name, "caller": caller}),
+        EventKind::StackFrame { name } => json!({"function": name}),
         EventKind::FunctionEntry { name, depth } => json!({"function": name, "depth": depth}),
         EventKind::FunctionExit { name, depth, duration } => {
             json!({"function": name, "depth": depth, "duration": duration})

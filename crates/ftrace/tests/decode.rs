@@ -433,8 +433,8 @@ fn every_event_with_a_type() {
             "ftrace",
             "function",
             &["unsigned long ip", "unsigned long parent_ip"],
-            &[("ip", Int(0xc000_0100))],
-            EventKind::Function { name: "hrtimer_wakeup".into() },
+            &[("ip", Int(0xc000_0100)), ("parent_ip", Int(0xc000_0204))],
+            EventKind::Function { name: "hrtimer_wakeup".into(), caller: "process_timeout".into() },
         ),
     ];
     for (system, name, declarations, values, expected) in cases {

@@ -93,7 +93,7 @@ impl Engine<'_> {
                     cpu.exit_timer(at);
                 }
             }
-            EventKind::Function { name } => self.idle_function(at, event, name.as_str()),
+            EventKind::Function { name, .. } => self.idle_function(at, event, name.as_str()),
             EventKind::Exec { tid, .. } => {
                 let thread = self.timeline.threads.get_mut(*tid);
                 thread.has_executed = true;

@@ -220,7 +220,7 @@ impl Tracers {
                 };
                 if !explanation.scope.as_ref().is_some_and(out_of_scope) {
                     let mut finding = section::finding(asked.deadline, &section, lines.step());
-                    if lines::excerpt(&explanation.trace, trace).is_some() {
+                    if explanation.trace.excerpt().is_some() {
                         let end = section.start + section.latency;
                         finding.evidence.extend(wakeup::by_mark(trace, lines, section.start, end));
                     }

@@ -267,6 +267,10 @@ pub(crate) fn weigh(activation: &mut Activation, judge: Judge, trace: &TraceInfo
             left_out.line
         )));
     }
+    // Another cause may be in the lines that the file lacks.
+    if trace.excerpt().is_some_and(|(printed, here)| here.saturating_mul(2) < printed) {
+        verdict.confidence = verdict.confidence.min(Confidence::Medium);
+    }
     if trace.quality() == Quality::Poor {
         verdict.confidence = Confidence::Low;
     }

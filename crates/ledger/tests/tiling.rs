@@ -269,7 +269,7 @@ fn workings() -> impl Strategy<Value = EventKind> {
         (0u64..2).prop_map(|lock| EventKind::ContentionEnd { lock, ret: 0 }),
         fact().prop_map(|fact| EventKind::Marker(Marker::from(fact.to_string().as_str()))),
         Just(EventKind::Lost { count: None, since: None, kinds: KindSet::NONE }),
-        Just(EventKind::Function { name: "do_nanosleep".into() }),
+        Just(EventKind::Function { name: "do_nanosleep".into(), caller: "".into() }),
         (0u32..5).prop_map(|vec| EventKind::SoftirqRaise { vec }),
         (0u64..3, prop::sample::select(PacketStep::ALL.to_vec()))
             .prop_map(|(skb, step)| { EventKind::Packet(Packet { skb, len: 1, dev: "lo".into(), step }) }),

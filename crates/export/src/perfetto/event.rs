@@ -273,9 +273,14 @@ fn generic(m: &mut Message, kind: &EventKind) {
         });
     };
     match kind {
-        EventKind::Function { name } | EventKind::StackFrame { name } => {
-            return text("function", name.as_str());
+        EventKind::Function { name, caller } => {
+            text("function", name.as_str());
+            if !caller.is_empty() {
+                text("caller", caller.as_str());
+            }
+            return;
         }
+        EventKind::StackFrame { name } => return text("function", name.as_str()),
         EventKind::Preemptirq { caller, .. } => return text("caller", caller.as_str()),
         EventKind::NapiPoll { dev, .. } => text("dev_name", dev.as_str()),
         EventKind::Packet(packet) if !packet.dev.is_empty() => text("name", packet.dev.as_str()),

@@ -163,7 +163,8 @@ fn timers_and_tracers(event: &Event, line: &mut String) -> std::fmt::Result {
             write!(line, "timer={timer:016x} function={}", function(name))
         }
         EventKind::TimerExpireExit { timer } => write!(line, "timer={timer:016x}"),
-        EventKind::Function { name } => write!(line, "{}", function(name)),
+        EventKind::Function { name, caller } if caller.is_empty() => write!(line, "{}", function(name)),
+        EventKind::Function { name, caller } => write!(line, "{} <-- {}", function(name), function(caller)),
         EventKind::FunctionEntry { name, depth } => {
             write!(line, "                  |  {:indent$}{}() {{", "", function(name), indent = indent(depth))
         }

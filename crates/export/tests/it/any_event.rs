@@ -180,7 +180,7 @@ fn calls() -> impl Strategy<Value = EventKind> {
             .prop_map(|(lock, flags)| EventKind::ContentionBegin { lock, flags: ContentionFlags(flags) }),
         (any::<u64>(), any::<i32>()).prop_map(|(lock, ret)| EventKind::ContentionEnd { lock, ret }),
         "[ -~]{0,50}[!-~]".prop_map(|text| EventKind::Marker(Marker::from(text.trim()))),
-        symbol().prop_map(|name| EventKind::Function { name }),
+        (symbol(), symbol()).prop_map(|(name, caller)| EventKind::Function { name, caller }),
         Just(EventKind::Other),
     ]
 }

@@ -11,6 +11,7 @@ use whylate_events::{EventKind, Kind, Preemptirq};
 pub(super) enum Function {
     Call {
         ip: Int,
+        parent: Int,
     },
     Entry {
         func: Int,
@@ -32,7 +33,7 @@ pub(super) enum Function {
 
 pub(super) fn compile(f: &mut Lookup<'_>) -> Option<(Kind, Function)> {
     Some(match f.format.name.as_str() {
-        "function" => (Kind::Function, Function::Call { ip: f.int("ip")? }),
+        "function" => (Kind::Function, Function::Call { ip: f.int("ip")?, parent: f.int("parent_ip")? }),
         // The second is written instead of the first with the option `funcgraph-retaddr` (6.13); the arguments
         // that 6.15 puts behind have no field in an event.
         "funcgraph_entry" | "fgraph_retaddr_entry" => {
@@ -65,7 +66,10 @@ impl Function {
     #[inline(always)]
     pub(super) fn decode(&self, e: Endian, r: &[u8], names: &mut SymbolCache) -> Option<EventKind> {
         Some(match *self {
-            Function::Call { ip } => EventKind::Function { name: names.name(ip.read(e, r)? as u64) },
+            Function::Call { ip, parent } => EventKind::Function {
+                name: names.name(ip.read(e, r)? as u64),
+                caller: names.name(parent.read(e, r)? as u64),
+            },
             Function::Entry { func, depth } => EventKind::FunctionEntry {
                 name: names.name(func.read(e, r)? as u64),
                 depth: depth.read(e, r)? as u32,

@@ -274,10 +274,9 @@ impl Encoder {
             EventKind::TimerExpireExit { timer } => {
                 self.put(&points::TIMER_EXPIRE_EXIT, context, &[bits(timer)], out);
             }
-            EventKind::Function { name } => {
-                // The caller is not kept; no function lies at 0.
-                let ip = bits(self.address(name));
-                self.put(&points::FUNCTION, context, &[ip, Value::Int(0)], out);
+            EventKind::Function { name, caller } => {
+                let (ip, parent) = (bits(self.address(name)), bits(self.address(caller)));
+                self.put(&points::FUNCTION, context, &[ip, parent], out);
             }
             EventKind::FunctionEntry { name, depth } => {
                 let function = bits(self.address(name));

@@ -131,7 +131,7 @@ fn what_latency_tracers_write_comes_back() {
         }),
         EventKind::OsnoiseThreshold { start: Ns(5_000_000_123), duration: Ns(34_531), interferences: 5 },
         EventKind::Hwlat { inner: Ns(84_000), outer: Ns(124_000) },
-        EventKind::Function { name: "schedule".into() },
+        EventKind::Function { name: "schedule".into(), caller: "do_nanosleep".into() },
         EventKind::FunctionEntry { name: "schedule".into(), depth: 3 },
         EventKind::FunctionExit { name: "try_to_wake_up".into(), depth: 2, duration: Ns(1_454) },
     ];

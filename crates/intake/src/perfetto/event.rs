@@ -262,7 +262,10 @@ fn known(event: &Generic<'_>) -> Option<EventKind> {
         }
         "nmi_handler" => EventKind::Nmi { delta: Ns(event.int("delta_ns")?) },
         // As `whylate convert` writes them: Perfetto's recorder cannot have these tracers' own entries.
-        "function" => EventKind::Function { name: event.text("function")? },
+        "function" => {
+            let caller = event.text("caller").unwrap_or_default();
+            EventKind::Function { name: event.text("function")?, caller }
+        }
         "kernel_stack" => EventKind::StackFrame { name: event.text("function")? },
         _ => {
             if let Some(step) = PacketStep::of(name) {

@@ -35,6 +35,10 @@ impl Body {
     pub(super) fn ends_early(&self, text: &str) -> bool {
         match self {
             Body::Damaged => true,
+            // Its caller may be in the next line.
+            Body::Event(EventKind::Function { name, caller }) => {
+                caller.is_empty() && !name.is_empty() && !text.contains("<-")
+            }
             Body::Unknown => {
                 text.starts_with(|first: char| first.is_ascii_digit())
                     || text.contains("inner/outer(us):")
@@ -139,7 +143,8 @@ fn function(body: &str) -> Option<EventKind> {
     let is_function = body.contains(" <-")
         || is_name(body)
         || old().is_some_and(|(function, parent)| is_name(function) && is_name(parent));
-    is_function.then(|| EventKind::Function { name: symbol(body) })
+    let caller = body.split_once(" <-").or_else(old).map_or("", |(_, caller)| caller);
+    is_function.then(|| EventKind::Function { name: symbol(body), caller: symbol(caller) })
 }
 
 /// True of what a dynamic probe prints, which may have an event's name: `(__probestub_sched_switch+0x4/0x10) prev=0xff`
@@ -192,7 +197,7 @@ fn event(head: &Head<'_>, name: &str, text: &str, numbers: Numbers) -> Body {
         "signal_generate" => signal(text),
         "tracing_mark_write" => Some(EventKind::Marker(Marker::from(text))),
         "print" => Some(EventKind::Marker(Marker::from(printed(text)))),
-        "function" => Some(EventKind::Function { name: traced_function(text) }),
+        "function" => Some(traced_function(text)),
         "funcgraph_entry" | "funcgraph_exit" => return call(graph::reported(text)),
         // Raw, they are addresses in the same line.
         "kernel_stack" | "user_stack" => return stack(text).map_or(Body::Unknown, Body::Stack),
@@ -408,8 +413,12 @@ fn printed(text: &str) -> &str {
 }
 
 /// trace-cmd's `function: name <-- parent`; raw printing has addresses only.
-fn traced_function(text: &str) -> Symbol {
-    if text.starts_with("ip=") { Symbol::default() } else { symbol(text) }
+fn traced_function(text: &str) -> EventKind {
+    if text.starts_with("ip=") {
+        return EventKind::Function { name: Symbol::default(), caller: Symbol::default() };
+    }
+    let caller = text.split_once("<--").map_or("", |(_, caller)| trim(caller));
+    EventKind::Function { name: symbol(text), caller: symbol(caller) }
 }
 
 #[cfg(test)]

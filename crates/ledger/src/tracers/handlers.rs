@@ -197,7 +197,7 @@ fn is_function(event: &Event) -> bool {
 
 fn functions<'a>(run: &'a [&Event]) -> impl Iterator<Item = Symbol> + Clone + 'a {
     run.iter().filter_map(|event| match event.kind {
-        EventKind::Function { name } | EventKind::FunctionEntry { name, .. } => Some(name),
+        EventKind::Function { name, .. } | EventKind::FunctionEntry { name, .. } => Some(name),
         _ => None,
     })
 }

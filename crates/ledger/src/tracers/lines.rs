@@ -1,9 +1,11 @@
 //! The lines of a latency tracer's file, as far as they show functions: which, in which thread, with what disabled.
 
+use super::interrupted::is_primitive;
 use crate::model::section::{CpuContext, Gap};
 use std::collections::HashMap;
+use std::fmt;
 use whylate_base::{Cpu, Ns, Tid};
-use whylate_events::{ContextFlags, Event, EventKind, LatencyTrace, Symbol, TraceInfo};
+use whylate_events::{ContextFlags, Event, EventKind, Symbol};
 
 /// More lines than this are not kept: no tracer's buffer of one CPU holds as many.
 const MAX_LINES: usize = 1 << 20;
@@ -35,6 +37,13 @@ pub(super) struct Lines {
     pub(super) cut: bool,
 }
 
+impl fmt::Display for Within<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Within { length, function, .. } = self;
+        write!(f, "the lines on both sides of the longest time without one, {length}, are within {function}")
+    }
+}
+
 #[derive(Clone, Copy)]
 pub(super) struct Line {
     pub(super) at: Ns,
@@ -42,6 +51,15 @@ pub(super) struct Line {
     pub(super) flags: ContextFlags,
     pub(super) preempt_depth: Option<u8>,
     pub(super) what: What,
+    /// The function that called the one it names.
+    caller: Option<u32>,
+}
+
+/// The longest stretch between two lines, and the function that both of them are within.
+pub(super) struct Within<'a> {
+    pub(super) start: Ns,
+    pub(super) length: Ns,
+    pub(super) function: &'a str,
 }
 
 /// Functions are by number, see [`Lines::name`].
@@ -130,7 +148,7 @@ impl Lines {
         }
         self.stack_ended = true;
         let what = match event.kind {
-            EventKind::Function { name } => What::Function(self.number(name)),
+            EventKind::Function { name, .. } => What::Function(self.number(name)),
             EventKind::FunctionEntry { name, depth } => What::Entry { function: self.number(name), depth },
             EventKind::FunctionExit { name, depth, duration } => {
                 What::Exit { function: self.number(name), depth, duration }
@@ -151,9 +169,12 @@ impl Lines {
             return;
         }
         let (at, context) = (event.ts, event.context);
-        let line =
-            Line { at, tid: context.tid, flags: context.flags, preempt_depth: context.preempt_depth, what };
-        self.lines.push(line);
+        let caller = match event.kind {
+            EventKind::Function { caller, .. } if !caller.is_empty() => Some(self.number(caller)),
+            _ => None,
+        };
+        let (flags, preempt_depth) = (context.flags, context.preempt_depth);
+        self.lines.push(Line { at, tid: context.tid, flags, preempt_depth, what, caller });
     }
 
     fn number(&mut self, name: Symbol) -> u32 {
@@ -250,6 +271,18 @@ impl Lines {
         pairs.iter().take(most).map(gap).collect()
     }
 
+    /// The longest stretch between two lines, where their callers show that both are within one function.
+    pub(super) fn longest_within(&self, lines: &[Line]) -> Option<Within<'_>> {
+        let longest =
+            lines.windows(2).max_by_key(|pair| (pair[1].at - pair[0].at, std::cmp::Reverse(pair[0].at)));
+        let (before, after) = (longest?.first()?, longest?.last()?);
+        let is_same = before.tid == after.tid && before.within() == after.within();
+        let called = after.caller.filter(|_| after.caller == before.named() || after.caller == before.caller);
+        let function = called.filter(|_| is_same).map(|function| self.name(function))?;
+        let (start, length) = (before.at, after.at - before.at);
+        (!is_primitive(function)).then_some(Within { start, length, function })
+    }
+
     /// The longest run of lines of one thread for which `holds`, without a long time between two of them.
     pub(super) fn longest_run(lines: &[Line], holds: impl Fn(&Line) -> bool) -> Option<&[Line]> {
         let mut longest: Option<&[Line]> = None;
@@ -267,10 +300,4 @@ impl Lines {
         }
         longest
     }
-}
-
-/// How many lines the tracer printed and how many of them the file has, if the file is an excerpt.
-pub(super) fn excerpt(info: &TraceInfo, trace: &LatencyTrace) -> Option<(u64, u64)> {
-    let entries = trace.entries?;
-    (info.events.saturating_mul(10) < entries.saturating_mul(9)).then_some((entries, info.events))
 }

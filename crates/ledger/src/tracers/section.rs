@@ -14,7 +14,7 @@ use self::harmless::{Harmless, harmless};
 use self::step::{FINER_CLOCK, of_step, within_a_step};
 use self::times::parts;
 use super::interrupted::{is_primitive, responsible};
-use super::lines::{Line, Lines, excerpt};
+use super::lines::{Line, Lines, Within};
 use crate::causes::Cause;
 use crate::model::Culprit;
 use crate::model::idle_functions::is_idle;
@@ -57,7 +57,7 @@ pub(super) fn section(
     let start = if is_relative { first.min(Ns::ZERO) } else { first };
     let end = start + latency;
     let within = lines.between(start, end);
-    let excerpt = excerpt(info, trace);
+    let excerpt = info.excerpt();
     let (mut parts, times) = match excerpt {
         // Which lines follow on one another is not known.
         Some(_) => (Vec::new(), FunctionTimes::None),
@@ -119,10 +119,15 @@ pub(super) fn section(
     let harmless = harmless(lines, &section, within, excerpt.is_some());
     section.delays = harmless.is_none();
     section.why = why(&section, excerpt, &shown);
-    if let Some(stood) = excerpt.and_then(|excerpt| nearly_whole(&section, excerpt, lines, within)) {
+    // Of a whole trace the functions' times show it.
+    let longest = lines.longest_within(within).filter(|gap| gap.length.0.saturating_mul(2) >= latency.0);
+    let stood_in = longest.filter(|_| section.times == FunctionTimes::None);
+    if let Some(stood_in) = &stood_in {
+        section.why.push_str(&format!("; {stood_in}"));
+    } else if let Some(stood) = excerpt.and_then(|excerpt| nearly_whole(&section, excerpt, lines, within)) {
         section.why.push_str(&stood);
     }
-    section.fix = fix(preempt_rt, &section, shows_functions(within, start, end));
+    section.fix = fix(preempt_rt, &section, stood_in, shows_functions(within, start, end));
     if let Some(harmless) = harmless {
         (section.why, section.fix) = of_harmless(&section, harmless);
     }
@@ -361,7 +366,12 @@ fn times(calls: u64) -> String {
     if calls > 1 { format!(", in {calls} calls") } else { String::new() }
 }
 
-fn fix(preempt_rt: Option<bool>, section: &CriticalSection, shows_functions: bool) -> Vec<String> {
+fn fix(
+    preempt_rt: Option<bool>,
+    section: &CriticalSection,
+    stood_in: Option<Within<'_>>,
+    shows_functions: bool,
+) -> Vec<String> {
     let mut fixes = Vec::new();
     // Where an interrupt or a softirq begins, its handler is to ask about, and not the entry.
     let is_entry = |name: &str| is_interrupt(name) || is_softirq(name);
@@ -369,7 +379,8 @@ fn fix(preempt_rt: Option<bool>, section: &CriticalSection, shows_functions: boo
     let not_primitive = |name: &&str| !is_primitive(name) && !is_entry(name) && !is_idle(name);
     let opener = section.opened_by.as_deref().filter(not_primitive);
     let named = || responsible(&section.stack).or(section.closed_by.as_deref()).filter(not_primitive);
-    let asked = opener.or_else(|| named().filter(|_| !in_handler));
+    let stood_in = stood_in.map(|stood_in| stood_in.function).filter(not_primitive);
+    let asked = stood_in.or(opener).or_else(|| named().filter(|_| !in_handler));
     if section.times == FunctionTimes::None && !shows_functions {
         fixes.push(format!(
             "trace the functions within: echo 1 > options/function-trace, then {} again; it makes the section longer",

@@ -109,7 +109,7 @@ impl Toggles {
             };
             let mut lines = Lines::of(begin.cpu);
             for (ts, name) in [(begin.at, begin.caller), (end, closer)] {
-                let kind = EventKind::Function { name };
+                let kind = EventKind::Function { name, caller: Symbol::default() };
                 lines.see(&Event { ts, cpu: begin.cpu, context: begin.context, kind });
             }
             section::section(timeline, info, &trace, &lines, preempt_rt)

@@ -7,7 +7,7 @@
 use super::actors;
 use super::interrupted::is_primitive;
 use super::intervals::Intervals;
-use super::lines::{Line, Lines, excerpt};
+use super::lines::{Line, Lines};
 use crate::assemble::Assembler;
 use crate::causes::Cause;
 use crate::charge::attribution::Charge;
@@ -160,11 +160,17 @@ pub(super) fn notes(
             trace.latency
         )));
     }
-    if let Some((printed, here)) = excerpt(info, trace) {
+    if let Some((printed, here)) = info.excerpt() {
         notes.push(Evidence::general(format!(
             "the file has {here} of the {printed} lines that the tracer printed: the functions between them are not known"
         )));
         notes.extend(by_mark(trace, lines, due, end));
+        let longest = lines.longest_within(lines.between(due, end));
+        notes.extend(
+            longest
+                .filter(|gap| gap.length.0.saturating_mul(2) >= spanned.0)
+                .map(|gap| Evidence::at(gap.start, trace.cpu, gap.to_string())),
+        );
         return notes;
     }
     let window = lines.between(due, end);

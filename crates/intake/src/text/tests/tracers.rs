@@ -198,15 +198,16 @@ fn call_chains_are_frames_of_their_event() {
 
 #[test]
 fn functions_in_every_spelling() {
-    let function = |name: &str| Function { name: name.into() };
+    let function = |name: &str, caller: &str| Function { name: name.into(), caller: caller.into() };
     for (body, expected) in [
-        ("schedule <-do_nanosleep", function("schedule")),
-        ("schedule+0x5/0x90 <-do_nanosleep+0x1/0x2", function("schedule")),
-        ("ksys_read(fd=3, buf=0x7ffe, count=4) <-do_syscall_64", function("ksys_read")),
-        ("hrtimer_active <-x (repeats: 3, last_ts:000123.456)", function("hrtimer_active")),
-        ("__schedule", function("__schedule")),
+        ("schedule <-do_nanosleep", function("schedule", "do_nanosleep")),
+        ("schedule+0x5/0x90 <-do_nanosleep+0x1/0x2", function("schedule", "do_nanosleep")),
+        ("schedule (do_nanosleep)", function("schedule", "do_nanosleep")),
+        ("ksys_read(fd=3, buf=0x7ffe, count=4) <-do_syscall_64", function("ksys_read", "do_syscall_64")),
+        ("hrtimer_active <-x (repeats: 3, last_ts:000123.456)", function("hrtimer_active", "x")),
+        ("__schedule", function("__schedule", "")),
         ("0", Other),
-        ("0xffffffff81 <-0xffffffff82", function("")),
+        ("0xffffffff81 <-0xffffffff82", function("", "")),
         ("type: 5", Other),
     ] {
         assert_eq!(one(&format!("  comm-5  0d..32   36us : {body}")).kind, expected, "{body}");
@@ -227,7 +228,7 @@ fn differences_and_verbose_latency_format() {
         one("         bus box     130   3 9 00000002 0000002a [01d74a12] 12.459ms (+0.001ms): schedule <-x");
     let flags = ContextFlags::IRQS_OFF | ContextFlags::HARDIRQ;
     let context = Context { tid: Tid(130), flags, preempt_depth: Some(2) };
-    let kind = Function { name: "schedule".into() };
+    let kind = Function { name: "schedule".into(), caller: "x".into() };
     assert_eq!(event, Event { ts: Ns::from_us(12_459), cpu: Cpu(3), context, kind });
 }
 
@@ -263,7 +264,10 @@ fn a_critical_section_has_its_ends() {
     };
     assert_eq!((info.latency, info.damage), (Some(expected), vec![]));
     assert_eq!((info.events, events.len()), (4, 6));
-    assert_eq!(events[1].kind, Function { name: "_raw_spin_lock_irq".into() });
+    assert_eq!(
+        events[1].kind,
+        Function { name: "_raw_spin_lock_irq".into(), caller: "run_timer_softirq".into() }
+    );
     assert_eq!(events[5].kind, StackFrame { name: "run_timer_softirq".into() });
 }
 

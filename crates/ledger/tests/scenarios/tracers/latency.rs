@@ -205,6 +205,47 @@ fn of_an_excerpt_the_functions_times_are_not_known() {
     assert!(!evidence.iter().any(|seen| seen.what.contains("by the mark")), "{evidence:#?}");
 }
 
+/// Lines name callers: what both lines around the longest time without one are within is where the time went.
+#[test]
+fn of_an_excerpt_the_function_around_the_longest_time_without_a_line_is_named() {
+    let called = |name: &str, caller: &str| EventKind::Function { name: name.into(), caller: caller.into() };
+    let of = |before: (&str, &str), after: (&str, &str)| {
+        let mut info = latency_trace(LatencyTracer::Irqsoff, 71_000, "bash", 2042, 0);
+        info.latency.as_mut().expect("of a tracer").entries = Some(168);
+        let kinds = [
+            (0, called("_raw_spin_lock_irqsave", "opener")),
+            (4_000, called(before.0, before.1)),
+            (67_000, called(after.0, after.1)),
+            (71_000, called("_raw_spin_unlock_irqrestore", "opener")),
+        ];
+        section_of(info, kinds.into_iter().map(|(ns, kind)| event(ns, 2042, "d", kind)).collect()).1
+    };
+    for (before, after, named) in [
+        (("free", "walk"), ("test", "walk"), Some("walk")),
+        (("walk", "opener"), ("test", "walk"), Some("walk")),
+        (("free", "walk"), ("test", "other"), None),
+        (("free", "_raw_spin_lock"), ("test", "_raw_spin_lock"), None),
+    ] {
+        let section = of(before, after);
+        let said = named.map(|name| format!("the longest time without one, 63.00 us, are within {name}"));
+        let is_said = said.as_ref().is_some_and(|said| section.why.contains(said));
+        assert_eq!(is_said, named.is_some(), "{section:#?}");
+        let asked = section.fix.iter().any(|fix| fix.contains("report it to the maintainers of walk:"));
+        assert_eq!(asked, named.is_some(), "{section:#?}");
+        assert_eq!(section.confidence, Confidence::Low);
+    }
+}
+
+#[test]
+fn of_an_excerpt_that_lacks_most_lines_no_verdict_is_sure() {
+    for (printed, most) in [(20, Confidence::High), (4_000, Confidence::Medium)] {
+        let (mut info, events) = multipathd();
+        info.latency.as_mut().expect("of a tracer").entries = Some(printed);
+        let confidence = explained(info, events).only().verdict.confidence;
+        assert_eq!(confidence, most, "{printed}");
+    }
+}
+
 /// Where one line of six is missing, the longest time without one is reported; it is no cause.
 #[test]
 fn of_an_excerpt_that_is_nearly_whole_the_longest_time_without_a_line_is_reported() {
@@ -347,7 +388,7 @@ proptest! {
             .map(|&(us, name, depth, flag, duration)| {
                 let name = names[name].into();
                 let kind = match duration % 3 {
-                    0 => EventKind::Function { name },
+                    0 => EventKind::Function { name, caller: names[(depth as usize + 1) % 5].into() },
                     1 => EventKind::FunctionEntry { name, depth },
                     _ => EventKind::FunctionExit { name, depth, duration: Ns(duration) },
                 };

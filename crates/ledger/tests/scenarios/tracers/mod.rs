@@ -47,7 +47,7 @@ fn event(ns: i64, tid: i32, flags: &str, kind: EventKind) -> Event {
 }
 
 fn function(name: &str) -> EventKind {
-    EventKind::Function { name: name.into() }
+    EventKind::Function { name: name.into(), caller: "".into() }
 }
 
 fn frame(ns: i64, tid: i32, name: &str) -> Event {
