@@ -219,7 +219,7 @@ impl Tracers {
                         || !scope.overlaps(section.start, section.start + section.latency)
                 };
                 if !explanation.scope.as_ref().is_some_and(out_of_scope) {
-                    let mut finding = section::finding(asked.deadline, &section, lines.step());
+                    let mut finding = section::finding(asked.deadline, &section, Some(lines));
                     if explanation.trace.excerpt().is_some() {
                         let end = section.start + section.latency;
                         finding.evidence.extend(wakeup::by_mark(trace, lines, section.start, end));

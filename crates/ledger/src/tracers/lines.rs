@@ -31,6 +31,8 @@ pub(super) struct Lines {
     stack_ended: bool,
     /// When a thread was last switched to, by id.
     pub(super) switched_to: HashMap<Tid, Ns>,
+    /// When a thread first had a line on another CPU, by id.
+    pub(super) elsewhere: HashMap<Tid, Ns>,
     /// When a thread was last woken, by id.
     pub(super) woken: HashMap<Tid, Ns>,
     /// True when lines were left out.
@@ -120,6 +122,7 @@ impl Lines {
             stack: Vec::new(),
             stack_ended: true,
             switched_to: HashMap::new(),
+            elsewhere: HashMap::new(),
             woken: HashMap::new(),
             cut: false,
         }
@@ -134,6 +137,9 @@ impl Lines {
             self.woken.insert(wake.tid, event.ts);
         }
         if event.cpu != self.cpu {
+            if self.elsewhere.len() < MAX_FRAMES {
+                self.elsewhere.entry(event.context.tid).or_insert(event.ts);
+            }
             return;
         }
         if let EventKind::StackFrame { name } = event.kind {
@@ -209,6 +215,14 @@ impl Lines {
         let first = self.lines.partition_point(|line| line.at < from);
         let last = self.lines.partition_point(|line| line.at <= to);
         self.lines.get(first..last.max(first)).unwrap_or(&[])
+    }
+
+    /// When another thread was first shown to be due, by the flag need-resched, where it was not due before.
+    pub(super) fn need_resched(&self, from: Ns, to: Ns) -> Option<Ns> {
+        let is_set = |line: &&Line| line.flags.contains(ContextFlags::NEED_RESCHED);
+        let lines = self.between(from, to);
+        lines.first().filter(|first| !is_set(first))?;
+        lines.iter().find(is_set).map(|line| line.at)
     }
 
     /// From the first line to the last that is no stack.

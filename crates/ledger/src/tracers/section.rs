@@ -207,9 +207,11 @@ fn of_harmless(section: &CriticalSection, harmless: Harmless) -> (String, Vec<St
 
 /// The finding that goes with it.
 ///
-/// `step`: that of the trace's clock, where it is coarse.
-pub(super) fn finding(deadline: Option<Ns>, section: &CriticalSection, step: Option<Ns>) -> Finding {
-    let in_doubt = within_a_step(section, step);
+/// `lines`: those of the tracer that measured it.
+pub(super) fn finding(deadline: Option<Ns>, section: &CriticalSection, lines: Option<&Lines>) -> Finding {
+    let in_doubt = within_a_step(section, lines.and_then(Lines::step));
+    let end = section.start + section.latency;
+    let resched = lines.and_then(|lines| lines.need_resched(section.start, end));
     let severity = match deadline {
         _ if !section.delays || in_doubt.is_some() => Severity::Info,
         Some(deadline) if section.latency > deadline => Severity::Error,
@@ -260,8 +262,15 @@ pub(super) fn finding(deadline: Option<Ns>, section: &CriticalSection, step: Opt
         why: match section.delays {
             _ if let Some(step) = in_doubt => of_step(step),
             true => format!(
-                "a thread that became due on this CPU in that time was late by up to {}; the trace does not show whether one did",
-                section.latency
+                "a thread that became due on this CPU in that time was late by up to {}; {}",
+                section.latency,
+                match resched {
+                    Some(at) => format!(
+                        "one was to run: need-resched is set {} after its beginning",
+                        at - section.start
+                    ),
+                    None => "the trace does not show whether one did".to_owned(),
+                }
             ),
             false => section.why.clone(),
         },

@@ -108,12 +108,21 @@ pub(super) fn by_header(assembler: &mut Assembler<'_>, trace: &LatencyTrace, lin
         tracks: vec![CpuTrack { cpu: trace.cpu, slices }],
         ..Activation::of(task.tid, comm, priority, due, running)
     };
+    let mut notes = Vec::new();
     let note = match woken {
         Some(_) if goes_on => {
             "the tracer measured until the switch was over: when it ran is from the tracer's own measurement"
         }
         Some(_) => {
             "the switch to it is not among the lines: when it ran is from the tracer's own measurement"
+        }
+        None if let Some(&ran) = lines.elsewhere.get(&task.tid).filter(|_| other_cpu) => {
+            notes.push(Evidence::general(format!(
+                "its lines contradict the header: they are of another CPU, on which {} has a line {} after the first",
+                task.comm,
+                ran - first_elsewhere(lines)
+            )));
+            "no line is of the header's CPU: when it ran is from the tracer's own measurement"
         }
         None if other_cpu => {
             "no line is of the header's CPU: the tracer's own measurement is all that the file has of this wake-up"
@@ -122,7 +131,13 @@ pub(super) fn by_header(assembler: &mut Assembler<'_>, trace: &LatencyTrace, lin
             "the wake-up itself is not among the lines: the due time is from the tracer's own measurement"
         }
     };
-    assembler.keep_measured(activation, vec![Evidence::general(note)], true);
+    notes.insert(0, Evidence::general(note));
+    assembler.keep_measured(activation, notes, true);
+}
+
+/// When the first line was that is not of the header's CPU.
+fn first_elsewhere(lines: &Lines) -> Ns {
+    lines.elsewhere.values().min().copied().unwrap_or(Ns::ZERO)
 }
 
 /// The charge for a thread that had the CPU between the wake-up and the switch. Where no line has its priority, only the

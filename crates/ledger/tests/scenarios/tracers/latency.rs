@@ -237,6 +237,19 @@ fn of_an_excerpt_the_function_around_the_longest_time_without_a_line_is_named() 
 }
 
 #[test]
+fn need_resched_within_a_section_shows_that_another_thread_was_due() {
+    for (flags, resched) in [(["d", "d"], false), (["d", "dN"], true), (["dN", "dN"], false)] {
+        let info = latency_trace(LatencyTracer::Irqsoff, 71_000, "bash", 2042, 0);
+        let lines = [(0, flags[0], "lock"), (70_000, flags[1], "unlock")];
+        let events = lines.into_iter().map(|(ns, flags, name)| event(ns, 2042, flags, function(name)));
+        let why = explained(info, events.collect()).0.findings.remove(0).why;
+        let said = "one was to run: need-resched is set 70.00 us after its beginning";
+        assert_eq!(why.contains(said), resched, "{why}");
+        assert_eq!(why.contains("does not show whether one did"), !resched, "{why}");
+    }
+}
+
+#[test]
 fn of_an_excerpt_that_lacks_most_lines_no_verdict_is_sure() {
     for (printed, most) in [(20, Confidence::High), (4_000, Confidence::Medium)] {
         let (mut info, events) = multipathd();

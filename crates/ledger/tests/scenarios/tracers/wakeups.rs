@@ -1,8 +1,8 @@
 //! Wake-ups that a tracer kept: interrupts that only flags show, priorities that no line has, coarse clocks.
 
 use super::latency::latency_trace;
-use super::{CPU, charged, check_tiling, event, explained, frame, function};
-use whylate_base::{Confidence, Ns, Priority, Tid};
+use super::{CPU, charged, check_tiling, event, explained, frame, function, on};
+use whylate_base::{Confidence, Cpu, Ns, Priority, Tid};
 use whylate_events::{Event, EventKind, Fact, LatencyTracer, Marker, Switch, TaskState, TraceInfo, Wake};
 use whylate_ledger::{Activation, Cause, Culprit};
 
@@ -177,6 +177,20 @@ fn no_realtime_kernel_is_advised_to_use_one() {
     assert!(advice(Fact::PreemptRt(false)).contains("PREEMPT_RT"));
     let advised = advice(Fact::PreemptRt(true));
     assert!(!advised.contains("PREEMPT_RT") && !advised.is_empty(), "{advised}");
+}
+
+/// The header has 1.9 ms on one CPU, and the lines a whole wake-up of 10 us on another.
+#[test]
+fn lines_that_contradict_the_header_are_reported() {
+    let elsewhere = |ns: i64, tid: i32| on(Cpu(0), ns, tid, "d", function("__schedule"));
+    let contradicts = |events: Vec<Event>| {
+        let activation = only(info(1_900_000), events);
+        assert_eq!(activation.latency(), Some(Ns(1_900_000)));
+        let said = "they are of another CPU, on which control has a line 10.00 us after the first";
+        activation.verdict.evidence.iter().any(|seen| seen.what.ends_with(said))
+    };
+    assert!(contradicts(vec![elsewhere(1_000, SHELL), elsewhere(11_000, VICTIM), elsewhere(12_000, VICTIM)]));
+    assert!(!contradicts(vec![elsewhere(1_000, SHELL), elsewhere(12_000, SHELL)]));
 }
 
 /// Without function tracing there is a line at the wake-up, in the timer's interrupt, and one at the switch.
