@@ -87,8 +87,8 @@ fn contents_that_hold_no_trace() {
         (
             b"           time    cpu  task name                       wait time  sch delay   run time\n\
               \x20 12.880093 [0003]  ksoftirqd/3[28]                     0.000      0.007      0.012\n",
-            |e| matches!(e, OpenError::Table { .. }),
-            "is a table of perf sched timehist",
+            |e| matches!(e, OpenError::NotRead { .. }),
+            "is a table of perf sched timehist: for each time that a thread ran",
         ),
         (
             b"  Task                  |   Runtime ms  | Switches | Avg delay ms    | Max delay ms    |\n",
@@ -203,8 +203,8 @@ fn contents_that_hold_no_trace() {
         ),
         (
             b"Look at:\n 31.500200 [0002]  app two[7/6]   0.104   3.018   0.012  -----> late!\n",
-            |e| matches!(e, OpenError::Table { .. }),
-            "is a table of perf sched timehist",
+            |e| matches!(e, OpenError::NotRead { .. }),
+            "is a table of perf sched timehist: for each time that a thread ran",
         ),
         (
             b"=====\n   rteval (v3.5) report\n-----\n   Test run: 2023-01-02 03:04:05\n",

@@ -11,6 +11,7 @@
 
 use super::counted::MOST_THREADS;
 use super::error::Broken;
+use super::sections::each_largest;
 use crate::pasted::leaves_out;
 use whylate_base::Ns;
 use whylate_stats::{Bucket, Exact, Histogram, Measured, Run};
@@ -97,8 +98,16 @@ pub(super) fn read(text: &str) -> Vec<Result<Run, Broken>> {
     }
     let note = "counted in classes of which each is twice as wide as the one before: every latency shown is rounded down \
                 to its class, the maximum too";
+    let mut notes = vec![note.to_owned()];
+    if several {
+        notes.push(format!(
+            "the file holds {} histograms: they are taken together, and a gate checks each",
+            threads.len()
+        ));
+        notes.extend(each_largest(threads.iter().map(|one| (one.name.clone(), one.histogram.clone()))));
+    }
     let (tool, probe) = (tool.to_owned(), probe.to_owned());
-    vec![Ok(Run { tool, probe, threads, notes: vec![note.to_owned()], ..Run::default() })]
+    vec![Ok(Run { tool, probe, threads, notes, ..Run::default() })]
 }
 
 struct Table {

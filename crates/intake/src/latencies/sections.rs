@@ -3,7 +3,7 @@
 use super::error::Broken;
 use std::collections::BTreeSet;
 use whylate_base::Ns;
-use whylate_stats::{Measured, Run};
+use whylate_stats::{Histogram, Measured, Run};
 
 /// Cuts a text before each line with which another measurement begins.
 pub(super) fn cut(text: &str, mut begins: impl FnMut(&str) -> bool) -> Vec<&str> {
@@ -17,6 +17,18 @@ pub(super) fn cut(text: &str, mut begins: impl FnMut(&str) -> bool) -> Vec<&str>
     }
     parts.push(&text[start..]);
     parts
+}
+
+/// The largest latency of each of several measurements that are taken together.
+pub(super) fn each_largest(parts: impl Iterator<Item = (String, Histogram)>) -> Option<String> {
+    /// A longer list is not read.
+    const MOST: usize = 8;
+    let largest = |(name, all): (String, Histogram)| Some(format!("{} in {name}", all.max()?));
+    let mut each: Vec<String> = parts.filter_map(largest).collect();
+    let more = each.len().saturating_sub(MOST);
+    each.truncate(MOST);
+    let more = if more > 0 { format!(", and {more} more") } else { String::new() };
+    (each.len() > 1).then(|| format!("the largest latency is {}{more}", each.join(", ")))
 }
 
 /// All measurements of a file as one: a condition for the file is one for each of them.
@@ -45,6 +57,8 @@ pub(super) fn pooled(mut runs: Vec<Run>) -> Result<Run, Broken> {
         "the file holds {count} runs of {tool}: they are taken together, and a gate checks each thread of each run. To \
          compare them, save each in a file of its own"
     )];
+    let largest = runs.iter().enumerate().map(|(at, run)| (format!("run {}", at + 1), run.all()));
+    notes.extend(each_largest(largest));
     let mut threads = Vec::new();
     let mut own: Vec<(String, Vec<String>)> = Vec::new();
     for (at, run) in runs.into_iter().enumerate() {

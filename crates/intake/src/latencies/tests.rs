@@ -187,6 +187,12 @@ fn no_run_in_a_file_is_passed_over() {
         let run = run(text);
         let threads: Vec<&str> = run.threads.iter().map(|thread| thread.name.as_str()).collect();
         assert!(run.notes[0].starts_with("the file holds 2 runs of"), "{:?}", run.notes);
+        assert!(run.notes[1].starts_with("the largest latency is "), "{:?}", run.notes);
+        assert!(
+            run.notes[1].contains(" in run 1, ") && run.notes[1].ends_with(" in run 2"),
+            "{:?}",
+            run.notes
+        );
         assert!(
             threads[0].starts_with("run 1, ") && threads[threads.len() - 1].starts_with("run 2, "),
             "{threads:?}"

@@ -69,9 +69,12 @@ fn shown(number: u64, line: &str) -> Option<Other> {
     if let Some((what, advice)) = by_words(&SAMPLES, line) {
         return Some(Other::Known { what, advice });
     }
+    if is_timehist(line) || TIMEHIST.iter().all(|words| line.contains(words)) {
+        let what = "a table of perf sched timehist: for each time that a thread ran it has how long that waited, and not for whom";
+        return Some(Other::Known { what, advice: PERF });
+    }
     by_words(&TABLES, line)
         .map(|(tool, advice)| Other::Table { tool, advice })
-        .or_else(|| is_timehist(line).then_some(Other::Table { tool: "perf sched timehist", advice: PERF }))
         .or_else(|| KernelLog::beginning(number, line).map(Other::KernelLog))
         .or_else(|| {
             others::named(line)
@@ -85,9 +88,10 @@ const PERF: &str = "give the recording itself (perf.data), or the output of `per
 const LINUXCNC: &str = "for a comparison give the histogram of LinuxCNC's latency-histogram; for causes record it: `whylate record`";
 const RTEVAL: &str = "for a comparison run its command with a histogram, as `cyclictest -h 1000`; for causes record it: `whylate record`";
 
+const TIMEHIST: [&str; 3] = ["task name", "wait time", "sch delay"];
+
 /// Tables, by words of their heads; the first that fits.
-const TABLES: [Row; 18] = [
-    (&["task name", "wait time", "sch delay"], "perf sched timehist", PERF),
+const TABLES: [Row; 17] = [
     (&["Task", "Runtime ms", "delay ms"], "perf sched latency", PERF),
     // Rows without their title.
     (&["| avg:", " ms | max:", " ms |"], "perf sched latency", PERF),
