@@ -30,6 +30,10 @@ const LONGEST: u64 = 1 << 60;
 
 /// All histograms of a text as one measurement, a thread each.
 pub(super) fn read(text: &str) -> Vec<Result<Run, Broken>> {
+    // A recording may hold the words of one.
+    if text.contains('\0') {
+        return Vec::new();
+    }
     let title = TITLES.iter().find(|(title, ..)| text.contains(title));
     let (tool, probe) = title.map_or(("bcc or bpftrace", "histogram"), |&(_, tool, probe)| (tool, probe));
     let broken = |why: &str| Broken { tool, why: why.to_owned() };

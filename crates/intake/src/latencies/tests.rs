@@ -180,6 +180,13 @@ fn the_first_list_of_a_dataset_is_its_axis() {
     assert!(error(DATASET.replace("[0, 1, 2, 3]", "[0, 1, 2]")).contains("classes of all cores"));
 }
 
+#[test]
+fn a_recording_that_holds_the_words_of_a_histogram_is_none() {
+    let histogram = "@usecs:\n[8, 16)   134 |@@@@@@@@@@@@@@@@|\n";
+    assert_eq!(log2::read(histogram).len(), 1);
+    assert!(log2::read(&format!("\0tracing{histogram}")).is_empty());
+}
+
 /// Of two runs in one file the first is the worse one.
 #[test]
 fn no_run_in_a_file_is_passed_over() {
