@@ -36,6 +36,7 @@ mod needed;
 mod packages;
 mod pair;
 mod qemu;
+mod scratch;
 mod session;
 mod time;
 mod visit;

@@ -1,11 +1,11 @@
 //! Two machines with a cable between them, both booted.
 
 use crate::cable::CableEnd;
+use crate::scratch::Scratch;
 use crate::visit::{Visit, Visited};
 use crate::{LabError, Machine};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
-use tempfile::TempDir;
 
 /// One machine with its visit, and the directory for its results.
 #[derive(Clone, Copy, Debug)]
@@ -29,8 +29,8 @@ pub fn run_pair(
     peer: PairSide<'_>,
     stop: &AtomicBool,
 ) -> Result<(Visited, Visited), LabError> {
-    let directory = TempDir::with_prefix("whylate-cable-");
-    let directory = directory.map_err(LabError::file("create a directory in", &std::env::temp_dir()))?;
+    let parent = std::env::temp_dir();
+    let directory = Scratch::new_in(&parent).map_err(LabError::file("create a directory in", &parent))?;
     let [end_of_main, end_of_peer] = CableEnd::both(directory.path());
     let main_machine = Machine { cable: Some(end_of_main), ..main.machine.clone() };
     let peer_machine = Machine { cable: Some(end_of_peer), ..peer.machine.clone() };

@@ -6,6 +6,7 @@ use crate::cpio::{EntryKind, Reader};
 use crate::guest::RESULTS_DISK;
 use crate::job::{JobReport, REPORT_NAME};
 use crate::qemu::{Drive, Keeps, Qemu, QemuSetup};
+use crate::scratch::Scratch;
 use crate::visit::Visited;
 use std::fs::{File, Permissions};
 use std::io::{self, BufReader};
@@ -14,7 +15,6 @@ use std::path::{Component, Path, PathBuf};
 use std::process::ExitStatus;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
-use tempfile::TempDir;
 
 /// The interval of checks of the machine.
 const LOOK: Duration = Duration::from_millis(10);
@@ -26,10 +26,10 @@ const GRACE: Duration = Duration::from_secs(30);
 /// The interval at which a guest loses time.
 const STOP_EVERY: Duration = Duration::from_millis(400);
 
-/// A directory of this host for the files of a boot, removed with this value.
+/// A directory of this host for the files of a boot.
 #[derive(Debug)]
 pub(crate) struct Session {
-    directory: TempDir,
+    directory: Scratch,
     start: Instant,
 }
 
@@ -67,8 +67,8 @@ pub enum Booted {
 impl Session {
     /// Begins with a new directory, in that of this machine for temporary files.
     pub(crate) fn new() -> Result<Session, LabError> {
-        let directory = tempfile::Builder::new().prefix("whylate-lab-").tempdir();
-        let directory = directory.map_err(LabError::file("create a directory in", &std::env::temp_dir()))?;
+        let parent = std::env::temp_dir();
+        let directory = Scratch::new_in(&parent).map_err(LabError::file("create a directory in", &parent))?;
         Ok(Session { directory, start: Instant::now() })
     }
 
