@@ -19,6 +19,7 @@ use crate::model::Culprit;
 use crate::timeline::housekeeping::{polls_network, runs_softirqs};
 use crate::timeline::origins::{NET_RX, Origin, OriginKind};
 use crate::timeline::running::Running;
+use crate::timeline::sleeps::Wait;
 use crate::timeline::states::State;
 use crate::timeline::thread::Thread;
 use whylate_base::{Confidence, Cpu, Ns, Priority, Tid};
@@ -55,6 +56,10 @@ impl Charger<'_> {
             match stay.state {
                 State::Queued(on) => self.carrier_waits(role, carrier, on, stay.to),
                 State::Running(on) => self.carrier_runs(role, carrier, on, stay.to),
+                // What it does for the late thread needs a device.
+                State::Blocked { wait: Wait::Io, .. } if role.runs == Cause::WorkItem => {
+                    self.charge(stay.to, Charge::to(Cause::BlockIo, None, Confidence::Medium));
+                }
                 State::Blocked { .. } | State::Unknown => self.on_its_way(before_on, stay.to),
             }
         }

@@ -2,11 +2,13 @@
 
 use super::attribution::Charge;
 use super::charger::Charger;
+use super::notes::VerdictNote;
 use super::overdue::{in_doubt_from, notably_late};
 use crate::causes::Cause;
 use crate::timeline::activations::{Fault, Marks};
 use crate::timeline::running::Running;
-use whylate_base::{Confidence, Cpu, Ns};
+use crate::timeline::states::State;
+use whylate_base::{Confidence, Cpu, Evidence, Ns};
 
 /// A gap between two faults longer than this is the thread's own work, not the first fault's handling.
 const LONGEST_MINOR_FAULT: Ns = Ns::from_us(100);
@@ -14,17 +16,29 @@ const LONGEST_MINOR_FAULT: Ns = Ns::from_us(100);
 const USUAL_MINOR_FAULT: Ns = Ns::from_us(1);
 /// So many faults that follow each other at once are a burst.
 const BURST: usize = 4;
+/// A fault that clears a huge page takes longer on a slow machine.
+const LONG_FAULT: Ns = Ns::from_ms(1);
 /// Longer than the kernel looks for room in the memory at once.
 const LONGEST_RECLAIM: Ns = Ns::from_ms(50);
 /// So many faults on either side show what one costs: thousands more show the same.
 const NEAR_FAULTS: usize = 1000;
+
+/// What a thread did in this time shows how long it usually runs at once, from so many times on.
+const USUAL_OF: Ns = Ns::from_ms(1_000);
+const ENOUGH_RUNS: usize = 8;
+/// So many times as long is an exception.
+const FAR_LONGER: i64 = 10;
 
 impl Charger<'_> {
     /// Charges up to `to` a time in which the thread ran on `cpu`.
     pub(super) fn running(&mut self, cpu: Cpu, to: Ns) {
         self.cpu = cpu;
         let Some(timeline) = self.timeline.cpus.get(cpu) else { return self.unseen(to) };
-        let marks = self.marks(cpu, self.at, to);
+        let mut marks = self.marks(cpu, self.at, to);
+        if let Some((from, in_doubt)) = self.long_last_fault(to) {
+            marks.retain(|mark| mark.0 < from);
+            marks.push((from, to, in_doubt));
+        }
         let mut marks = &marks[..];
         for (from, end, slice) in timeline.between(self.at, to) {
             match slice.running {
@@ -56,6 +70,41 @@ impl Charger<'_> {
             self.charge(end.min(to), charge);
         }
         self.charge(to, own);
+    }
+
+    /// From a page fault on nothing else of the thread was recorded until `to`, for far longer than it usually runs at once: the
+    /// fault may have taken that, as the kernel clears a huge page or makes room, or the thread worked. Only the entry of a
+    /// fault is traced.
+    fn long_last_fault(&mut self, to: Ns) -> Option<(Ns, Charge)> {
+        let faults = &self.open.marks().faults;
+        let last =
+            faults[..faults.partition_point(|fault| fault.at < to)].last().filter(|last| !last.goes_on)?;
+        let (at, length) = (last.at, to - last.at);
+        let is_long = at >= self.at && (LONG_FAULT..=LONGEST_RECLAIM).contains(&length);
+        if !is_long || !self.usually_runs_shorter_than(Ns(length.0 / FAR_LONGER)) {
+            return None;
+        }
+        let text = format!(
+            "a page fault began, and nothing else of the thread was recorded for {length}: a fault may take that, where the \
+             kernel clears a huge page or makes room, and only its beginning is traced"
+        );
+        self.notes.push(VerdictNote::Note(Evidence::at(at, self.cpu, text)));
+        Some((at, Charge::to(Cause::OwnWork, None, Confidence::Low)))
+    }
+
+    /// True where the thread has run many times of late, and a quarter of them at least was shorter than this.
+    fn usually_runs_shorter_than(&self, length: Ns) -> bool {
+        let runs = self.victim.history.between(self.at - USUAL_OF, self.at);
+        let runs = runs
+            .into_iter()
+            .filter(|stay| matches!(stay.state, State::Running(_)))
+            .map(|stay| stay.to - stay.from);
+        let (mut all, mut shorter) = (0, 0);
+        for run in runs {
+            all += 1;
+            shorter += usize::from(run < length);
+        }
+        all >= ENOUGH_RUNS && shorter * 4 >= all
     }
 
     /// What is known to have cut into the thread's execution in `from..to`, in order.

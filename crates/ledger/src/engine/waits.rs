@@ -4,6 +4,7 @@ use super::Engine;
 use super::syscall_table::SyscallTable;
 use crate::model::irq_kind::is_timer;
 use crate::timeline::activations::{Begin, WakeCause};
+use crate::timeline::housekeeping::does_requests;
 use crate::timeline::sleeps::Wait;
 use crate::timeline::thread::Thread;
 use whylate_base::{Ns, Tid};
@@ -36,11 +37,17 @@ impl Engine<'_> {
                 self.taken_for_a_lock(tid, wait, waker)
             }
             (Wait::Io, WakeCause::Thread(waker)) if self.waited_for_child(tid, waker) => Wait::Child,
-            (Wait::Io, WakeCause::Thread(tid)) => {
-                let by_program = self.timeline.threads.get(tid).is_some_and(|waker| !waker.is_housekeeping());
-                match self.timeline.threads.get(tid).map(|waker| waker.comm()) {
-                    _ if by_program => Wait::KernelLock { owner: Some(tid) },
-                    _ if self.timeline.origins.ends_flush(tid) => Wait::Work,
+            (Wait::Io, WakeCause::Thread(waker)) => {
+                let origins = &self.timeline.origins;
+                let does_work_of_it = || origins.work_of(waker).is_some_and(|work| work.by == Some(tid));
+                let waker_is = self.timeline.threads.get(waker);
+                match waker_is.map(|waker| waker.comm()) {
+                    // Its own requests, done by a thread of the file system or the driver.
+                    Some(comm) if does_requests(comm.as_str()) => wait,
+                    _ if waker_is.is_some_and(|waker| !waker.is_housekeeping()) => {
+                        Wait::KernelLock { owner: Some(waker) }
+                    }
+                    _ if origins.ends_flush(waker) || does_work_of_it() => Wait::Work,
                     Some(comm) if comm.as_str().starts_with("rcu") => Wait::GracePeriod,
                     Some(comm) if comm.as_str().starts_with("ktimer") => Wait::KernelTimer,
                     _ => wait,
@@ -104,6 +111,12 @@ pub(super) fn why_asleep(
             Wait::Output if !(is_in_period(thread) && thread.pacing.writes_in_periods()) => Wait::Input,
             // What it has asked of a device in its period, it needs in its period.
             Wait::Input if table.awaits_requests(call) && is_in_period(thread) => Wait::Io,
+            // So it does what a child does for it. A shell's loop waits for `sleep`: its periods are that child's.
+            Wait::Input
+                if table.awaits_child(call) && is_in_period(thread) && thread.pacing.has_periods() =>
+            {
+                Wait::Child
+            }
             wait => wait,
         };
     }

@@ -71,6 +71,30 @@ pub(crate) fn is_of_kernel(comm: &str) -> bool {
     is_housekeeping(comm) || OTHERS.iter().any(|prefix| begins_with(comm, prefix))
 }
 
+/// True of the threads of file systems and drivers that write and read for others: what waits for one waits for a device.
+/// Those of memory management hold locks of programs instead.
+pub(crate) fn does_requests(comm: &str) -> bool {
+    const REQUESTS: [&str; 16] = [
+        "jbd2/",
+        "ext4-rsv-",
+        "xfsaild/",
+        "xfs-",
+        "btrfs-",
+        "kblockd",
+        "kdmflush",
+        "kcryptd",
+        "kmpath",
+        "dmcrypt_write",
+        "writeback",
+        "scsi_eh_",
+        "scsi_tmf_",
+        "ata_sff",
+        "nvme-",
+        "usb-storage",
+    ];
+    REQUESTS.iter().any(|prefix| begins_with(comm, prefix))
+}
+
 /// True of the stop class's threads, by name alone.
 pub(crate) fn is_stopper(comm: &str) -> bool {
     STOPPERS.iter().any(|prefix| begins_with(comm, prefix))
@@ -132,6 +156,14 @@ mod tests {
         ] {
             assert!(!is_housekeeping(comm), "{comm}");
         }
+    }
+
+    #[test]
+    fn threads_that_do_requests_are_not_those_of_memory_management() {
+        for comm in ["jbd2/nullb0-8", "xfsaild/dm-0", "usb-storage", "dmcrypt_write/25"] {
+            assert!(does_requests(comm) && is_of_kernel(comm), "{comm}");
+        }
+        assert!(!["khugepaged", "kswapd0", "kworker/0:1", "jbd"].iter().any(|comm| does_requests(comm)));
     }
 
     #[test]

@@ -10,6 +10,8 @@ const SERVER: Thread = rt("server", 20, 60);
 const READER: Thread = fair("reader", 30);
 const KWORKER: Thread = fair("kworker/u2:1", 40);
 const WRITE: i64 = 1;
+const MQ_TIMEDSEND: i64 = 242;
+const WAIT4: i64 = 61;
 
 /// Thirty periods of 10 ms in each of which the server runs for 0.4 ms; it is woken by a timer, or by the victim.
 fn served(called: bool) -> Explained {
@@ -35,8 +37,9 @@ fn a_server_that_the_thread_woke_itself_is_no_warning() {
     }
 }
 
-/// Periods of 10 ms, by the victim's own timer where `timed`; in the last five it sleeps in write(2) until the reader has read.
-fn prints(timed: bool) -> Explained {
+/// Periods of 10 ms, by the victim's own timer where `timed`; in the last five it sleeps in this call until the reader has read
+/// or, as its child, has ended.
+fn asks(call: i64, timed: bool) -> Explained {
     let mut scene = Scene::new().cpu(1);
     for n in 0..12 {
         let due = n * 10 * MS + 100;
@@ -46,31 +49,67 @@ fn prints(timed: bool) -> Explained {
         if n > 0 {
             scene = scene.ret(if timed { sys::CLOCK_NANOSLEEP } else { sys::READ });
         }
-        scene = scene.at(due + 10).call(WRITE, [1, 0, 100]);
+        scene = scene.at(due + 10).call(call, [1, 0, 100]);
         if n >= 7 {
             scene =
                 scene.at(due + 12).sleep(READER).at(due + 6_012).wake(VICTIM, 1).at(due + 6_015).run(VICTIM);
         }
         let sleep = if timed { sys::CLOCK_NANOSLEEP } else { sys::READ };
         let end = due + if n >= 7 { 6_050 } else { 50 };
-        scene = scene.ret(WRITE).at(end).call(sleep, sys::UNTIL).at(end + 2).sleep(IDLE);
+        scene = scene.ret(call).at(end).call(sleep, sys::UNTIL).at(end + 2).sleep(IDLE);
     }
     scene.explain("victim")
 }
 
 #[test]
-fn to_write_to_a_full_pipe_is_to_wait_for_its_reader() {
-    let explained = prints(true);
-    let due = Ns::from_us(80 * MS + 100);
-    let late: Vec<_> = explained.in_order().into_iter().filter(|one| one.due == due).collect();
-    let [late] = late[..] else { panic!("one activation: {late:?}") };
-    assert_eq!(charged_to(late, Cause::OwnWait, READER), Ns::from_us(6_000));
-    let worst = explained.worst();
-    assert_eq!((worst.verdict.cause, worst.verdict.confidence), (Cause::OwnWait, Confidence::Medium));
-    assert!(worst.verdict.why.contains("until reader:30"), "{}", worst.verdict.why);
-    // A thread without periods of its own keeps those of its reader.
-    let explained = prints(false);
-    assert!(explained.in_order().iter().all(|activation| activation.verdict.cause != Cause::OwnWait));
+fn to_write_to_a_full_pipe_or_queue_is_to_wait_for_its_reader_and_to_wait_for_a_child_is_to_wait() {
+    for (call, confidence) in
+        [(WRITE, Confidence::Medium), (MQ_TIMEDSEND, Confidence::Medium), (WAIT4, Confidence::High)]
+    {
+        let explained = asks(call, true);
+        let due = Ns::from_us(80 * MS + 100);
+        let late: Vec<_> = explained.in_order().into_iter().filter(|one| one.due == due).collect();
+        let [late] = late[..] else { panic!("one activation: {late:?}") };
+        assert_eq!(charged_to(late, Cause::OwnWait, READER), Ns::from_us(6_000));
+        let worst = explained.worst();
+        assert_eq!((worst.verdict.cause, worst.verdict.confidence), (Cause::OwnWait, confidence));
+        assert!(worst.verdict.why.contains("until reader:30"), "{}", worst.verdict.why);
+        // A thread without periods of its own keeps those of its reader, or of its child: a shell's loop of `sleep`.
+        let explained = asks(call, false);
+        assert!(explained.in_order().iter().all(|activation| activation.verdict.cause != Cause::OwnWait));
+    }
+}
+
+/// The victim reads through a work item that it queued; its kworker has the CPU only when a hog leaves it.
+#[test]
+fn a_read_that_a_work_item_does_waits_for_what_keeps_its_kworker_from_the_cpu() {
+    let hog = rt("hog", 50, 40);
+    let work = |step| EventKind::Work(Work { work: 0xdef0, function: "loop_workfn".into(), step });
+    let explained = |own: bool| {
+        let scene = Scene::new().cpu(1).at(100).timer_wakes(VICTIM).at(105).run(VICTIM).at(140);
+        let scene = if own { scene.event(work(WorkStep::Queued)) } else { scene };
+        let scene = scene.at(145).wake(KWORKER, 1).at(150).block(hog).at(8_150).sleep(KWORKER);
+        let scene = scene.at(8_160).event(work(WorkStep::Started)).at(8_200).wake(VICTIM, 1);
+        scene.at(8_205).run(VICTIM).at(8_250).sleep(IDLE).explain("victim").only().clone()
+    };
+    let own = explained(true);
+    assert_blames(&own, Cause::WorkItemDelayed, Some(hog));
+    assert_eq!(own.verdict.charged, Ns::from_us(8_000));
+    // Another thread's work item completes its requests.
+    assert_blames(&explained(false), Cause::BlockIo, None);
+}
+
+#[test]
+fn what_a_file_system_thread_does_for_a_thread_is_a_wait_for_the_device() {
+    for (waker, cause, by) in [
+        (fair("jbd2/vda-8", 60), Cause::BlockIo, None),
+        (fair("khugepaged", 60), Cause::LockWait, Some(fair("khugepaged", 60))),
+    ] {
+        let scene = Scene::new().cpu(1).at(100).timer_wakes(VICTIM).at(105).run(VICTIM).at(150).block(waker);
+        let scene = scene.at(160).block(IDLE).at(8_150).irq(11, "vda").wake(waker, 1).irq_exit(11).at(8_155);
+        let scene = scene.run(waker).at(8_160).wake(VICTIM, 1).at(8_165).run(VICTIM).at(8_200).sleep(IDLE);
+        assert_blames(scene.explain("victim").only(), cause, by);
+    }
 }
 
 #[test]

@@ -254,6 +254,27 @@ fn what_the_kernel_does_in_a_fault_shows_how_long_it_lasts() {
 }
 
 #[test]
+fn after_a_fault_that_may_have_taken_long_own_work_is_not_sure() {
+    let worst = |work: i64, faults: bool| {
+        let start = 120 * MS + 100;
+        let scene = sleeps(sys::UNTIL).at(start).timer_wakes(VICTIM).at(start + 5).run(VICTIM);
+        let scene = scene.ret(sys::CLOCK_NANOSLEEP).at(start + 10);
+        let scene = if faults { scene.fault(0x1000) } else { scene };
+        let scene = scene.at(start + 10 + work).call(sys::CLOCK_NANOSLEEP, sys::UNTIL);
+        scene.at(start + 12 + work).sleep(IDLE).explain("victim").worst().verdict.clone()
+    };
+    for (work, faults, confidence) in
+        [(8_000, true, Confidence::Low), (8_000, false, Confidence::Medium), (800, true, Confidence::High)]
+    {
+        let verdict = worst(work, faults);
+        assert_eq!((verdict.cause, verdict.confidence), (Cause::OwnWork, confidence), "{verdict:?}");
+        let doubt =
+            verdict.evidence.iter().any(|seen| seen.what.starts_with("a page fault began, and nothing"));
+        assert_eq!(doubt, confidence == Confidence::Low, "{verdict:?}");
+    }
+}
+
+#[test]
 fn a_thread_that_sleeps_for_a_while_drifts() {
     let explained = sleeps(sys::FOR).explain("victim");
     let finding = explained.finding("relative-sleep").expect("a finding");

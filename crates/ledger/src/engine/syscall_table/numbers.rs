@@ -1,0 +1,139 @@
+//! The numbers of the calls, by architecture.
+
+use super::SyscallTable;
+
+/// `arch/x86/entry/syscalls/syscall_64.tbl`
+pub(super) static X86_64: SyscallTable = SyscallTable {
+    futex: [202, 202],
+    futex_wait: 455,
+    nanosleep: 35,
+    clock_nanosleep: [230, 230],
+    sched_setparam: 142,
+    sched_setscheduler: 144,
+    sched_setattr: 314,
+    sched_setaffinity: 203,
+    sched_yield: 24,
+    flock: 73,
+    fcntl: [72, 72],
+    exit: [60, 231],
+    vfork: Some(58),
+    clone: 56,
+    clone3: 435,
+    semaphores: &[65, 220],
+    requests: &[208, 333],
+    // read, poll, select, pause, recvfrom, recvmsg, accept, msgrcv, wait4, rt_sigsuspend,
+    // rt_sigtimedwait, epoll_wait, mq_timedreceive, waitid, pselect6, ppoll, epoll_pwait, accept4,
+    // recvmmsg, io_uring_enter, epoll_pwait2, readv, preadv
+    waits: &[
+        0, 7, 23, 34, 45, 47, 43, 70, 61, 130, 128, 232, 243, 247, 270, 271, 281, 288, 299, 426, 441, 19, 295,
+    ],
+    children: &[61, 247],
+    queues: &[242, 69],
+    writes: &[1, 20],
+    sends: &[44, 46, 307],
+    signals: &[62, 200, 234, 129],
+    of_32_bit: Some(&I386),
+};
+
+/// `arch/x86/entry/syscalls/syscall_32.tbl`
+pub(super) static I386: SyscallTable = SyscallTable {
+    futex: [240, 422],
+    futex_wait: 455,
+    nanosleep: 162,
+    clock_nanosleep: [267, 407],
+    sched_setparam: 154,
+    sched_setscheduler: 156,
+    sched_setattr: 351,
+    sched_setaffinity: 241,
+    sched_yield: 158,
+    flock: 143,
+    fcntl: [55, 221],
+    exit: [1, 252],
+    vfork: Some(190),
+    clone: 120,
+    clone3: 435,
+    // An older program asks by ipc, for messages and shared memory as well.
+    semaphores: &[420],
+    requests: &[247, 385, 416],
+    // read, waitpid, pause, select, socketcall, wait4, ipc, _newselect, readv, poll, rt_sigtimedwait, rt_sigsuspend,
+    // epoll_wait, mq_timedreceive, waitid, pselect6, ppoll, epoll_pwait, preadv, recvmmsg, accept4,
+    // recvfrom, recvmsg, then those with 64-bit times, io_uring_enter, epoll_pwait2
+    waits: &[
+        3, 7, 29, 82, 102, 114, 117, 142, 145, 168, 177, 179, 256, 280, 284, 308, 309, 319, 333, 337, 364,
+        371, 372, 413, 414, 417, 419, 421, 426, 441,
+    ],
+    children: &[7, 114, 284],
+    queues: &[279, 418, 400],
+    writes: &[4, 146],
+    sends: &[102, 345, 369, 370],
+    signals: &[37, 238, 270, 178],
+    of_32_bit: None,
+};
+
+/// `scripts/syscall.tbl`: riscv64, loongarch64, and arm64 but for its 32-bit programs.
+pub(super) static GENERIC: SyscallTable = SyscallTable {
+    futex: [98, 98],
+    futex_wait: 455,
+    nanosleep: 101,
+    clock_nanosleep: [115, 115],
+    sched_setparam: 118,
+    sched_setscheduler: 119,
+    sched_setattr: 274,
+    sched_setaffinity: 122,
+    sched_yield: 124,
+    flock: 32,
+    fcntl: [25, 25],
+    exit: [93, 94],
+    vfork: None,
+    clone: 220,
+    clone3: 435,
+    semaphores: &[193, 192],
+    requests: &[4, 292],
+    // read, readv, preadv, pselect6, ppoll, epoll_pwait, rt_sigsuspend, rt_sigtimedwait, msgrcv,
+    // mq_timedreceive, accept, recvfrom, recvmsg, accept4, recvmmsg, wait4, waitid,
+    // io_uring_enter, epoll_pwait2
+    waits: &[63, 65, 69, 72, 73, 22, 133, 137, 188, 183, 202, 207, 212, 242, 243, 260, 95, 426, 441],
+    children: &[260, 95],
+    queues: &[182, 189],
+    writes: &[64, 66],
+    sends: &[206, 211, 269],
+    signals: &[129, 130, 131, 138],
+    of_32_bit: None,
+};
+
+/// The same, with `arch/arm/tools/syscall.tbl` beside it.
+pub(super) static ARM64: SyscallTable = SyscallTable { of_32_bit: Some(&ARM), ..GENERIC };
+
+/// `arch/arm/tools/syscall.tbl`
+pub(super) static ARM: SyscallTable = SyscallTable {
+    futex: [240, 422],
+    futex_wait: 455,
+    nanosleep: 162,
+    clock_nanosleep: [265, 407],
+    sched_setparam: 154,
+    sched_setscheduler: 156,
+    sched_setattr: 380,
+    sched_setaffinity: 241,
+    sched_yield: 158,
+    flock: 143,
+    fcntl: [55, 221],
+    exit: [1, 248],
+    vfork: Some(190),
+    clone: 120,
+    clone3: 435,
+    semaphores: &[298, 312, 420],
+    requests: &[245, 399, 416],
+    // read, pause, wait4, _newselect, readv, poll, rt_sigtimedwait, rt_sigsuspend, epoll_wait,
+    // mq_timedreceive, waitid, accept, recv, recvfrom, recvmsg, msgrcv, pselect6, ppoll,
+    // epoll_pwait, preadv, recvmmsg, accept4, then those with 64-bit times, io_uring_enter, epoll_pwait2
+    waits: &[
+        3, 29, 114, 142, 145, 168, 177, 179, 252, 277, 280, 285, 291, 292, 297, 302, 335, 336, 346, 361, 365,
+        366, 413, 414, 417, 419, 421, 426, 441,
+    ],
+    children: &[114, 280],
+    queues: &[276, 418, 301],
+    writes: &[4, 146],
+    sends: &[289, 290, 296, 374],
+    signals: &[37, 238, 268, 178],
+    of_32_bit: None,
+};
