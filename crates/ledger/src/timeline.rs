@@ -41,6 +41,7 @@ pub(crate) mod thread;
 pub(crate) mod threads;
 pub(crate) mod timers;
 mod usage;
+pub(crate) mod waking;
 pub(crate) mod windows;
 
 use crate::model::Culprit;

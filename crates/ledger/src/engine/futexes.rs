@@ -6,7 +6,8 @@ use crate::timeline::activations::{Begin, Open, SleptOn, WakeCause};
 use crate::timeline::futexes::{SharedBy, lock_of};
 use crate::timeline::sleeps::Wait;
 use crate::timeline::states::State;
-use crate::timeline::thread::{Thread, Timeout};
+use crate::timeline::thread::Thread;
+use crate::timeline::waking::Timeout;
 use whylate_base::{Confidence, Tid};
 
 impl Engine<'_> {

@@ -13,8 +13,9 @@ use crate::timeline::lengths::Lengths;
 use crate::timeline::running::Running;
 use crate::timeline::sleeps::Wait;
 use crate::timeline::states::State;
-use crate::timeline::thread::{Thread, Waking};
+use crate::timeline::thread::Thread;
 use crate::timeline::timers::{ArmedTimer, Callback, Firing, LateTimer};
+use crate::timeline::waking::Waking;
 use whylate_base::{Cpu, CpuSet, Ns, SchedClass, Tid};
 use whylate_events::{Event, EventKind, HrtimerExpiry, HrtimerStart};
 

@@ -10,7 +10,7 @@ use crate::timeline::irqs::IrqId;
 use crate::timeline::links::{HandOff, Link};
 use crate::timeline::origins::{NET_RX, Origin, OriginKind, Raise, RaisedBy};
 use crate::timeline::running::Running;
-use crate::timeline::thread::Waking;
+use crate::timeline::waking::Waking;
 use whylate_base::{Comm, Cpu, Ns, Tid};
 use whylate_events::{ContextFlags, Event, Packet, PacketStep, Symbol, Work, WorkStep};
 

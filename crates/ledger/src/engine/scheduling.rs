@@ -14,7 +14,8 @@ use crate::timeline::quota::LONG_WAIT;
 use crate::timeline::running::Running;
 use crate::timeline::sleeps::Wait;
 use crate::timeline::states::State;
-use crate::timeline::thread::{Thread, Timeout, Waking};
+use crate::timeline::thread::Thread;
+use crate::timeline::waking::{Timeout, Waking};
 use crate::timeline::windows::{MOVED_AT_ONCE, Window};
 use whylate_base::{Cpu, Ns, Priority, SchedClass, Tid};
 use whylate_events::{Event, Switch, TaskState, Wake};
@@ -116,7 +117,9 @@ impl Engine<'_> {
                 let tries_again = self.timed_out(tid, word, waking.cause);
                 let thread = self.timeline.threads.get_mut(tid);
                 let since = thread.since().unwrap_or(at);
-                thread.history.correct(State::Blocked { wait, waker: waking.cause.waker() });
+                let waker =
+                    waking.cause.waker().or_else(|| waking.reader(wait).filter(|&reader| reader != tid));
+                thread.history.correct(State::Blocked { wait, waker });
                 if let Wait::Semaphore { owner: Some(owner) } = wait {
                     thread.gets(owner, word);
                 }

@@ -6,12 +6,11 @@
 //! ```
 
 use super::abi::Abi;
-use super::activations::{Open, WakeCause};
+use super::activations::Open;
 use super::affinity::Affinity;
 use super::futexes::Futexes;
 use super::history::History;
 use super::housekeeping::is_housekeeping;
-use super::origins::Origin;
 use super::pacing::Pacing;
 use super::past::Past;
 use super::quota::LongWaits;
@@ -19,10 +18,11 @@ use super::settings::{PinnedFair, PolicyRefusal};
 use super::sleeps::Wait;
 use super::states::State;
 use super::tally::Tally;
+use super::waking::{Timeout, Waking};
 use crate::identities::Identity;
 use std::cell::Cell;
 use std::collections::VecDeque;
-use whylate_base::{Comm, Cpu, Ns, Policy, Priority, Tid};
+use whylate_base::{Comm, Ns, Policy, Priority, Tid};
 use whylate_events::{BlockedReason, Syscall};
 
 /// A thread's effective priority, and its own where it runs at an inherited one.
@@ -108,33 +108,6 @@ pub(crate) struct Thread {
     pub(crate) is_marked: bool,
     /// It is among the threads that may have something to be forgotten.
     pub(super) is_active: bool,
-}
-
-/// A wake-up in progress.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Waking {
-    pub(crate) at: Ns,
-    pub(crate) due: Ns,
-    pub(crate) cause: WakeCause,
-    /// What it began with, where that was before.
-    pub(crate) origin: Option<Origin>,
-    /// The name and priority the event gives the woken thread.
-    pub(crate) comm: Comm,
-    pub(crate) prio: Priority,
-}
-
-/// A wait on a futex in the middle of a period that ended by its timeout: part of a wait for a lock, if the thread waits again
-/// or is handed it; else a sleep of its own, after which the next activation began.
-#[derive(Clone, Debug)]
-pub(crate) struct Timeout {
-    /// The futex.
-    pub(crate) word: u64,
-    /// When the wait began.
-    pub(crate) since: Ns,
-    /// When the thread was on the runqueue of `cpu` again.
-    pub(crate) woken: Ns,
-    pub(crate) cpu: Cpu,
-    pub(crate) waking: Waking,
 }
 
 /// What was last decided by a thread's name. Names are long to compare, and change rarely.

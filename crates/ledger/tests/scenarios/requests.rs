@@ -2,7 +2,7 @@
 
 use super::support::{Explained, IDLE, MS, Scene, Thread, assert_blames, charged_to, fair, rt, sys};
 use whylate_base::{Confidence, Ns, Severity};
-use whylate_events::{EventKind, Work, WorkStep};
+use whylate_events::{EventKind, Packet, PacketStep, Work, WorkStep};
 use whylate_ledger::Cause;
 
 const VICTIM: Thread = rt("victim", 10, 50);
@@ -12,6 +12,8 @@ const KWORKER: Thread = fair("kworker/u2:1", 40);
 const WRITE: i64 = 1;
 const MQ_TIMEDSEND: i64 = 242;
 const WAIT4: i64 = 61;
+const SENDTO: i64 = 44;
+const NET_RX: u32 = 3;
 
 /// Thirty periods of 10 ms in each of which the server runs for 0.4 ms; it is woken by a timer, or by the victim.
 fn served(called: bool) -> Explained {
@@ -37,6 +39,18 @@ fn a_server_that_the_thread_woke_itself_is_no_warning() {
     }
 }
 
+/// The reader has read: by a wake-up of its own, or by a packet that it sends.
+fn has_read(scene: Scene, call: i64, at: i64) -> Scene {
+    if call != SENDTO {
+        return scene.at(at).wake(VICTIM, 1);
+    }
+    let packet = |step| EventKind::Packet(Packet { skb: 0xabc0, len: 52, dev: "lo".into(), step });
+    let scene = scene.at(at - 10).event(packet(PacketStep::Queued)).event(packet(PacketStep::Looped));
+    let scene = scene.at(at - 8).event(EventKind::SoftirqRaise { vec: NET_RX }).at(at - 6).softirq(NET_RX);
+    let scene = scene.at(at - 5).event(packet(PacketStep::Received)).at(at).wake(VICTIM, 1);
+    scene.at(at + 1).softirq_exit(NET_RX)
+}
+
 /// Periods of 10 ms, by the victim's own timer where `timed`; in the last five it sleeps in this call until the reader has read
 /// or, as its child, has ended.
 fn asks(call: i64, timed: bool) -> Explained {
@@ -51,8 +65,8 @@ fn asks(call: i64, timed: bool) -> Explained {
         }
         scene = scene.at(due + 10).call(call, [1, 0, 100]);
         if n >= 7 {
-            scene =
-                scene.at(due + 12).sleep(READER).at(due + 6_012).wake(VICTIM, 1).at(due + 6_015).run(VICTIM);
+            scene = has_read(scene.at(due + 12).sleep(READER), call, due + 6_012);
+            scene = scene.at(due + 6_015).run(VICTIM);
         }
         let sleep = if timed { sys::CLOCK_NANOSLEEP } else { sys::READ };
         let end = due + if n >= 7 { 6_050 } else { 50 };
@@ -63,9 +77,12 @@ fn asks(call: i64, timed: bool) -> Explained {
 
 #[test]
 fn to_write_to_a_full_pipe_or_queue_is_to_wait_for_its_reader_and_to_wait_for_a_child_is_to_wait() {
-    for (call, confidence) in
-        [(WRITE, Confidence::Medium), (MQ_TIMEDSEND, Confidence::Medium), (WAIT4, Confidence::High)]
-    {
+    for (call, confidence) in [
+        (WRITE, Confidence::Medium),
+        (MQ_TIMEDSEND, Confidence::Medium),
+        (SENDTO, Confidence::Medium),
+        (WAIT4, Confidence::High),
+    ] {
         let explained = asks(call, true);
         let due = Ns::from_us(80 * MS + 100);
         let late: Vec<_> = explained.in_order().into_iter().filter(|one| one.due == due).collect();

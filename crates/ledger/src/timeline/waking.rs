@@ -1,0 +1,40 @@
+//! A wake-up that is under way: what began it, and which waits it ends.
+
+use super::activations::WakeCause;
+use super::origins::Origin;
+use super::sleeps::Wait;
+use whylate_base::{Comm, Cpu, Ns, Priority, Tid};
+
+/// A wake-up in progress.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Waking {
+    pub(crate) at: Ns,
+    pub(crate) due: Ns,
+    pub(crate) cause: WakeCause,
+    /// What it began with, where that was before.
+    pub(crate) origin: Option<Origin>,
+    /// The name and priority the event gives the woken thread.
+    pub(crate) comm: Comm,
+    pub(crate) prio: Priority,
+}
+
+impl Waking {
+    /// The thread that made room for what the woken one writes to a socket: it sent the packet that says so.
+    pub(crate) fn reader(&self, wait: Wait) -> Option<Tid> {
+        self.origin.filter(|_| wait == Wait::Output)?.by
+    }
+}
+
+/// A wait on a futex in the middle of a period that ended by its timeout: part of a wait for a lock, if the thread waits again
+/// or is handed it; else a sleep of its own, after which the next activation began.
+#[derive(Clone, Debug)]
+pub(crate) struct Timeout {
+    /// The futex.
+    pub(crate) word: u64,
+    /// When the wait began.
+    pub(crate) since: Ns,
+    /// When the thread was on the runqueue of `cpu` again.
+    pub(crate) woken: Ns,
+    pub(crate) cpu: Cpu,
+    pub(crate) waking: Waking,
+}
