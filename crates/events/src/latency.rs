@@ -163,6 +163,10 @@ pub enum PartKind {
     Hardware,
     /// System management interrupts that were counted meanwhile: their number is the part's id.
     Smi,
+    /// In a row of a table: the mean latency of the interrupt.
+    MeanIrqLatency,
+    /// The same of the thread.
+    MeanThreadLatency,
     /// For how long was measured.
     Measured,
     /// Samples above the threshold: their number is the part's id, and the threshold its time.

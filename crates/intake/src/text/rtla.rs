@@ -349,17 +349,24 @@ fn top_row(line: &str, number: u64, in_nanoseconds: bool) -> Option<Breakdown> {
     let cpu = fields::cpu_from(words.next()?)?;
     words.next()?.strip_prefix('#').and_then(fields::digits)?;
     let unit = if in_nanoseconds { 1 } else { 1_000 };
-    let largest = |column: &str| {
-        let largest = column.split_ascii_whitespace().nth(3)?;
-        i64::try_from(decimal(largest)?).ok()?.checked_mul(unit).map(Ns)
+    let word = |column: &str, place: usize| {
+        let word = column.split_ascii_whitespace().nth(place)?;
+        i64::try_from(decimal(word)?).ok()?.checked_mul(unit).map(Ns)
     };
+    let columns: Vec<&str> = columns.collect();
+    let of = |column: usize, place: usize| columns.get(column).and_then(|column| word(column, place));
     let part = |kind, time| BreakdownPart { kind, name: String::new(), id: None, time, is_sum: false };
+    const MEAN: usize = 2;
+    const LARGEST: usize = 3;
+    columns.first()?;
     // A column without a sample has dashes.
-    let mut latencies = columns.map(largest);
-    let (irq, thread, user) = (latencies.next()?, latencies.next().flatten(), latencies.next().flatten());
+    let [irq, thread, user] = [0, 1, 2].map(|column| of(column, LARGEST));
     let mut parts: Vec<BreakdownPart> = irq.map(|irq| part(PartKind::IrqLatency, irq)).into_iter().collect();
     // The latency of the thread, which is that from the interrupt on where it ran.
     parts.extend(thread.map(|thread| part(PartKind::Thread, thread)));
+    if let Some((irq, thread)) = of(0, MEAN).zip(of(1, MEAN)) {
+        parts.extend([part(PartKind::MeanIrqLatency, irq), part(PartKind::MeanThreadLatency, thread)]);
+    }
     let total = [irq, thread, user].into_iter().flatten().max()?;
     Some(Breakdown { tool: Tool::RtlaTimerlatTop, cpu, total, parts, stack: vec![], line: number })
 }

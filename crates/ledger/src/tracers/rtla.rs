@@ -15,6 +15,8 @@ use crate::timeline::Timeline;
 use whylate_base::{Confidence, Cpu, Evidence, Ns, Priority, Tid};
 use whylate_events::{Breakdown, BreakdownPart, Name, PartKind};
 
+/// A mean that is shorter is no lateness.
+const LONG_MEAN: Ns = Ns::from_us(100);
 /// The priority rtla leaves its threads, the kernel's default.
 const PRIORITY: i32 = 95;
 /// From its entry to its sample, the timer's interrupt does not take longer.
@@ -93,6 +95,7 @@ pub(super) fn row(assembler: &mut Assembler<'_>, breakdown: &Breakdown) {
         (None, None) => None,
     };
     notes.extend(largest.map(|largest| Evidence::general(format!("{largest} (line {line} of the file)"))));
+    notes.extend(on_average(of(PartKind::MeanIrqLatency), of(PartKind::MeanThreadLatency)));
     notes.push(Evidence::general(
         "a table shows no cause: rtla timerlat top --auto US stops at a latency of US, and shows what delayed it",
     ));
@@ -107,6 +110,24 @@ pub(super) fn row(assembler: &mut Assembler<'_>, breakdown: &Breakdown) {
         ..Activation::of(tid, comm, priority, Ns::ZERO, total)
     };
     assembler.keep_measured(activation, notes, false);
+}
+
+/// Where most of the lateness comes from on average, if the means are long: before the interrupt, or after it.
+fn on_average(irq: Option<Ns>, thread: Option<Ns>) -> Option<Evidence> {
+    let (irq, thread) = irq.zip(thread).filter(|(irq, thread)| *thread >= LONG_MEAN && irq <= thread)?;
+    let before = irq.0.saturating_mul(4) >= thread.0.saturating_mul(3);
+    let after = irq.0.saturating_mul(4) <= thread.0;
+    let text = if before {
+        format!(
+            "on average {irq} of {thread} passed before the timer's interrupt: interrupts were disabled, the CPU left an idle \
+             state, or the machine stood still; no thread had the CPU instead"
+        )
+    } else if after {
+        format!("on average the interrupt came after {irq} of {thread}: the rest passed until the thread ran")
+    } else {
+        return None;
+    };
+    Some(Evidence::general(text))
 }
 
 /// The parts that add up: of a sum with its parts listed, those; what they leave of it, without a name.
@@ -204,9 +225,12 @@ fn charge(
             None => Charge::to(Cause::PreemptionDisabled, None, Confidence::Low),
         },
         PartKind::Thread => Charge::to(Cause::HigherPriorityTask, None, Confidence::Low),
-        PartKind::Hardware | PartKind::Smi | PartKind::Measured | PartKind::AboveThreshold => {
-            Charge::to(Cause::Stolen, None, Confidence::Low)
-        }
+        PartKind::Hardware
+        | PartKind::Smi
+        | PartKind::MeanIrqLatency
+        | PartKind::MeanThreadLatency
+        | PartKind::Measured
+        | PartKind::AboveThreshold => Charge::to(Cause::Stolen, None, Confidence::Low),
     }
 }
 

@@ -228,10 +228,12 @@ fn tables_are_known_and_osnoise_gives_its_longest_noise() {
     let rows: Vec<_> =
         analyses.breakdowns.iter().map(|row| (row.tool, row.cpu, row.total, parts(row))).collect();
     let irq = |us: i64| (IrqLatency, "", None, us * 1_000, false);
+    let thread = (Thread, "", None, 32_000, false);
+    let means = vec![(MeanIrqLatency, "", None, 1_000, false), (MeanThreadLatency, "", None, 32_000, false)];
     assert_eq!(
         rows,
         [
-            (Tool::RtlaTimerlatTop, Cpu(0), Ns::from_us(32), vec![irq(1), (Thread, "", None, 32_000, false)]),
+            (Tool::RtlaTimerlatTop, Cpu(0), Ns::from_us(32), [vec![irq(1), thread], means].concat()),
             (Tool::RtlaTimerlatTop, Cpu(1), Ns::from_us(1), vec![irq(1)]),
         ]
     );

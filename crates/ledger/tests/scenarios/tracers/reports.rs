@@ -149,6 +149,23 @@ fn a_row_of_a_table_has_a_length_and_no_cause() {
     assert_eq!(activation.verdict.by, None);
     let seen = |word: &str| activation.verdict.evidence.iter().any(|seen| seen.what.contains(word));
     assert!(seen("of the interrupt was 12.00 us, that of the thread 480.0 us") && seen("--auto"));
+    for (irq, thread, words) in [
+        (3_339, 3_366, Some("on average 3.34 ms of 3.37 ms passed before the timer's interrupt")),
+        (20, 400, Some("on average the interrupt came after 20.00 us of 400.0 us")),
+        (300, 600, None),
+        (20, 25, None),
+    ] {
+        let means = [part(PartKind::MeanIrqLatency, irq), part(PartKind::MeanThreadLatency, thread)];
+        let parts = row().parts.into_iter().chain(means).collect();
+        let explained = of_breakdowns(vec![Breakdown { parts, ..row() }]);
+        let evidence = &explained.only().verdict.evidence;
+        let of_means = evidence.iter().find(|seen| seen.what.starts_with("on average"));
+        assert_eq!(
+            of_means.is_some_and(|seen| words.is_some_and(|words| seen.what.starts_with(words))),
+            words.is_some()
+        );
+        assert_eq!(of_means.is_some(), words.is_some());
+    }
     // An analysis of one of its samples is the answer.
     let explained = of_breakdowns(vec![row(), breakdown(Tool::RtlaTimerlat, Cpu(1), 600_000)]);
     assert_eq!(explained.only().comm, "timerlat/1".into());
