@@ -1,8 +1,8 @@
 //! Marks with which people show that they left lines out.
 
-/// `...`, `[...]`, `<snip>`, `skip...`: a line that is nothing but such a mark. `Detaching...` is a tool's own.
+/// `...`, `[...]`, `<snip>`, `[ etc ]`, `skip...`: a line that is nothing but such a mark. `Detaching...` is a tool's own.
 pub(crate) fn leaves_out(line: &str) -> bool {
-    const WORDS: [&str; 5] = ["skip", "snip", "omit", "cut", "trunc"];
+    const WORDS: [&str; 6] = ["skip", "snip", "omit", "cut", "trunc", "repeat"];
     // Every line of a trace is longer.
     if line.len() > 40 {
         return false;
@@ -10,7 +10,9 @@ pub(crate) fn leaves_out(line: &str) -> bool {
     let word: String = line.chars().filter(|c| c.is_alphanumeric()).collect::<String>().to_ascii_lowercase();
     let is_dots = line.contains("...") || line.contains('…');
     let is_mark = WORDS.iter().any(|mark| word.starts_with(mark)) && word.len() <= "truncated".len();
-    is_mark || is_dots && word.is_empty()
+    // `8182 x the above two lines`
+    let is_count = word.contains("theabove") && word.starts_with(|first: char| first.is_ascii_digit());
+    is_mark || is_count || word == "etc" || is_dots && word.is_empty()
 }
 
 #[cfg(test)]
@@ -31,12 +33,22 @@ mod tests {
             "skip...",
             "[truncated]",
             ". . ....",
+            "[ etc ]",
+            "8182 x the above two line",
+            "(repeats)",
         ] {
             assert!(leaves_out(mark), "{mark}");
         }
-        for line in
-            ["", "Detaching...", "..", "and so on ...", "cutting edge technology", "----", "=> schedule"]
-        {
+        for line in [
+            "",
+            "Detaching...",
+            "..",
+            "and so on ...",
+            "cutting edge technology",
+            "as the above",
+            "----",
+            "=> schedule",
+        ] {
             assert!(!leaves_out(line), "{line}");
         }
     }

@@ -178,12 +178,15 @@ fn lacking(line: &str) -> Option<(&'static str, &'static str)> {
         ));
     }
     /// An event by its name and a field of it.
-    const EVENTS: [(&str, &str); 12] = [
+    const EVENTS: [(&str, &str); 15] = [
         ("sched_switch:", "prev_comm="),
         ("sched_switch:", " ==> "),
         ("sched_waking:", "comm="),
         ("sched_wakeup:", "comm="),
         ("sched_wakeup:", "success=1"),
+        ("sched_stat_wait:", "delay="),
+        ("sched_stat_runtime:", "runtime="),
+        ("sched_migrate_task:", "dest_cpu="),
         ("hrtimer_expire_entry:", "hrtimer="),
         ("irq_handler_entry:", "irq="),
         ("cpu_idle:", "state="),
