@@ -13,6 +13,9 @@ use crate::timeline::thread::Thread;
 use whylate_base::{Confidence, Cpu, Ns, Priority, Tid};
 use whylate_events::Kind;
 
+/// The softirq of RCU, by number (`include/linux/interrupt.h`).
+const RCU: u32 = 9;
+
 /// See the module.
 pub(super) struct Charger<'a> {
     pub(super) timeline: &'a Timeline,
@@ -143,7 +146,8 @@ impl Charger<'_> {
             },
             Running::Softirq(vec) => {
                 let kept = self.kept_from_softirq(self.cpu, from, to);
-                if kept && self.timeline.hypervisor == Some(true) {
+                // A callback of RCU may disable interrupts itself.
+                if kept && vec != RCU && self.timeline.hypervisor == Some(true) {
                     return Some(Charge::to(Cause::Stolen, None, Confidence::Medium));
                 }
                 Some(Charge::to_handler(

@@ -394,6 +394,10 @@ fn a_softirq_that_no_interrupt_interrupts_has_not_the_cpu() {
         scene.at(2_810).softirq_exit(7)
     });
     assert_eq!((busy.verdict.cause, busy.verdict.confidence), (Cause::Softirq, Confidence::High));
+    // A callback of RCU may disable interrupts.
+    let in_rcu = |scene: Scene| handled_at_2800(scene.softirq(9)).at(2_810).softirq_exit(9);
+    let verdict = works_while_a_timer_is_due(true, in_rcu).verdict;
+    assert_eq!((verdict.cause, verdict.confidence), (Cause::Softirq, Confidence::Low));
 }
 
 #[test]
