@@ -13,6 +13,7 @@ mod scheduler_clock;
 mod scheduling;
 mod settings;
 mod state;
+mod syscall_numbers;
 mod syscall_table;
 mod syscalls;
 mod waits;

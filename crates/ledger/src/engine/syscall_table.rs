@@ -1,53 +1,14 @@
 //! System calls by number: what a thread that sleeps in one waits for, and what one asks of the scheduler.
 
-mod numbers;
+pub(crate) use super::syscall_numbers::SyscallTable;
 
-use self::numbers::{ARM, ARM64, GENERIC, I386, X86_64};
+use super::syscall_numbers::{ARM, ARM64, GENERIC, I386, X86_64};
 use crate::timeline::abi::Abi;
 use crate::timeline::links::HandOff;
 use crate::timeline::sleeps::Wait;
 use crate::timeline::thread::Thread;
 use whylate_base::{Policy, Tid};
 use whylate_events::{Syscall, TaskState};
-
-/// System call numbers of one ABI, as far as the ledger reads them. Those of a call that exists with 32-bit and with
-/// 64-bit times are both given; where it exists once, twice the same.
-#[derive(Debug)]
-pub(crate) struct SyscallTable {
-    futex: [i64; 2],
-    futex_wait: i64,
-    nanosleep: i64,
-    clock_nanosleep: [i64; 2],
-    sched_setparam: i64,
-    sched_setscheduler: i64,
-    sched_setattr: i64,
-    sched_setaffinity: i64,
-    sched_yield: i64,
-    /// Locks of files.
-    flock: i64,
-    fcntl: [i64; 2],
-    /// exit, exit_group.
-    exit: [i64; 2],
-    vfork: Option<i64>,
-    clone: i64,
-    clone3: i64,
-    /// semop, semtimedop.
-    semaphores: &'static [i64],
-    /// io_getevents, io_pgetevents.
-    requests: &'static [i64],
-    /// Calls that wait for the next period or for input, beyond the sleeps.
-    waits: &'static [i64],
-    /// wait4, waitid and their like: until a child ends.
-    children: &'static [i64],
-    /// mq_timedsend, msgsnd: until there is room in a queue of messages.
-    queues: &'static [i64],
-    /// write, writev; sendto, sendmsg, sendmmsg; kill, tkill, tgkill, rt_sigqueueinfo.
-    writes: &'static [i64],
-    sends: &'static [i64],
-    signals: &'static [i64],
-    /// The numbers of this kernel's 32-bit programs.
-    of_32_bit: Option<&'static SyscallTable>,
-}
 
 /// What a system call asks of the scheduler, for a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,6 +1,43 @@
 //! The numbers of the calls, by architecture.
 
-use super::SyscallTable;
+/// System call numbers of one ABI, as far as the ledger reads them. Those of a call that exists with 32-bit and with
+/// 64-bit times are both given; where it exists once, twice the same.
+#[derive(Debug)]
+pub(crate) struct SyscallTable {
+    pub(super) futex: [i64; 2],
+    pub(super) futex_wait: i64,
+    pub(super) nanosleep: i64,
+    pub(super) clock_nanosleep: [i64; 2],
+    pub(super) sched_setparam: i64,
+    pub(super) sched_setscheduler: i64,
+    pub(super) sched_setattr: i64,
+    pub(super) sched_setaffinity: i64,
+    pub(super) sched_yield: i64,
+    /// Locks of files.
+    pub(super) flock: i64,
+    pub(super) fcntl: [i64; 2],
+    /// exit, exit_group.
+    pub(super) exit: [i64; 2],
+    pub(super) vfork: Option<i64>,
+    pub(super) clone: i64,
+    pub(super) clone3: i64,
+    /// semop, semtimedop.
+    pub(super) semaphores: &'static [i64],
+    /// io_getevents, io_pgetevents.
+    pub(super) requests: &'static [i64],
+    /// Calls that wait for the next period or for input, beyond the sleeps.
+    pub(super) waits: &'static [i64],
+    /// wait4, waitid and their like: until a child ends.
+    pub(super) children: &'static [i64],
+    /// mq_timedsend, msgsnd: until there is room in a queue of messages.
+    pub(super) queues: &'static [i64],
+    /// write, writev; sendto, sendmsg, sendmmsg; kill, tkill, tgkill, rt_sigqueueinfo.
+    pub(super) writes: &'static [i64],
+    pub(super) sends: &'static [i64],
+    pub(super) signals: &'static [i64],
+    /// The numbers of this kernel's 32-bit programs.
+    pub(super) of_32_bit: Option<&'static SyscallTable>,
+}
 
 /// `arch/x86/entry/syscalls/syscall_64.tbl`
 pub(super) static X86_64: SyscallTable = SyscallTable {
