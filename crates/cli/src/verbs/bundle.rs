@@ -68,9 +68,29 @@ pub(crate) fn run(args: &BundleArgs) -> Result<ExitStatus> {
         measured(args, &stop, &mut parts, &redaction);
     }
 
-    let bytes = parts.write(&args.output)?;
-    output::print(&listed(&args.output, bytes, &parts))?;
-    Ok(if parts.missing().is_empty() { ExitStatus::Done } else { ExitStatus::CannotTell })
+    let (output, bytes) = match parts.write(&args.output) {
+        Ok(bytes) => (args.output.clone(), bytes),
+        Err(error) => elsewhere(&parts, &args.output, error)?,
+    };
+    output::print(&listed(&output, bytes, &parts))?;
+    Ok(match output == args.output {
+        false => ExitStatus::Failed,
+        true if parts.missing().is_empty() => ExitStatus::Done,
+        true => ExitStatus::CannotTell,
+    })
+}
+
+/// What was recorded and measured cannot be so again: where its place is full, it goes to the directory for temporary files.
+fn elsewhere(parts: &Parts, wanted: &Path, error: anyhow::Error) -> Result<(PathBuf, u64)> {
+    let name = wanted.file_name().unwrap_or_default().to_string_lossy();
+    let other = std::env::temp_dir().join(format!("whylate-{}-{name}", std::process::id()));
+    match parts.write(&other) {
+        Ok(bytes) => {
+            message!("{error:#}; it is in {} instead", other.display());
+            Ok((other, bytes))
+        }
+        Err(_) => Err(error),
+    }
 }
 
 fn check(parts: &mut Parts, redaction: &Redaction) {

@@ -1,6 +1,6 @@
 //! `whylate bundle`, and the verbs that open what it writes.
 
-use crate::support::run::whylate;
+use crate::support::run::{Run, command, ended, whylate};
 use crate::support::tracefs::one_at_a_time;
 use serde_json::Value;
 use std::os::unix::fs::PermissionsExt;
@@ -84,6 +84,29 @@ fn the_verbs_open_the_parts_that_are_theirs() {
     let left: Vec<_> =
         std::fs::read_dir(directory.path()).expect("read").flatten().map(|e| e.file_name()).collect();
     assert_eq!(left.len(), 2, "{left:?}");
+}
+
+/// `/dev/full` takes nothing, as a full disk.
+#[test]
+fn a_bundle_that_does_not_fit_where_it_belongs_is_kept_elsewhere() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let arguments = ["bundle", "--no-measure", "--trace", TRACE, "-o", "/dev/full"];
+    let run = whylate_in(directory.path(), arguments);
+    assert_eq!(run.code, Some(2), "{run:#?}");
+    assert!(run.stderr.contains("/dev/full") && run.stderr.contains(" instead"), "{run:#?}");
+    let kept: Vec<_> =
+        std::fs::read_dir(directory.path()).expect("read").flatten().map(|e| e.path()).collect();
+    let [kept] = &kept[..] else { panic!("one file: {kept:?}") };
+    assert_eq!(inside(kept, "trace.dat"), std::fs::read(TRACE).expect("the trace"));
+    assert!(run.stdout.contains(text(kept)), "{run:#?}");
+    // Nor is there any room.
+    let run = whylate_in(&directory.path().join("none"), arguments);
+    assert_eq!((run.code, run.stdout.as_str()), (Some(2), ""), "{run:#?}");
+}
+
+/// whylate with this directory for temporary files.
+fn whylate_in<const N: usize>(directory: &Path, arguments: [&str; N]) -> Run {
+    ended(command().args(arguments).env("TMPDIR", directory).output().expect("the program starts"))
 }
 
 #[test]

@@ -4,7 +4,7 @@ use crate::atomic_file;
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
 use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::{self, Read, Seek, Write};
 use std::path::Path;
 use whylate_base::bundle::{MANIFEST, MEASUREMENTS, TRACE};
 
@@ -73,7 +73,8 @@ impl Parts {
             for Part { name, bytes, .. } in &self.files {
                 append(&mut tar, name, bytes.len() as u64, &bytes[..])?;
             }
-            if let Some((trace, _)) = &self.trace {
+            if let Some((mut trace, _)) = self.trace.as_ref().map(|(trace, about)| (trace, about)) {
+                trace.rewind().context("cannot read the trace")?;
                 let size = trace.metadata().context("cannot read the trace")?.len();
                 append(&mut tar, TRACE, size, trace)?;
             }
