@@ -1,7 +1,9 @@
 //! A hard interrupt handler ran.
 
 use super::advised::{Advised, ITS_PROGRAM, THEIR_PROGRAM, all_by_hand};
-use super::info::{Blames, CauseGroup, CauseInfo, ChargedTime, Details, LateActivation, USE_PREEMPT_RT, Usual, page};
+use super::info::{
+    Blames, CauseGroup, CauseInfo, ChargedTime, Details, LateActivation, USE_PREEMPT_RT, Usual, page,
+};
 use crate::model::culprit::Culprit;
 use crate::model::irq_kind::IrqKind;
 use whylate_base::{Action, AdvisedFix};

@@ -12,7 +12,12 @@ pub(super) const CAUSE: CauseInfo = CauseInfo {
     blames: Blames::Another,
     why,
     advice,
-    details: Details { culprit_finding: Some("softirq"), routine: true, evidence: ChargedTime::handler_had_the_cpu, ..Details::DEFAULT },
+    details: Details {
+        culprit_finding: Some("softirq"),
+        routine: true,
+        evidence: ChargedTime::handler_had_the_cpu,
+        ..Details::DEFAULT
+    },
 };
 
 fn why(late: &LateActivation<'_>) -> String {
