@@ -220,6 +220,33 @@ mod tests {
         assert!(said.ends_with("; the work that had begun is psi_avgs_work"), "{said}");
     }
 
+    proptest::proptest! {
+        #[test]
+        fn no_log_is_too_strange(pieces in proptest::collection::vec((0..PIECES.len(), "\\PC{0,6}"), 0..60)) {
+            let text: String = pieces.iter().map(|(piece, other)| format!("{}{other}", PIECES[*piece])).collect();
+            let said = read(&text).to_string();
+            proptest::prop_assert!(said.starts_with("Its"));
+        }
+    }
+
+    /// What lines of a log consist of.
+    const PIECES: [&str; 14] = [
+        "\n",
+        "\n> [  70.1][   C1] ",
+        "watchdog: BUG: soft lockup - CPU#1 stuck for 22s! [app:7]",
+        "BUG: workqueue lockup - pool cpus=2 stuck for 35s!",
+        "in-flight: 7:work BAR(3), ",
+        "hard LOCKUP last heartbeat TB:88 (10ms ago)",
+        "Oops: ",
+        "+0x10/0x20",
+        "spin",
+        "? ",
+        "[<c0aa2100>] (",
+        ") from ",
+        " kernel: ",
+        ".isra.0",
+    ];
+
     #[test]
     fn what_loggers_put_before_a_message_is_left_out() {
         for line in [

@@ -30,11 +30,11 @@ const GENERAL: [&str; 14] = [
 pub(super) fn function(line: &str) -> Option<&str> {
     let at = line.find("+0x")?;
     let (before, after) = line.split_at(at);
-    let (offset, length) = after[3..].split_once("/0x")?;
+    let (offset, length) = after.strip_prefix("+0x")?.split_once("/0x")?;
     let is_hex = |digits: &str| digits.bytes().next().is_some_and(|digit| digit.is_ascii_hexdigit());
     let is_part = |sign: char| sign.is_ascii_alphanumeric() || matches!(sign, '_' | '.' | '$');
-    let start = before.rfind(|sign| !is_part(sign)).map_or(0, |last| last + 1);
-    let (leading, name) = before.split_at(start);
+    let name = before.rsplit(|sign| !is_part(sign)).next().unwrap_or_default();
+    let leading = before.strip_suffix(name).unwrap_or(before);
     let names_one = name.bytes().next().is_some_and(|first| first.is_ascii_alphabetic() || first == b'_');
     let is_return = ["lr : ", "LR [", "LR is at"].iter().any(|register| leading.contains(register));
     let is_sure = !leading.trim_end().ends_with('?') && !is_return;
@@ -67,6 +67,8 @@ mod tests {
             ("NIP [c0000000000300f8] arch_local_irq_restore+0x98/0x120", Some("arch_local_irq_restore")),
             ("x5 : 0000+0x12/0x13", None),
             ("tainted +0x", None),
+            ("\u{20ac}+0x1/0x2", None),
+            ("\u{20ac}\u{2026}spin+0x1/0x2 \u{2026}", Some("spin")),
         ] {
             assert_eq!(function(line), name, "{line}");
         }
