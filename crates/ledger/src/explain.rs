@@ -78,9 +78,14 @@ fn explain_all(mut source: impl EventSource, options: &Options, mut each: Option
         }
     }
     handlers.into_iter().flat_map(Handlers::revealed).for_each(|event| apply(&event));
-    // A stream may know more names at its end than at its beginning.
+    // A stream may know more names at its end than at its beginning. Those of very many that were forgotten stay so.
+    let some_are_forgotten = assembler.timeline().threads.has_forgotten();
     for (tid, comm) in source.comms() {
-        let thread = assembler.timeline_mut().threads.get_mut(tid);
+        let threads = &mut assembler.timeline_mut().threads;
+        if some_are_forgotten && threads.get(tid).is_none() {
+            continue;
+        }
+        let thread = threads.get_mut(tid);
         if thread.comm().is_empty() {
             thread.assume_name(comm);
         }

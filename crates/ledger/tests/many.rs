@@ -78,6 +78,11 @@ impl EventSource for Crowd {
         self.event.as_ref()
     }
 
+    /// As a text, it knows the names at its end.
+    fn comms(&self) -> Vec<(Tid, Comm)> {
+        (0..self.step / 4).map(|nth| (Tid(FIRST + nth as i32), Comm::from("crowd"))).collect()
+    }
+
     fn info(&self) -> &TraceInfo {
         &self.info
     }

@@ -26,6 +26,7 @@ pub(crate) struct Threads {
     active: Vec<u32>,
     /// How many pieces of the past the others hold.
     at_rest: usize,
+    has_forgotten: bool,
 }
 
 impl Threads {
@@ -132,7 +133,9 @@ impl Threads {
             false => None,
         };
         // In place: a copy of so many takes too much memory.
+        let before = self.threads.len();
         self.threads.retain(|thread| is_needed(thread) || thread.tally.latency > usual);
+        self.has_forgotten |= self.threads.len() < before;
         self.index.fill(0);
         self.strange.clear();
         self.active.clear();
@@ -171,6 +174,11 @@ impl Threads {
         let mut found: Vec<u32> = self.active.iter().filter_map(is).collect();
         found.sort_unstable();
         found.into_iter().filter_map(|index| Some(self.threads.get(index as usize)?.tid)).collect()
+    }
+
+    /// True where there were so many that some have been forgotten.
+    pub(crate) fn has_forgotten(&self) -> bool {
+        self.has_forgotten
     }
 
     /// True where more threads than any machine has are in activations.
