@@ -37,7 +37,7 @@ use attribution::Charge;
 use charger::Charger;
 use notes::VerdictNote;
 use queue::Queued;
-use whylate_base::{Confidence, Ns};
+use whylate_base::{Confidence, Evidence, Ns};
 
 /// Makes the ledger of `thread`'s activation `open`, which ends at `end`.
 ///
@@ -73,6 +73,10 @@ pub(crate) fn ledger(
             State::Blocked { .. } => charger.waiting_as(thread, cpu, stay.to, Queued::NotYet),
             State::Unknown => charger.unseen(stay.to),
         }
+    }
+    if let Some((at, said)) = open.marks().said {
+        let text = format!("its own marker: {}", said.as_str());
+        charger.notes.push(VerdictNote::Note(Evidence::at(at, charger.cpu, text)));
     }
     (charger.segments, charger.notes)
 }

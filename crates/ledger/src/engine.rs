@@ -67,7 +67,7 @@ impl Engine<'_> {
             }
             EventKind::Marker(text) => {
                 self.fact(at, event.context.tid, text.as_str());
-                self.marker(at, event, text.as_str());
+                self.marker(at, event, text);
             }
             EventKind::SyscallEnter(call) => self.syscall_enter(at, event, call),
             EventKind::SyscallExit(ret) => self.syscall_exit(at, event, ret),

@@ -4,11 +4,18 @@
 use super::Engine;
 use crate::timeline::activations::{Begin, Open};
 use whylate_base::Ns;
-use whylate_events::Event;
+use whylate_events::{Event, FACT_PREFIX, Marker};
 
 impl Engine<'_> {
     /// A line in `trace_marker`, or what a probe left, of the thread that runs.
-    pub(super) fn marker(&mut self, at: Ns, event: &Event, text: &str) {
+    pub(super) fn marker(&mut self, at: Ns, event: &Event, text: &Marker) {
+        if is_about_lateness(text.as_str())
+            && let Some(thread) = self.timeline.threads.get_if_seen_mut(event.context.tid)
+            && let Some(open) = &mut thread.open
+        {
+            open.says(at, *text);
+        }
+        let text = text.as_str();
         let Some(markers) = &self.options.markers else { return };
         let tid = event.context.tid;
         if tid.is_idle() {
@@ -32,4 +39,10 @@ impl Engine<'_> {
         (open.cpu, open.ran_on) = (Some(event.cpu), Some(event.cpu));
         (open.began_fair, open.returned) = (began_fair, true);
     }
+}
+
+/// True of a line with which a program reports that it was late, as cyclictest with a limit does: `hit latency threshold (72 > 30)`.
+fn is_about_lateness(text: &str) -> bool {
+    const WORDS: [&str; 6] = ["latency", "overrun", "xrun", "missed", "deadline", "too late"];
+    !text.starts_with(FACT_PREFIX) && WORDS.iter().any(|word| text.contains(word))
 }

@@ -5,6 +5,7 @@ use super::origins::Origin;
 use super::sleeps::Wait;
 use crate::model::Segment;
 use whylate_base::{Cpu, Ns, Tid};
+use whylate_events::Marker;
 
 /// What woke a thread.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -118,6 +119,8 @@ pub(crate) struct Marks {
     preempted_sleeps: Vec<(Ns, Ns)>,
     /// Threads that run before it, and that it woke itself.
     pub(crate) called: Vec<Tid>,
+    /// What its program itself wrote about its lateness, and when.
+    pub(crate) said: Option<(Ns, Marker)>,
 }
 
 static NO_MARKS: Marks = Marks {
@@ -126,6 +129,7 @@ static NO_MARKS: Marks = Marks {
     slow_sleeps: Vec::new(),
     preempted_sleeps: Vec::new(),
     called: Vec::new(),
+    said: None,
 };
 
 /// What is charged already of an activation in progress.
@@ -246,6 +250,11 @@ impl Open {
             fault.next = Some(at);
             fault.slept = true;
         }
+    }
+
+    /// Notes what its program wrote about its lateness; the first time counts.
+    pub(crate) fn says(&mut self, at: Ns, text: Marker) {
+        self.marks.get_or_insert_default().said.get_or_insert((at, text));
     }
 
     /// Forgets the marks before `until`, which are charged.

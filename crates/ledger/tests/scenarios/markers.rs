@@ -46,6 +46,21 @@ fn a_sleep_between_markers_belongs_to_the_activation() {
     assert_eq!(only.verdict.cause, Cause::OwnWait);
 }
 
+/// As cyclictest with a limit and `--tracemark` does.
+#[test]
+fn what_a_program_writes_about_its_lateness_is_evidence() {
+    let said = |text: &str| {
+        let scene = Scene::new().cpu(1).at(0).run(IDLE).at(50).timer_wakes(WORKER).at(60).run(WORKER);
+        let explained = scene.at(100).mark(text).at(200).sleep(IDLE).explain("worker");
+        explained.only().verdict.evidence.iter().map(|seen| seen.what.clone()).collect::<Vec<_>>()
+    };
+    let text = "hit latency threshold (72 > 30)";
+    assert!(said(text).contains(&format!("its own marker: {text}")), "{:?}", said(text));
+    for other in ["step 3 of 7", "whylate: callback on_deadline"] {
+        assert!(!said(other).iter().any(|seen| seen.contains("marker")), "{:?}", said(other));
+    }
+}
+
 #[test]
 fn who_woke_it_is_named_and_who_had_its_cpu_is_blamed() {
     let explained = from_marker_to_marker(
