@@ -7,14 +7,12 @@ use crate::model::{Culprit, IrqKind, Segment};
 use crate::timeline::Timeline;
 use crate::timeline::activations::Open;
 use crate::timeline::irqs::IrqId;
+use crate::timeline::origins::RCU;
 use crate::timeline::running::Running;
 use crate::timeline::slices::Clip;
 use crate::timeline::thread::Thread;
 use whylate_base::{Confidence, Cpu, Ns, Priority, Tid};
 use whylate_events::Kind;
-
-/// The softirq of RCU, by number (`include/linux/interrupt.h`).
-const RCU: u32 = 9;
 
 /// See the module.
 pub(super) struct Charger<'a> {

@@ -7,7 +7,6 @@ use super::overdue::{in_doubt_from, notably_late};
 use crate::causes::Cause;
 use crate::timeline::activations::{Fault, Marks};
 use crate::timeline::running::Running;
-use crate::timeline::states::State;
 use whylate_base::{Confidence, Cpu, Evidence, Ns};
 
 /// A gap between two faults longer than this is the thread's own work, not the first fault's handling.
@@ -23,8 +22,7 @@ const LONGEST_RECLAIM: Ns = Ns::from_ms(50);
 /// So many faults on either side show what one costs: thousands more show the same.
 const NEAR_FAULTS: usize = 1000;
 
-/// What a thread did in this time shows how long it usually runs at once, from so many times on.
-const USUAL_OF: Ns = Ns::from_ms(1_000);
+/// So many runs show how long a thread usually runs at once.
 const ENOUGH_RUNS: usize = 8;
 /// So many times as long is an exception.
 const FAR_LONGER: i64 = 10;
@@ -94,13 +92,8 @@ impl Charger<'_> {
 
     /// True where the thread has run many times of late, and a quarter of them at least was shorter than this.
     fn usually_runs_shorter_than(&self, length: Ns) -> bool {
-        let runs = self.victim.history.between(self.at - USUAL_OF, self.at);
-        let runs = runs
-            .into_iter()
-            .filter(|stay| matches!(stay.state, State::Running(_)))
-            .map(|stay| stay.to - stay.from);
         let (mut all, mut shorter) = (0, 0);
-        for run in runs {
+        for run in self.victim.history.runs_before(self.at) {
             all += 1;
             shorter += usize::from(run < length);
         }

@@ -33,9 +33,6 @@ const AT_ONCE: Ns = Ns::from_us(100);
 /// Silence in a handler is an exception if it takes so many times as long as the handler usually does in all.
 const MANY_TIMES_THE_USUAL: i64 = 20;
 
-/// What a thread did in this time shows how long it usually runs at once.
-const USUAL_OF: Ns = Ns::from_ms(1_000);
-
 /// Between its timers' callbacks, which are traced, the timer interrupt has some microseconds of work.
 pub(super) const LONGEST_SILENCE: Ns = Ns::from_us(100);
 
@@ -331,10 +328,6 @@ fn works_like_a_handler(thread: &Thread, now: Ns, is_exception: impl Fn(Lengths)
         return false;
     }
     let mut usual = Lengths::default();
-    for stay in thread.history.between(now - USUAL_OF, now) {
-        if matches!(stay.state, State::Running(_)) {
-            usual.add(stay.to - stay.from);
-        }
-    }
+    thread.history.runs_before(now).for_each(|run| usual.add(run));
     is_exception(usual)
 }

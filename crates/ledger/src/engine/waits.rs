@@ -5,6 +5,7 @@ use super::syscall_table::SyscallTable;
 use crate::model::irq_kind::is_timer;
 use crate::timeline::activations::{Begin, WakeCause};
 use crate::timeline::housekeeping::does_requests;
+use crate::timeline::origins::RCU;
 use crate::timeline::sleeps::Wait;
 use crate::timeline::thread::Thread;
 use whylate_base::{Ns, Tid};
@@ -16,7 +17,6 @@ const FAULT_LEADS_TO_SLEEP: Ns = Ns::from_ms(1);
 /// Softirqs, by number (`include/linux/interrupt.h`).
 const TIMER: u32 = 1;
 const HRTIMER: u32 = 8;
-const RCU: u32 = 9;
 
 impl Engine<'_> {
     /// What a thread has slept for, by what woke it. A sleep on a device that another program's thread ended was a wait

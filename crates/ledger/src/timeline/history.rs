@@ -8,6 +8,9 @@ use super::states::{Span, State, Stay};
 use std::collections::VecDeque;
 use whylate_base::{Confidence, Ns, Tid};
 
+/// What a thread did in this time shows how long it usually runs at once.
+const USUAL_OF: Ns = Ns::from_ms(1_000);
+
 /// Each state lasts until the next begins.
 #[derive(Debug, Default)]
 pub(crate) struct History {
@@ -105,6 +108,12 @@ impl History {
             stays.push(Stay { from: at, to, state });
         }
         stays
+    }
+
+    /// How long it had a CPU at once, each time in the second before `until`: that shows what is usual of late.
+    pub(crate) fn runs_before(&self, until: Ns) -> impl Iterator<Item = Ns> {
+        let stays = self.between(until - USUAL_OF, until).into_iter();
+        stays.filter(|stay| matches!(stay.state, State::Running(_))).map(|stay| stay.to - stay.from)
     }
 
     /// How many states it holds.

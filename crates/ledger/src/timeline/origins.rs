@@ -21,6 +21,8 @@ pub(crate) const OF_DEVICES: [u32; 6] = [0, 2, 3, 4, 5, 6];
 const BARRIER: &str = "wq_barrier_func";
 /// NET_RX
 pub(crate) const NET_RX: u32 = 3;
+/// The softirq of RCU's callbacks.
+pub(crate) const RCU: u32 = 9;
 /// Packets and work items on their way that are remembered; what is beyond is damaged, or its end was not recorded.
 const MOST_ON_THE_WAY: usize = 1 << 14;
 /// Names that are remembered.

@@ -9,6 +9,8 @@ use whylate_events::{ContextFlags, Event, EventKind, Symbol};
 
 /// More lines than this are not kept: no tracer's buffer of one CPU holds as many.
 const MAX_LINES: usize = 1 << 20;
+/// The threads on other CPUs that are remembered.
+const MOST_ELSEWHERE: usize = 128;
 /// A kernel stack is no deeper.
 const MAX_FRAMES: usize = 128;
 
@@ -32,7 +34,7 @@ pub(super) struct Lines {
     /// When a thread was last switched to, by id.
     pub(super) switched_to: HashMap<Tid, Ns>,
     /// When a thread first had a line on another CPU, by id.
-    pub(super) elsewhere: HashMap<Tid, Ns>,
+    elsewhere: HashMap<Tid, Ns>,
     /// When a thread was last woken, by id.
     pub(super) woken: HashMap<Tid, Ns>,
     /// True when lines were left out.
@@ -137,7 +139,7 @@ impl Lines {
             self.woken.insert(wake.tid, event.ts);
         }
         if event.cpu != self.cpu {
-            if self.elsewhere.len() < MAX_FRAMES {
+            if self.elsewhere.len() < MOST_ELSEWHERE {
                 self.elsewhere.entry(event.context.tid).or_insert(event.ts);
             }
             return;
@@ -223,6 +225,11 @@ impl Lines {
         let lines = self.between(from, to);
         lines.first().filter(|first| !is_set(first))?;
         lines.iter().find(is_set).map(|line| line.at)
+    }
+
+    /// How long after the first line of the other CPUs a thread had one there.
+    pub(super) fn ran_elsewhere(&self, tid: Tid) -> Option<Ns> {
+        Some(*self.elsewhere.get(&tid)? - *self.elsewhere.values().min()?)
     }
 
     /// From the first line to the last that is no stack.

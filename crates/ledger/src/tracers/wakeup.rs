@@ -108,7 +108,7 @@ pub(super) fn by_header(assembler: &mut Assembler<'_>, trace: &LatencyTrace, lin
         tracks: vec![CpuTrack { cpu: trace.cpu, slices }],
         ..Activation::of(task.tid, comm, priority, due, running)
     };
-    let mut notes = Vec::new();
+    let ran_elsewhere = lines.ran_elsewhere(task.tid).filter(|_| woken.is_none() && other_cpu);
     let note = match woken {
         Some(_) if goes_on => {
             "the tracer measured until the switch was over: when it ran is from the tracer's own measurement"
@@ -116,12 +116,7 @@ pub(super) fn by_header(assembler: &mut Assembler<'_>, trace: &LatencyTrace, lin
         Some(_) => {
             "the switch to it is not among the lines: when it ran is from the tracer's own measurement"
         }
-        None if let Some(&ran) = lines.elsewhere.get(&task.tid).filter(|_| other_cpu) => {
-            notes.push(Evidence::general(format!(
-                "its lines contradict the header: they are of another CPU, on which {} has a line {} after the first",
-                task.comm,
-                ran - first_elsewhere(lines)
-            )));
+        None if ran_elsewhere.is_some() => {
             "no line is of the header's CPU: when it ran is from the tracer's own measurement"
         }
         None if other_cpu => {
@@ -131,13 +126,14 @@ pub(super) fn by_header(assembler: &mut Assembler<'_>, trace: &LatencyTrace, lin
             "the wake-up itself is not among the lines: the due time is from the tracer's own measurement"
         }
     };
-    notes.insert(0, Evidence::general(note));
+    let mut notes = vec![Evidence::general(note)];
+    notes.extend(ran_elsewhere.map(|ran| {
+        Evidence::general(format!(
+            "its lines contradict the header: they are of another CPU, on which {} has a line {ran} after the first",
+            task.comm
+        ))
+    }));
     assembler.keep_measured(activation, notes, true);
-}
-
-/// When the first line was that is not of the header's CPU.
-fn first_elsewhere(lines: &Lines) -> Ns {
-    lines.elsewhere.values().min().copied().unwrap_or(Ns::ZERO)
 }
 
 /// The charge for a thread that had the CPU between the wake-up and the switch. Where no line has its priority, only the
