@@ -150,7 +150,7 @@ impl JournalStore {
     }
 
     /// Refuses a directory that another user owns or can write to: it could say anything of the machine. One that is
-    /// not there is nobody's.
+    /// not there passes.
     fn check_owner(&self) -> Result<(), JournalError> {
         let user = rustix::process::geteuid().as_raw();
         for path in [self.directory.parent(), Some(&*self.directory)].into_iter().flatten() {

@@ -1,9 +1,8 @@
 //! A journal on its disk: each record is there before anything is done about it.
 
-use super::line;
 use super::{
     JournalEntry, JournalError, JournalRecord, PlannedAction, PlannedStep, SessionKind, Status, StoredState,
-    Timestamp,
+    Timestamp, line,
 };
 use crate::fault::FaultInjector;
 use crate::{ApplyStep, Plan, StepAction, TargetState};
@@ -236,9 +235,8 @@ pub(crate) fn load(parent: &Path, id: u64) -> Result<(JournalEntry, u64), Journa
     let text = read(&path)?.unwrap_or_default();
     let mut entry = JournalEntry { id, plan, ..JournalEntry::default() };
     let (mut whole, mut read_to) = (0, 0);
-    // What follows the last whole record was not acted upon, and is no damage.
-    let mut unread: Option<DamagedLines> = None;
-    let mut damage: Option<DamagedLines> = None;
+    // Lines that do not count, and why. What follows the last whole record was not acted upon, and is no damage.
+    let (mut unread, mut damage) = (Vec::new(), Vec::new());
     let mut rollback = 0;
     for (number, line) in text.split_inclusive(|&byte| byte == b'\n').enumerate() {
         read_to += line.len() as u64;
@@ -247,42 +245,23 @@ pub(crate) fn load(parent: &Path, id: u64) -> Result<(JournalEntry, u64), Journa
                 if matches!(record, JournalRecord::Session { kind: SessionKind::Rollback, .. }) {
                     rollback = number;
                 }
-                damage = [damage, unread.take()].into_iter().flatten().reduce(DamagedLines::up_to);
+                damage.append(&mut unread);
                 // After lines that cannot be read others may not fit.
-                if let Err(why) = entry.take(record) {
-                    damage.get_or_insert(DamagedLines::at(number, why));
+                if let Err(why) = entry.take(record)
+                    && damage.is_empty()
+                {
+                    damage.push((number, why));
                 }
                 whole = read_to;
             }
-            Err(why) => {
-                let lines = Some(DamagedLines::at(number, why));
-                unread = [unread.take(), lines].into_iter().flatten().reduce(DamagedLines::up_to);
-            }
+            Err(why) => unread.push((number, why)),
         }
     }
-    match damage {
-        Some(damage) if entry.status() != Status::RolledBack || damage.last > rollback => {
-            Err(JournalError::Damaged { path, line: damage.first + 1, why: damage.why })
-        }
+    let is_undone = entry.status() == Status::RolledBack
+        && damage.last().is_none_or(|&(line, _): &(usize, String)| line <= rollback);
+    match damage.into_iter().next() {
+        Some((line, why)) if !is_undone => Err(JournalError::Damaged { path, line: line + 1, why }),
         _ => Ok((entry, whole)),
-    }
-}
-
-/// Lines that cannot be read, from the first to the last of them; or one that does not fit those before it.
-struct DamagedLines {
-    first: usize,
-    last: usize,
-    /// Of the first.
-    why: String,
-}
-
-impl DamagedLines {
-    fn at(line: usize, why: String) -> DamagedLines {
-        DamagedLines { first: line, last: line, why }
-    }
-
-    fn up_to(self, later: DamagedLines) -> DamagedLines {
-        DamagedLines { last: later.last, ..self }
     }
 }
 
