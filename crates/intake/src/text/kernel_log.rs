@@ -137,7 +137,16 @@ fn works(list: &str) -> impl Iterator<Item = &str> {
 
 /// The message without what loggers and quoting put before it: `> [ 12.34][ T1] kernel: `.
 fn words(line: &str) -> String {
-    let mut rest = line.trim();
+    let rest = without_stamps(line.trim());
+    let rest = rest.split_once(" kernel: ").map_or(rest, |(_, message)| without_stamps(message));
+    match rest.char_indices().nth(LONGEST_MESSAGE) {
+        Some((end, _)) => format!("{}...", &rest[..end]),
+        None => rest.to_owned(),
+    }
+}
+
+/// What is behind marks of quoting, times, CPUs and threads.
+fn without_stamps(mut rest: &str) -> &str {
     loop {
         let shorter = rest.trim_start_matches(['>', '|', ' ', '\t']);
         let shorter = match shorter.strip_prefix('[').and_then(|inner| inner.split_once(']')) {
@@ -145,22 +154,9 @@ fn words(line: &str) -> String {
             _ => shorter,
         };
         if shorter.len() == rest.len() {
-            break;
+            return rest;
         }
         rest = shorter;
-    }
-    let rest = rest.split_once(" kernel: ").map_or(rest, |(_, message)| words_after(message));
-    match rest.char_indices().nth(LONGEST_MESSAGE) {
-        Some((end, _)) => format!("{}...", &rest[..end]),
-        None => rest.to_owned(),
-    }
-}
-
-/// What is behind a stamp that follows a logger's own.
-fn words_after(message: &str) -> &str {
-    match message.trim_start().strip_prefix('[').and_then(|inner| inner.split_once(']')) {
-        Some((stamp, after)) if stamp.bytes().all(is_of_stamp) => after.trim_start(),
-        _ => message,
     }
 }
 

@@ -69,9 +69,8 @@ fn shown(number: u64, line: &str) -> Option<Other> {
     if let Some((what, advice)) = by_words(&SAMPLES, line) {
         return Some(Other::Known { what, advice });
     }
-    if is_timehist(line) || TIMEHIST.iter().all(|words| line.contains(words)) {
-        let what = "a table of perf sched timehist: for each time that a thread ran it has how long that waited, and not for whom";
-        return Some(Other::Known { what, advice: PERF });
+    if is_timehist(line) {
+        return Some(Other::Known { what: TIMEHIST, advice: PERF });
     }
     by_words(&TABLES, line)
         .map(|(tool, advice)| Other::Table { tool, advice })
@@ -88,7 +87,7 @@ const PERF: &str = "give the recording itself (perf.data), or the output of `per
 const LINUXCNC: &str = "for a comparison give the histogram of LinuxCNC's latency-histogram; for causes record it: `whylate record`";
 const RTEVAL: &str = "for a comparison run its command with a histogram, as `cyclictest -h 1000`; for causes record it: `whylate record`";
 
-const TIMEHIST: [&str; 3] = ["task name", "wait time", "sch delay"];
+const TIMEHIST: &str = "a table of perf sched timehist: for each time that a thread ran it has how long that waited, and not for whom";
 
 /// Tables, by words of their heads; the first that fits.
 const TABLES: [Row; 17] = [
@@ -113,7 +112,8 @@ const TABLES: [Row; 17] = [
 ];
 
 /// What tools print of single cases, without what came before each.
-const SAMPLES: [Row; 6] = [
+const SAMPLES: [Row; 7] = [
+    (&["task name", "wait time", "sch delay"], TIMEHIST, PERF),
     (
         &["TIME", "SOFTIRQ", "LAT(us)"],
         "the output of bcc's softirqslower, which has no cause of a latency",
