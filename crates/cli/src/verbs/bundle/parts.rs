@@ -73,7 +73,8 @@ impl Parts {
             for Part { name, bytes, .. } in &self.files {
                 append(&mut tar, name, bytes.len() as u64, &bytes[..])?;
             }
-            if let Some((mut trace, _)) = self.trace.as_ref().map(|(trace, about)| (trace, about)) {
+            if let Some((trace, _)) = &self.trace {
+                let mut trace = trace;
                 trace.rewind().context("cannot read the trace")?;
                 let size = trace.metadata().context("cannot read the trace")?.len();
                 append(&mut tar, TRACE, size, trace)?;

@@ -35,9 +35,8 @@ pub(crate) fn run(args: &ExecArgs) -> Result<ExitStatus> {
     forget_earlier(&args.output)?;
     let stop = signals::stop_flags()?;
     let host = args.host_too.then(|| HostRecorder::start(&args.output)).transpose()?;
-    // In virtual time all CPUs are emulated by one thread.
-    let in_threads = machine.cpus > 1 || machine.time == whylate_lab::TimeSource::Free;
-    let explain = |error| explained(error, in_threads);
+    let may_be_qemu = machine.cpus > 1 || machine.time == whylate_lab::TimeSource::Free;
+    let explain = |error| explained(error, may_be_qemu);
     let visited = match &peer {
         None => machine.run(&visit.visit, &args.output, &stop.asked).map_err(explain)?,
         Some(peer) => peer.run(&machine, &visit.visit, &args.output, &stop.asked).map_err(explain)?,
@@ -97,13 +96,13 @@ fn proven(args: &ExecArgs, visited: &Visited, code: Option<i32>) -> Result<ExitS
     Ok(status)
 }
 
-/// What to do about a guest that did not get to its end. `in_threads`: QEMU emulated its CPUs in several threads.
-fn explained(error: LabError, in_threads: bool) -> Error {
+/// What to do about a guest that did not get to its end. `may_be_qemu`: its setting is one in which QEMU itself fails at times.
+fn explained(error: LabError, may_be_qemu: bool) -> Error {
     match error {
         LabError::Limit { .. } => Error::new(error).context(
             "its programs did not end when they were interrupted at the limit (--limit gives them longer)",
         ),
-        LabError::Died { .. } | LabError::Qemu { .. } if in_threads => Error::new(error).context(
+        LabError::Died { .. } | LabError::Qemu { .. } if may_be_qemu => Error::new(error).context(
             "if the program cannot have caused it, run it once more: QEMU's multi-threaded emulation (several CPUs, or \
              --time free) itself fails at times, under QEMU 7.2 in 1 of 30 boots",
         ),
