@@ -25,6 +25,7 @@ mod ranked;
 mod raw_samples;
 mod rtla;
 mod sections;
+mod source;
 mod stress_ng;
 mod sysjitter;
 mod xenomai;

@@ -1,13 +1,12 @@
 //! One thread's counts in equal classes, as most tools keep them.
 
-use super::error::Broken;
 use whylate_base::{Cpu, Ns};
-use whylate_stats::{Bucket, Exact, Histogram, Measured, Run};
+use whylate_stats::{Bucket, Exact, Histogram, Measured};
 
 /// What a tool counts in.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Unit {
-    name: &'static str,
+    pub(super) name: &'static str,
     is: Ns,
 }
 
@@ -15,163 +14,6 @@ impl Unit {
     pub(super) const NS: Unit = Unit { name: "ns", is: Ns(1) };
     pub(super) const US: Unit = Unit { name: "us", is: Ns::from_us(1) };
     pub(super) const MS: Unit = Unit { name: "ms", is: Ns::from_ms(1) };
-}
-
-/// Which tool measured, with which probe and unit.
-#[derive(Clone, Copy)]
-pub(super) struct Source {
-    pub(super) tool: &'static str,
-    pub(super) probe: &'static str,
-    pub(super) unit: Unit,
-}
-
-impl Source {
-    /// The measurement; threads without samples are left out.
-    pub(super) fn run(self, threads: impl IntoIterator<Item = Counted>) -> Result<Run, Broken> {
-        let Source { tool, probe, unit } = self;
-        let mut threads: Vec<Counted> = threads.into_iter().collect();
-        let cut = threads.iter_mut().map(Counted::without_cut_classes).fold(None, Option::or);
-        threads.iter().try_for_each(|thread| self.is_complete(thread))?;
-        threads.iter().try_for_each(|thread| self.is_consistent(thread))?;
-        let width = threads.iter().map(Counted::width).max().unwrap_or(1);
-        let is_max_upper = threads.iter().any(|thread| thread.is_max_upper);
-        let is_exact = self.unit == Unit::NS && threads.iter().all(|thread| thread.rounding <= 1);
-        let mut empty = Vec::new();
-        let named = |thread: Counted| (thread.name.clone(), thread.is_stage, thread.measured(unit));
-        let mut measured = Vec::new();
-        for (name, is_stage, thread) in threads.into_iter().map(named) {
-            match thread {
-                Some(thread) => measured.push(thread),
-                None if is_stage => {}
-                None => empty.push(name),
-            }
-        }
-        if measured.is_empty() {
-            return Err(self.broken("there is no sample in it".to_owned()));
-        }
-        let mut notes = self.notes(&measured, width, is_max_upper, is_exact);
-        notes.extend(cut.map(|(held, total)| {
-            format!(
-                "lines of the histogram are missing: a thread's classes hold {held} of {total} samples, so they are not used"
-            )
-        }));
-        if let Some(first) = empty.first() {
-            let others = empty.len() - 1;
-            let others = if others > 0 { format!(" and {others} more") } else { String::new() };
-            notes.push(format!("{first}{others} took no sample and is left out"));
-        }
-        Ok(Run { tool: tool.to_owned(), probe: probe.to_owned(), threads: measured, notes, ..Run::default() })
-    }
-
-    /// Refuses what was cut or changed: lines that are missing would pass for samples that were not taken.
-    fn is_complete(self, thread: &Counted) -> Result<(), Broken> {
-        let held = thread.held();
-        let is = |total: u64| total == held || total == held.saturating_add(thread.overflow);
-        if thread.overflow > 0 && thread.max.is_none() {
-            return Err(self.broken(format!(
-                "{} samples of {} are beyond the last class, and the maximum is not in the file",
-                thread.overflow, thread.name
-            )));
-        }
-        match thread.total {
-            Some(total) if !is(total) => Err(self.broken(format!(
-                "the classes of {} hold {held} samples, and the total in the file is {total}: lines are missing or changed",
-                thread.name
-            ))),
-            _ => Ok(()),
-        }
-    }
-
-    /// Refuses numbers of one thread that contradict each other: any of them may be the one that was changed.
-    fn is_consistent(self, thread: &Counted) -> Result<(), Broken> {
-        let (name, width, unit) = (&thread.name, thread.width(), self.unit.name);
-        let held = thread.classes.iter().filter(|class| class.1 > 0).map(|class| class.0);
-        let (first, last) = (held.clone().min(), held.max());
-        let contradiction = match (thread.min, thread.max) {
-            // rt-tests print such extremes of a thread that took no sample.
-            _ if !thread.has_samples() => None,
-            (Some(min), Some(max)) if min > max => {
-                Some(format!("the maximum of {name}, {max} {unit}, is below its minimum, {min} {unit}"))
-            }
-            (Some(min), _) if first.is_some_and(|first| min >= first.saturating_add(width)) => {
-                Some(format!("a class of {name} holds samples below its minimum, {min} {unit}"))
-            }
-            (_, Some(max)) if thread.overflow > 0 && last.is_some_and(|last| max < thread.beyond(last)) => {
-                Some(format!(
-                    "{} samples of {name} are in no class, and its maximum, {max} {unit}, is not beyond the classes",
-                    thread.overflow
-                ))
-            }
-            _ => None,
-        };
-        let contradiction =
-            contradiction.map(|what| self.broken(format!("{what}: numbers are missing or changed")));
-        contradiction.map_or(Ok(()), Err)
-    }
-
-    /// What a reader must know of such numbers.
-    fn notes(self, threads: &[Measured], width: u64, is_max_upper: bool, is_exact: bool) -> Vec<String> {
-        let all = |of: fn(&Histogram) -> u64| {
-            let whole = threads.iter().filter(|thread| !thread.is_stage);
-            whole.map(|thread| of(&thread.histogram)).fold(0, u64::saturating_add)
-        };
-        let (overflow, samples) = (all(Histogram::overflow), all(Histogram::count));
-        let unit = self.unit.name;
-        let rounding = match (width, is_exact, is_max_upper) {
-            (1, true, false) => "",
-            (_, true, false) => {
-                ": percentiles are rounded down to their class, minimum and maximum are exact"
-            }
-            (_, _, false) => ": every latency shown is rounded down to its class",
-            (_, _, true) => {
-                ": minimum and percentiles are rounded down to their class, the maximum is rounded up"
-            }
-        };
-        let mut notes = vec![format!("counted in classes of {width} {unit}{rounding}")];
-        if overflow == samples {
-            let remedy = match self.tool {
-                "cyclictest" => ": measure with a histogram (cyclictest -h 1000)",
-                "jitterdebugger" => ": give the JSON of its histogram",
-                _ => "",
-            };
-            notes = vec![format!("only minimum, mean and maximum are known{remedy}")];
-        } else if overflow > 0 {
-            notes.push(format!(
-                "{overflow} of {samples} samples were beyond the last class: of them only the maximum is known. Percentiles \
-                 are those of all samples, of which {} are in classes",
-                samples - overflow
-            ));
-        }
-        notes
-    }
-
-    pub(super) fn broken(self, why: String) -> Broken {
-        Broken { tool: self.tool, why }
-    }
-
-    /// A table that stops before what its tool prints below it: classes that were cut off would be the latest.
-    pub(super) fn without_end(self, below: &str) -> Broken {
-        self.broken(format!(
-            "its table was cut: the lines with {below}, which stand below it, are missing, and later classes may be, too"
-        ))
-    }
-
-    /// Of a table only the lines below it, as `grep Latencies` leaves them: how many samples there were is not known.
-    pub(super) fn without_counts(self, most: u64) -> Broken {
-        let unit = self.unit.name;
-        self.broken(format!(
-            "its table and the line with Total are missing: of its latencies {most} {unit} is the greatest, and of how many \
-             samples is not known"
-        ))
-    }
-
-    /// Refuses what no machine has: each column costs memory.
-    pub(super) fn at_most(self, threads: usize) -> Result<(), Broken> {
-        match threads > MOST_THREADS {
-            true => Err(self.broken(format!("it has more than {MOST_THREADS} threads"))),
-            false => Ok(()),
-        }
-    }
 }
 
 /// A thread's counts.
@@ -220,7 +62,7 @@ impl Counted {
 
     /// Where lines of the histogram were left out, as mails do to be short, the tool's own minimum, mean and maximum are
     /// all that is known: returns how many samples the classes held, and of how many.
-    fn without_cut_classes(&mut self) -> Option<(u64, u64)> {
+    pub(super) fn without_cut_classes(&mut self) -> Option<(u64, u64)> {
         let held = self.held();
         let total = self.total.filter(|&total| total > held.saturating_add(self.overflow))?;
         (self.max.is_some() && self.min.is_some() && self.mean.is_some()).then_some(())?;
@@ -233,23 +75,23 @@ impl Counted {
         self.overflow > 0 || self.held() > 0
     }
 
-    fn width(&self) -> u64 {
+    pub(super) fn width(&self) -> u64 {
         self.width.max(1)
     }
 
     /// The least maximum that is not of the last class.
-    fn beyond(&self, last: u64) -> u64 {
+    pub(super) fn beyond(&self, last: u64) -> u64 {
         last.saturating_add(self.width()).saturating_add(u64::from(self.is_max_upper))
     }
 
     /// How many samples the classes hold.
-    fn held(&self) -> u64 {
+    pub(super) fn held(&self) -> u64 {
         self.classes.iter().map(|class| class.1).fold(0, u64::saturating_add)
     }
 
     /// Of classes that are `width` units wide: class `n` holds latencies from `n` units to just below `n + width`. Without
     /// samples there is nothing.
-    fn measured(mut self, unit: Unit) -> Option<Measured> {
+    pub(super) fn measured(mut self, unit: Unit) -> Option<Measured> {
         let (width, unit) = (self.width(), unit.is.0.max(1) as u64);
         let ns = |units: u64| Ns(units.saturating_mul(unit).min(LONGEST) as i64);
         self.classes.retain(|(_, count)| *count > 0);

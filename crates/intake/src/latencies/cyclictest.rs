@@ -4,9 +4,10 @@
 //! (`# whylate: probe=timer`).
 
 use super::command;
-use super::counted::{Counted, MOST_THREADS, Source, Unit};
+use super::counted::{Counted, MOST_THREADS, Unit};
 use super::error::Broken;
 use super::sections;
+use super::source::Source;
 use std::collections::{BTreeMap, HashMap};
 use whylate_base::Ns;
 use whylate_stats::Run;

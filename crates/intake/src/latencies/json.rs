@@ -1,8 +1,9 @@
 //! JSON of rt-tests (`--json`), of jitterdebugger, and OSADL's RT Dataset (github.com/osadl/Latencyplot).
 
-use super::counted::{Counted, MOST_THREADS, Source, Unit};
+use super::counted::{Counted, MOST_THREADS, Unit};
 use super::error::Broken;
 use super::node::{Members, Node};
+use super::source::Source;
 use std::collections::HashSet;
 use whylate_base::{Cpu, Ns};
 use whylate_stats::Run;

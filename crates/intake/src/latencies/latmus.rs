@@ -13,9 +13,10 @@
 //! 1+ 3                                      the last one, with all that is later
 //! ```
 
-use super::counted::{Counted, Source, Unit};
+use super::counted::{Counted, Unit};
 use super::error::Broken;
 use super::sections;
+use super::source::Source;
 use super::xenomai::clock;
 use whylate_base::{Cpu, Ns};
 use whylate_stats::Run;

@@ -1,8 +1,9 @@
 //! oslat's text: a line for each class, a column for each core (rt-tests, src/oslat/oslat.c).
 
-use super::counted::{Counted, Source, Unit};
+use super::counted::{Counted, Unit};
 use super::error::Broken;
 use super::sections;
+use super::source::Source;
 use whylate_base::{Cpu, Ns};
 use whylate_stats::Run;
 

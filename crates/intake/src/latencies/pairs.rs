@@ -8,8 +8,9 @@
 //!
 //! None of them prints its name, and all but the numbers is the same.
 
-use super::counted::{Counted, MOST_THREADS, Source, Unit};
+use super::counted::{Counted, MOST_THREADS, Unit};
 use super::error::Broken;
+use super::source::Source;
 use std::collections::BTreeMap;
 use whylate_base::{Cpu, Ns};
 use whylate_stats::Run;

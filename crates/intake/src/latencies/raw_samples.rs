@@ -11,9 +11,10 @@
 //!          2000410       1000       1102        459
 //! ```
 
-use super::counted::{Counted, MOST_THREADS, Source, Unit};
+use super::counted::{Counted, MOST_THREADS, Unit};
 use super::error::Broken;
 use super::sections;
+use super::source::Source;
 use std::collections::BTreeMap;
 use whylate_base::{Cpu, Ns};
 use whylate_stats::Run;

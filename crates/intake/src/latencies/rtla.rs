@@ -1,9 +1,10 @@
 //! The histograms of `rtla timerlat hist` and `rtla osnoise hist` (tools/tracing/rtla/src/timerlat_hist.c,
 //! osnoise_hist.c): a column for each CPU, and of timerlat for each of its contexts.
 
-use super::counted::{Counted, MOST_THREADS, Source, Unit};
+use super::counted::{Counted, MOST_THREADS, Unit};
 use super::error::Broken;
 use super::sections;
+use super::source::Source;
 use whylate_base::{Cpu, Ns};
 use whylate_stats::Run;
 

@@ -13,10 +13,11 @@
 //! The prefix depends on its options and its version. Versions before 0.09.19 print ns and call some of them us (its commit
 //! "stress-cyclic: fix typo in time measurement, us should be ns").
 
-use super::counted::{Counted, Source, Unit};
+use super::counted::{Counted, Unit};
 use super::error::Broken;
 use super::ranked::Ranked;
 use super::sections;
+use super::source::Source;
 use whylate_stats::{Measured, Run};
 
 const SOURCE: Source = Source { tool: "stress-ng", probe: "timer", unit: Unit::NS };

@@ -14,9 +14,10 @@
 
 mod histogram;
 
-use super::counted::{Counted, Source, Unit};
+use super::counted::{Counted, Unit};
 use super::error::Broken;
 use super::sections;
+use super::source::Source;
 use histogram::{Tables, positive, us};
 use whylate_base::{Cpu, Ns};
 use whylate_stats::Run;

@@ -1,0 +1,163 @@
+//! What a tool's threads make up together: a measurement with its notes, where their numbers are complete and do not contradict
+//! each other.
+
+use super::counted::{Counted, MOST_THREADS, Unit};
+use super::error::Broken;
+use whylate_stats::{Histogram, Measured, Run};
+
+/// Which tool measured, with which probe and unit.
+#[derive(Clone, Copy)]
+pub(super) struct Source {
+    pub(super) tool: &'static str,
+    pub(super) probe: &'static str,
+    pub(super) unit: Unit,
+}
+
+impl Source {
+    /// The measurement; threads without samples are left out.
+    pub(super) fn run(self, threads: impl IntoIterator<Item = Counted>) -> Result<Run, Broken> {
+        let Source { tool, probe, unit } = self;
+        let mut threads: Vec<Counted> = threads.into_iter().collect();
+        let cut = threads.iter_mut().map(Counted::without_cut_classes).fold(None, Option::or);
+        threads.iter().try_for_each(|thread| self.is_complete(thread))?;
+        threads.iter().try_for_each(|thread| self.is_consistent(thread))?;
+        let width = threads.iter().map(Counted::width).max().unwrap_or(1);
+        let is_max_upper = threads.iter().any(|thread| thread.is_max_upper);
+        let is_exact = self.unit == Unit::NS && threads.iter().all(|thread| thread.rounding <= 1);
+        let mut empty = Vec::new();
+        let named = |thread: Counted| (thread.name.clone(), thread.is_stage, thread.measured(unit));
+        let mut measured = Vec::new();
+        for (name, is_stage, thread) in threads.into_iter().map(named) {
+            match thread {
+                Some(thread) => measured.push(thread),
+                None if is_stage => {}
+                None => empty.push(name),
+            }
+        }
+        if measured.is_empty() {
+            return Err(self.broken("there is no sample in it".to_owned()));
+        }
+        let mut notes = self.notes(&measured, width, is_max_upper, is_exact);
+        notes.extend(cut.map(|(held, total)| {
+            format!(
+                "lines of the histogram are missing: a thread's classes hold {held} of {total} samples, so they are not used"
+            )
+        }));
+        if let Some(first) = empty.first() {
+            let others = empty.len() - 1;
+            let others = if others > 0 { format!(" and {others} more") } else { String::new() };
+            notes.push(format!("{first}{others} took no sample and is left out"));
+        }
+        Ok(Run { tool: tool.to_owned(), probe: probe.to_owned(), threads: measured, notes, ..Run::default() })
+    }
+
+    /// Refuses what was cut or changed: lines that are missing would pass for samples that were not taken.
+    fn is_complete(self, thread: &Counted) -> Result<(), Broken> {
+        let held = thread.held();
+        let is = |total: u64| total == held || total == held.saturating_add(thread.overflow);
+        if thread.overflow > 0 && thread.max.is_none() {
+            return Err(self.broken(format!(
+                "{} samples of {} are beyond the last class, and the maximum is not in the file",
+                thread.overflow, thread.name
+            )));
+        }
+        match thread.total {
+            Some(total) if !is(total) => Err(self.broken(format!(
+                "the classes of {} hold {held} samples, and the total in the file is {total}: lines are missing or changed",
+                thread.name
+            ))),
+            _ => Ok(()),
+        }
+    }
+
+    /// Refuses numbers of one thread that contradict each other: any of them may be the one that was changed.
+    fn is_consistent(self, thread: &Counted) -> Result<(), Broken> {
+        let (name, width, unit) = (&thread.name, thread.width(), self.unit.name);
+        let held = thread.classes.iter().filter(|class| class.1 > 0).map(|class| class.0);
+        let (first, last) = (held.clone().min(), held.max());
+        let contradiction = match (thread.min, thread.max) {
+            // rt-tests print such extremes of a thread that took no sample.
+            _ if !thread.has_samples() => None,
+            (Some(min), Some(max)) if min > max => {
+                Some(format!("the maximum of {name}, {max} {unit}, is below its minimum, {min} {unit}"))
+            }
+            (Some(min), _) if first.is_some_and(|first| min >= first.saturating_add(width)) => {
+                Some(format!("a class of {name} holds samples below its minimum, {min} {unit}"))
+            }
+            (_, Some(max)) if thread.overflow > 0 && last.is_some_and(|last| max < thread.beyond(last)) => {
+                Some(format!(
+                    "{} samples of {name} are in no class, and its maximum, {max} {unit}, is not beyond the classes",
+                    thread.overflow
+                ))
+            }
+            _ => None,
+        };
+        let contradiction =
+            contradiction.map(|what| self.broken(format!("{what}: numbers are missing or changed")));
+        contradiction.map_or(Ok(()), Err)
+    }
+
+    /// What a reader must know of such numbers.
+    fn notes(self, threads: &[Measured], width: u64, is_max_upper: bool, is_exact: bool) -> Vec<String> {
+        let all = |of: fn(&Histogram) -> u64| {
+            let whole = threads.iter().filter(|thread| !thread.is_stage);
+            whole.map(|thread| of(&thread.histogram)).fold(0, u64::saturating_add)
+        };
+        let (overflow, samples) = (all(Histogram::overflow), all(Histogram::count));
+        let unit = self.unit.name;
+        let rounding = match (width, is_exact, is_max_upper) {
+            (1, true, false) => "",
+            (_, true, false) => {
+                ": percentiles are rounded down to their class, minimum and maximum are exact"
+            }
+            (_, _, false) => ": every latency shown is rounded down to its class",
+            (_, _, true) => {
+                ": minimum and percentiles are rounded down to their class, the maximum is rounded up"
+            }
+        };
+        let mut notes = vec![format!("counted in classes of {width} {unit}{rounding}")];
+        if overflow == samples {
+            let remedy = match self.tool {
+                "cyclictest" => ": measure with a histogram (cyclictest -h 1000)",
+                "jitterdebugger" => ": give the JSON of its histogram",
+                _ => "",
+            };
+            notes = vec![format!("only minimum, mean and maximum are known{remedy}")];
+        } else if overflow > 0 {
+            notes.push(format!(
+                "{overflow} of {samples} samples were beyond the last class: of them only the maximum is known. Percentiles \
+                 are those of all samples, of which {} are in classes",
+                samples - overflow
+            ));
+        }
+        notes
+    }
+
+    pub(super) fn broken(self, why: String) -> Broken {
+        Broken { tool: self.tool, why }
+    }
+
+    /// A table that stops before what its tool prints below it: classes that were cut off would be the latest.
+    pub(super) fn without_end(self, below: &str) -> Broken {
+        self.broken(format!(
+            "its table was cut: the lines with {below}, which stand below it, are missing, and later classes may be, too"
+        ))
+    }
+
+    /// Of a table only the lines below it, as `grep Latencies` leaves them: how many samples there were is not known.
+    pub(super) fn without_counts(self, most: u64) -> Broken {
+        let unit = self.unit.name;
+        self.broken(format!(
+            "its table and the line with Total are missing: of its latencies {most} {unit} is the greatest, and of how many \
+             samples is not known"
+        ))
+    }
+
+    /// Refuses what no machine has: each column costs memory.
+    pub(super) fn at_most(self, threads: usize) -> Result<(), Broken> {
+        match threads > MOST_THREADS {
+            true => Err(self.broken(format!("it has more than {MOST_THREADS} threads"))),
+            false => Ok(()),
+        }
+    }
+}
