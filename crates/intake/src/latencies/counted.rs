@@ -40,6 +40,8 @@ pub(super) struct Counted {
     pub(super) max: Option<u64>,
     /// In units.
     pub(super) mean: Option<f64>,
+    /// The overflow is the largest sample alone: how many others there were is not in the file.
+    pub(super) is_largest_only: bool,
     /// As of [`Measured::is_stage`].
     pub(super) is_stage: bool,
 }
@@ -112,9 +114,15 @@ impl Counted {
         let samples = self.held().saturating_add(self.overflow);
         // With samples beyond the classes only the tool itself knows how late the latest was.
         let max = self.max.or(if self.overflow == 0 { last } else { None }).max(last);
-        let min = self.min.or(first).or(max)?;
+        // A single sample is least, mean and most at once.
+        let single = max.filter(|_| samples == 1 && !self.is_largest_only);
+        let least = self.min.or(first).or(single);
+        let min = least.or(max)?;
+        let mean = self.mean.or(single.map(|single| single as f64));
+        // Samples beyond the classes have no sum.
+        let has_mean = mean.is_some() || self.overflow == 0;
         let own_sum = || self.classes.iter().map(|&(class, count)| class as f64 * count as f64).sum::<f64>();
-        let sum = self.mean.map_or_else(own_sum, |mean| mean * samples as f64) * unit as f64;
+        let sum = mean.map_or_else(own_sum, |mean| mean * samples as f64) * unit as f64;
         let bucket = |&(class, count): &(u64, u64)| {
             let from = ns(class);
             Bucket { from, upto: Ns(ns(class.saturating_add(width)).0 - 1).max(from), count }
@@ -129,6 +137,8 @@ impl Counted {
         let histogram = Histogram::new(self.classes.iter().map(bucket), exact)
             .rounded_down_to(if self.is_max_upper { Ns(1) } else { ns(self.rounding.max(1)) })
             .with_limit(ns(self.limit));
+        let histogram = if least.is_some() { histogram } else { histogram.without_min() };
+        let histogram = if has_mean { histogram } else { histogram.without_mean() };
         (samples > 0).then_some(Measured {
             cpu: self.cpu,
             name: self.name,

@@ -3,6 +3,7 @@
 
 use super::counted::{Counted, MOST_THREADS, Unit};
 use super::error::Broken;
+use whylate_base::Ns;
 use whylate_stats::{Histogram, Measured, Run};
 
 /// Which tool measured, with which probe and unit.
@@ -21,6 +22,8 @@ impl Source {
         let cut = threads.iter_mut().map(Counted::without_cut_classes).fold(None, Option::or);
         threads.iter().try_for_each(|thread| self.is_complete(thread))?;
         threads.iter().try_for_each(|thread| self.is_consistent(thread))?;
+        let wrong_means: Vec<String> =
+            threads.iter_mut().filter_map(|thread| self.without_wrong_mean(thread)).collect();
         let width = threads.iter().map(Counted::width).max().unwrap_or(1);
         let is_max_upper = threads.iter().any(|thread| thread.is_max_upper);
         let is_exact = self.unit == Unit::NS && threads.iter().all(|thread| thread.rounding <= 1);
@@ -42,6 +45,10 @@ impl Source {
             format!(
                 "lines of the histogram are missing: a thread's classes hold {held} of {total} samples, so they are not used"
             )
+        }));
+        notes.extend(wrong_means.first().map(|wrong| match wrong_means.len() - 1 {
+            0 => format!("{wrong}: it is not used"),
+            others => format!("{wrong}; so it is with {others} more: such means are not used"),
         }));
         if let Some(first) = empty.first() {
             let others = empty.len() - 1;
@@ -97,6 +104,21 @@ impl Source {
         contradiction.map_or(Ok(()), Err)
     }
 
+    /// Takes a mean away that is not between minimum and maximum, and describes it. `rtla osnoise hist` before 2023 divided the sum
+    /// of the noises' different lengths by their number (`osnoise_hist_update_multiple` in osnoise_hist.c).
+    fn without_wrong_mean(self, thread: &mut Counted) -> Option<String> {
+        let (min, max) = thread.min.zip(thread.max)?;
+        // They may be rounded down, and the mean up.
+        let most = max.saturating_add(thread.rounding.max(1)) as f64;
+        let is_wrong = |mean: &f64| *mean > most || mean.ceil() < min as f64;
+        let mean = thread.mean.filter(is_wrong).filter(|_| thread.has_samples())?;
+        thread.mean = None;
+        let (name, unit) = (&thread.name, self.unit.name);
+        Some(format!(
+            "the mean of {name}, {mean} {unit}, is not between its minimum, {min} {unit}, and its maximum, {max} {unit}"
+        ))
+    }
+
     /// What a reader must know of such numbers.
     fn notes(self, threads: &[Measured], width: u64, is_max_upper: bool, is_exact: bool) -> Vec<String> {
         let all = |of: fn(&Histogram) -> u64| {
@@ -122,7 +144,16 @@ impl Source {
                 "jitterdebugger" => ": give the JSON of its histogram",
                 _ => "",
             };
-            notes = vec![format!("only minimum, mean and maximum are known{remedy}")];
+            let known = |of: fn(&Histogram) -> Option<Ns>| {
+                threads.iter().any(|thread| of(&thread.histogram).is_some())
+            };
+            let known = match (known(Histogram::min), known(Histogram::mean)) {
+                (true, true) => "only minimum, mean and maximum are known",
+                (true, false) => "only minimum and maximum are known",
+                (false, true) => "only mean and maximum are known",
+                (false, false) => "only the maximum is known",
+            };
+            notes = vec![format!("{known}{remedy}")];
         } else if overflow > 0 {
             notes.push(format!(
                 "{overflow} of {samples} samples were beyond the last class: of them only the maximum is known. Percentiles \

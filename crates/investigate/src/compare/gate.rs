@@ -134,7 +134,10 @@ impl Gate {
 
 impl Statistic {
     fn of(self, histogram: &Histogram) -> Result<Bounds, String> {
-        let none = || "nothing was measured".to_owned();
+        let none = || match histogram.count() {
+            0 => "no sample of it is in the file".to_owned(),
+            _ => format!("{self} is not in the file"),
+        };
         match self {
             Statistic::Min => histogram.min_bounds().ok_or_else(none),
             Statistic::Mean => histogram.mean_bounds().ok_or_else(none),

@@ -38,8 +38,10 @@ pub struct Run {
     pub elapsed_ns: Option<i64>,
     /// The samples of all threads.
     pub samples: u64,
-    /// Of all threads together; null without samples.
+    /// Of all threads together; null without samples, and where minimum or mean is not known.
     pub latency_ns: Option<Distribution>,
+    /// The largest of all threads, also where no more is known; null without samples.
+    pub max_ns: Option<i64>,
     /// Each thread.
     pub threads: Vec<Thread>,
     /// What must be known of the numbers, in sentences.
@@ -55,8 +57,10 @@ pub struct Thread {
     pub cpu: Option<u32>,
     /// How many samples it has.
     pub samples: u64,
-    /// Its latencies; null without samples.
+    /// Its latencies; null without samples, and where minimum or mean is not known.
     pub latency_ns: Option<Distribution>,
+    /// The largest, also where no more is known; null without samples.
+    pub max_ns: Option<i64>,
 }
 
 /// A run beside another.

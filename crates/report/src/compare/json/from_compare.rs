@@ -31,6 +31,7 @@ fn run(run: &found::Prepared) -> Run {
         cpu: thread.cpu.map(|cpu| cpu.0),
         samples: thread.histogram.count(),
         latency_ns: distribution(&thread.histogram),
+        max_ns: ns(thread.histogram.max()),
     };
     Run {
         label: run.label.clone(),
@@ -40,6 +41,7 @@ fn run(run: &found::Prepared) -> Run {
         elapsed_ns: ns(run.elapsed),
         samples: all.count(),
         latency_ns: distribution(all),
+        max_ns: ns(all.max()),
         threads: run.threads.iter().map(thread).collect(),
         notes: run.notes.clone(),
     }
