@@ -15,7 +15,7 @@ pub(super) fn read(text: &str) -> Vec<Result<Run, Broken>> {
         let is_table = header(line).is_some();
         // A title begins what is behind it, a table without one only itself.
         let is_new = has_table && (is_table || line.starts_with("# RTLA "));
-        has_table = is_table || (has_table && !is_new);
+        has_table = is_table || line.trim_start().starts_with("count:") || (has_table && !is_new);
         is_new
     });
     parts.into_iter().filter_map(one).collect()
@@ -28,15 +28,41 @@ fn header(line: &str) -> Option<Vec<Counted>> {
     titles.take(MOST_THREADS + 1).map(column).collect()
 }
 
+/// `# RTLA osnoise histogram`
+fn is_title(line: &str) -> bool {
+    line.starts_with("# RTLA ") && line.contains("hist")
+}
+
+/// Where the columns have no names: as many as the line `count:` has numbers.
+fn unnamed(text: &str) -> Option<Vec<Counted>> {
+    let counts = text.lines().find_map(|line| line.trim_start().strip_prefix("count:"))?;
+    let named = |(at, count): (usize, &str)| {
+        let total = Some(count.parse().ok()?);
+        Some(Counted { name: format!("column {}", at + 1), total, ..Counted::default() })
+    };
+    counts.split_ascii_whitespace().take(MOST_THREADS + 1).enumerate().map(named).collect()
+}
+
 /// `3   940   11815`, then `over:`, `count:`, `min:`, `avg:`, `max:` of each column.
 fn one(text: &str) -> Option<Result<Run, Broken>> {
-    let mut columns = text.lines().find_map(header)?;
-    if columns.is_empty() {
-        // Without a sample it has no column (`osnoise_hist_header`).
-        text.lines().find(|line| line.starts_with("# RTLA "))?;
+    let head = text.lines().find_map(header);
+    let title = text.lines().find(|line| is_title(line));
+    let is_without_index = head.as_ref().is_none_or(Vec::is_empty);
+    let mut columns = match head {
+        Some(columns) if !columns.is_empty() => columns,
+        // Without a sample it has no column (`osnoise_hist_header`); a mail may lack the line.
+        None => unnamed(text).filter(|columns| title.is_some() && !columns.is_empty())?,
+        Some(_) => match unnamed(text) {
+            _ if title.is_none() && !text.lines().any(|line| line.trim_start().starts_with("over:")) => {
+                return None;
+            }
+            columns => columns.unwrap_or_default(),
+        },
+    };
+    if is_without_index && columns.iter().all(|column| column.total == Some(0)) {
         let source = Source { tool: "rtla", probe: "osnoise", unit: Unit::US };
-        let why = "there is no sample in it: nothing took as long as the threshold of rtla (-T)".to_owned();
-        return Some(Err(source.broken(why)));
+        let why = "there is no sample in it: nothing took as long as the threshold of rtla (-T), or its workload did not run";
+        return Some(Err(source.broken(why.to_owned())));
     }
     let titled = |name: &str| text.lines().any(|line| line.starts_with("# RTLA ") && line.contains(name));
     let is_timerlat = titled("timerlat") || columns.iter().any(|column| stage(column) != Stage::All);
@@ -55,7 +81,8 @@ fn one(text: &str) -> Option<Result<Run, Broken>> {
         return Some(Err(source.without_end("over, count and max")));
     }
     // Newer ones sum all CPUs up below the table.
-    let table = text.lines().skip_while(|line| header(line).is_none()).skip(1);
+    let is_head = |line: &str| header(line).is_some() || is_without_index && is_title(line);
+    let table = text.lines().skip_while(|line| !is_head(line)).skip(1);
     for line in table.take_while(|line| !line.starts_with("ALL:")) {
         let Some((name, rest)) = line.trim_start().split_once(char::is_whitespace) else { continue };
         for (column, value) in columns.iter_mut().zip(rest.split_ascii_whitespace()) {
@@ -78,6 +105,13 @@ fn one(text: &str) -> Option<Result<Run, Broken>> {
         if !text.lines().any(|line| line.starts_with("# Time unit is")) {
             run.notes.push(
                 "the file does not have the unit: taken to be microseconds, rtla's usual one".to_owned(),
+            );
+        }
+        if is_without_index {
+            run.notes.push(
+                "the line `Index` with the columns' names is missing: of which CPU a column is, and of which stage of a wake-up, \
+                 is not known"
+                    .to_owned(),
             );
         }
         run.notes.extend(
@@ -111,7 +145,7 @@ fn divisor(a: u64, b: u64) -> u64 {
 
 /// A stage of timerlat's wake-up.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Stage {
+pub(super) enum Stage {
     /// Until the timer's interrupt.
     Irq,
     /// Until the thread runs: what other tools measure.
@@ -124,7 +158,7 @@ enum Stage {
 
 impl Stage {
     /// The probe, where it is not timerlat's usual one.
-    fn probe(self) -> Option<&'static str> {
+    pub(super) fn probe(self) -> Option<&'static str> {
         match self {
             Stage::Irq => Some("timerlat, interrupt"),
             Stage::User => Some("timerlat, user space"),
@@ -132,7 +166,7 @@ impl Stage {
         }
     }
 
-    fn note(self) -> Option<&'static str> {
+    pub(super) fn note(self) -> Option<&'static str> {
         match self {
             Stage::Thread => {
                 Some("samples are those of the thread; the other columns are stages of the same wake-ups")
@@ -156,7 +190,7 @@ fn stage(column: &Counted) -> Stage {
 
 /// Marks the columns that are stages of what others count as a whole; which stage that is. A wake-up is in several
 /// columns, and summed up it would count as several.
-fn stages(columns: &mut [Counted]) -> Stage {
+pub(super) fn stages(columns: &mut [Counted]) -> Stage {
     let has = |wanted| columns.iter().any(|column| stage(column) == wanted && column.has_samples());
     let main =
         [Stage::Thread, Stage::User, Stage::Irq].into_iter().find(|stage| has(*stage)).unwrap_or(Stage::All);
@@ -185,7 +219,7 @@ fn column(title: &str) -> Option<Counted> {
 }
 
 /// `   0 00:10:00`: days, hours, minutes, seconds.
-fn duration(text: &str) -> Option<Ns> {
+pub(super) fn duration(text: &str) -> Option<Ns> {
     let (days, time) = text.trim().split_once(char::is_whitespace)?;
     // Narrow numbers: what they make up fits into a wide one.
     let mut parts = time.trim().split(':').map(|part| part.parse::<u16>().ok().map(i64::from));

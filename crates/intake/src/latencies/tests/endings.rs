@@ -206,6 +206,44 @@ fn a_table_without_what_stands_below_it_was_cut() {
     }
 }
 
+/// Without the line `Index` the columns are those of the counts, and have no CPU.
+#[test]
+fn a_histogram_of_rtla_without_its_columns_names_has_its_extremes() {
+    let rows = "# RTLA osnoise histogram\n# Time unit is microseconds (us)\n# Duration:   0 00:01:00\n...\n\
+        count:     5629      1364\nmin:          1         1\navg:          2         0\nmax:       2955        56\n";
+    let read = run(rows);
+    let of = |at: usize| {
+        let thread = &read.threads[at];
+        let histogram = &thread.histogram;
+        (thread.cpu, histogram.count(), histogram.min(), histogram.mean(), histogram.max())
+    };
+    let us = |us: i64| Some(Ns::from_us(us));
+    assert_eq!(of(0), (None, 5_629, us(1), us(2), us(2_955)));
+    // rtla before 2023 has a mean of osnoise below its minimum.
+    assert_eq!(of(1), (None, 1_364, us(1), None, us(56)));
+    let notes = read.notes.join("\n");
+    for words in ["the mean of column 2, 0 us, is not between", "the line `Index`"] {
+        assert!(notes.contains(words), "{words}: {notes}");
+    }
+    let both = run(&format!("{rows}{}", rows.replace("2955", "8   ")));
+    assert_eq!(
+        (both.threads.len(), both.all().max()),
+        (4, us(2_955)),
+        "two tables, of which the later is better"
+    );
+    // Without a column, and without a title.
+    let none = "$ rtla osnoise hist -d 10s\nIndex\nover: 0\ncount: 0\nmin: 0\navg: 0\nmax: 0\n";
+    for text in [none.to_owned(), rows.replace("5629      1364", "0 0")] {
+        let error = read_error(&text);
+        assert!(error.contains("there is no sample in it"), "{error}");
+    }
+    assert!(read_error("Index\ncount: 7\n").contains("not a measurement of a supported tool"));
+}
+
+fn read_error(text: &str) -> String {
+    super::super::read(Path::new("x"), text.as_bytes()).expect_err(text).to_string()
+}
+
 #[test]
 fn documents_indent_and_scripts_comment_out_what_a_tool_printed() {
     let read = |text: &str| super::read(Path::new("run"), text.as_bytes()).expect("a measurement");
