@@ -5,6 +5,7 @@
 //! text ─> cyclictest: the summary, -h, --histfile, -v;  its siblings of pairs of threads;  rtla: timerlat hist, osnoise hist;
 //!         oslat;  sysjitter, with --raw;  jittersamples;  latency of Xenomai, and latmus, with -g;  stress-ng --cyclic;
 //!         histograms of bcc and bpftrace, whose classes double
+//!         without samples (`summaries`): perf sched latency;  rtla timerlat top, osnoise top;  hwlatdetect
 //! ```
 //!
 //! Several measurements of one kind in a file are taken together (`sections`). Most of them count in whole microseconds,
@@ -15,19 +16,24 @@ mod counted;
 mod cyclictest;
 mod error;
 mod file;
+mod hwlatdetect;
 mod json;
 mod latmus;
 mod log2;
 mod node;
 mod oslat;
 mod pairs;
+mod perf_sched;
 mod ranked;
 mod raw_samples;
 mod rtla;
+mod rtla_top;
 mod sections;
 mod source;
 mod stress_ng;
+mod summaries;
 mod sysjitter;
+mod unknown;
 mod xenomai;
 
 pub use error::LatenciesError;
@@ -63,12 +69,18 @@ pub fn read(path: &Path, bytes: &[u8]) -> Result<Run, LatenciesError> {
                 return finished(path, documents, None);
             }
             let text = pasted::rejoined(&text, cyclictest::ends_early, cyclictest::is_own).unwrap_or(text);
-            let mut read = of_lines(&text);
-            for bare in [pasted::uncommented, pasted::unnumbered] {
-                if read.is_empty()
-                    && let Some(text) = bare(&text)
-                {
-                    read = of_lines(&lines(&text));
+            // A report without samples is a measurement where nothing else is one.
+            let mut read = Vec::new();
+            for readings in [of_lines, summaries::read] {
+                if read.is_empty() {
+                    read = readings(&text);
+                }
+                for bare in [pasted::uncommented, pasted::unnumbered] {
+                    if read.is_empty()
+                        && let Some(text) = bare(&text)
+                    {
+                        read = readings(&lines(&text));
+                    }
                 }
             }
             if read.is_empty() {

@@ -57,9 +57,11 @@ mod tally;
 mod tracers;
 mod window;
 
+pub(crate) use hwlatdetect::Hwlatdetect;
 pub use kernel_log::KernelLog;
 use lines::Lines;
 use reader::Reader;
+pub(crate) use rtla::Analyses;
 use std::io::{self, Read};
 pub(crate) use tables::{Other, what_is};
 use whylate_base::{Comm, Ns, Tid};

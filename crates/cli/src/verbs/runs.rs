@@ -131,11 +131,15 @@ fn as_measurement(path: &Path, run: &Run) -> String {
         probe if probe.ends_with(" time") => "how long each took",
         _ => "how late threads were",
     };
+    // Of a table of sums, which has the largest delay and its instants, this is all there is.
+    let (known, plot) = match run.probe.as_str() {
+        "scheduling delay" => (format!(" Known of it: {}.", run.notes.join("; ")), String::new()),
+        _ => (String::new(), format!(" to draw it, whylate plot {name} -o FILE.svg;")),
+    };
     format!(
-        "{name}: it is a measurement ({}, {}), not a trace: it shows {shows}, not why. To check it, run whylate \
-         compare {name} --gate \"max<100us\"; to draw it, whylate plot {name} -o FILE.svg; for the causes, record a trace, or \
-         measure with whylate measure",
-        run.tool, run.probe
+        "{name}: it is a measurement ({}, {}), not a trace: it shows {shows}, not why.{} To check it, run whylate \
+         compare {name} --gate \"max<100us\";{plot} for the causes, record a trace, or measure with whylate measure",
+        run.tool, run.probe, known
     )
 }
 

@@ -245,6 +245,52 @@ fn a_measurement_and_a_trace_are_told_apart() {
     assert!(run.stderr.contains("it is a trace") && run.stderr.contains("whylate explain"), "{run:#?}");
 }
 
+/// Tables of perf and rtla, and reports of hwlatdetect, have maxima: gates on them have answers, others have none.
+#[test]
+fn maxima_of_reports_without_samples_serve_gates() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let row = |tid: u32, max: &str| {
+        format!(
+            "  app:{tid}  |    30.125 ms |       12 | avg:   0.012 ms | max:   {max} ms | max at:     80.000502 s\n"
+        )
+    };
+    let texts = [
+        ("perf.txt", row(71, "0.402") + &row(72, "0.019")),
+        ("cut.txt", row(71, "0.019") + "...\n"),
+        ("hwlat.txt", "hwlatdetect:  test duration 60 seconds\nMax Latency: 19us\n".to_owned()),
+        (
+            "top.txt",
+            "  0 00:00:12   |          IRQ Timer Latency (us)        |         Thread Timer Latency (us)\n\
+             CPU COUNT      |      cur       min       avg       max |      cur       min       avg       max\n  \
+             1 #12322     |        0         0         1        15 |       10         3         9        31\n"
+                .to_owned(),
+        ),
+    ];
+    let answers = [
+        [("max<100us", 1), ("max<1ms", 0), ("mean<1ms", 0), ("min<1ms", 3), ("p99<1ms", 3)],
+        [("max<100us", 3), ("max<10us", 1), ("mean<1ms", 3), ("min<1ms", 3), ("p99<1ms", 3)],
+        [("max<100us", 0), ("max<19us", 1), ("mean<1ms", 3), ("min<1ms", 3), ("p99<1ms", 3)],
+        [("max<100us", 0), ("max<31us", 1), ("mean<1ms", 0), ("min<1ms", 0), ("p99<1ms", 3)],
+    ];
+    for ((name, text), answers) in texts.iter().zip(answers) {
+        let path = directory.path().join(name);
+        std::fs::write(&path, text).expect("a file");
+        for (gate, code) in answers {
+            let run = compare(&[&path, &"--gate", &gate]);
+            assert_eq!(run.code, Some(code), "{name}, {gate}: {run:#?}");
+        }
+        for format in ["json", "html", "markdown"] {
+            let run = compare(&[&path, &path, &"--format", &format]);
+            assert!(matches!(run.code, Some(0 | 3)), "{name}, {format}: {run:#?}");
+        }
+    }
+    let run = whylate([OsStr::new("explain"), directory.path().join("perf.txt").as_os_str()]);
+    assert_eq!(run.code, Some(2), "{run:#?}");
+    for words in ["the largest delay is 0.402 ms, of app:71, until 80.000502 s", "no cause", "perf.data"] {
+        assert!(run.stderr.contains(words), "{words}: {run:#?}");
+    }
+}
+
 #[test]
 fn a_files_ending_selects_its_format() {
     let directory = tempfile::tempdir().expect("a directory");

@@ -204,6 +204,9 @@ const INTERRUPT: &str = "interrupt";
 const THREAD: &str = "thread";
 const USER: &str = "user space";
 
+/// The stages in the order of rtla's columns.
+pub(super) const STAGES: [&str; 3] = [INTERRUPT, THREAD, USER];
+
 /// `IRQ-003`, `Thr-003`, `Usr-003`, `CPU-003`; `None`: it is no title.
 fn column(title: &str) -> Option<Counted> {
     let (stage, number) = title.split_once('-')?;

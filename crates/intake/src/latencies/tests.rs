@@ -2,6 +2,7 @@
 
 mod endings;
 mod programs;
+mod summaries;
 mod units;
 
 use super::*;

@@ -1,0 +1,89 @@
+//! Tables of rtla, whole, repeated and cut.
+
+use super::read;
+use whylate_base::Ns;
+use whylate_stats::Run;
+
+pub(crate) const TIMERLAT: &str = "                                     Timer Latency\n\
+      0 00:00:12   |          IRQ Timer Latency (us)        |         Thread Timer Latency (us)\n\
+    CPU COUNT      |      cur       min       avg       max |      cur       min       avg       max\n\
+      1 #12322     |        0         0         1        15 |       10         3         9        31\n\
+     23 #12320     |       28         0         1        28 |       41         3        11        41\n";
+const OF_ALL: &str = "---------------|----------------------------------------|---------------------------------------\n\
+    ALL #24642  e0 |                  0         1        28 |                  3        10        41\n";
+pub(crate) const OSNOISE: &str = "                                          Operating System Noise\n\
+    duration:   0 00:00:09 | time is in us\n\
+    CPU Period       Runtime        Noise  % CPU Aval   Max Noise   Max Single          HW          NMI          IRQ      Softirq       Thread\n\
+      0 #4           4000000        37712    99.05720       10998          555        7624            0         4011           34           24\n\
+      2 #4           4000000          712    99.98220         998           55         624            0         4011           34           24\n";
+
+fn run(text: &str) -> Run {
+    let mut runs = read(text);
+    assert_eq!(runs.len(), 1, "{text}");
+    runs.remove(0).unwrap_or_else(|broken| panic!("{}: {text}", broken.why))
+}
+
+/// Each thread and its maximum in microseconds; a thread of which nothing is known has none.
+fn maxima(text: &str) -> Vec<(String, Option<i64>)> {
+    let of = |most: Option<Ns>| most.map(|most| most.0 / 1_000);
+    run(text).threads.into_iter().map(|thread| (thread.name, of(thread.histogram.max()))).collect()
+}
+
+fn named(expected: &[(&str, Option<i64>)]) -> Vec<(String, Option<i64>)> {
+    expected.iter().map(|(name, most)| ((*name).to_owned(), *most)).collect()
+}
+
+#[test]
+fn each_stage_of_each_cpu_has_its_maximum() {
+    let rows = named(&[
+        ("CPU 1, interrupt", Some(15)),
+        ("CPU 1, thread", Some(31)),
+        ("CPU 23, interrupt", Some(28)),
+        ("CPU 23, thread", Some(41)),
+    ]);
+    assert_eq!(maxima(TIMERLAT), rows);
+    assert_eq!(maxima(&format!("{TIMERLAT}{OF_ALL}")), rows);
+    let run = run(TIMERLAT);
+    assert_eq!((run.all().count(), run.all().max()), (24_642, Some(Ns::from_us(41))));
+    assert_eq!(run.elapsed, Some(Ns::from_secs(12)));
+    assert_eq!(run.all().max_bounds().map(|bounds| bounds.most.0), Some(41_999));
+}
+
+#[test]
+fn a_row_that_is_missing_is_never_fine() {
+    let [head, unknown] = [("CPU 23, interrupt", Some(28)), ("CPU 23, thread", Some(41))]
+        .map(|(name, most)| (name.to_owned(), most));
+    let cut = TIMERLAT.replace("15 |       10         3         9        31", "15 |       10");
+    let broken = ("CPU 1, whose row is not whole".to_owned(), None);
+    assert_eq!(maxima(&cut), [head.clone(), unknown.clone(), broken]);
+    let dots = TIMERLAT.replace("23 #", "...\n23 #");
+    assert_eq!(maxima(&dots).last(), Some(&("CPUs of rows that were left out".to_owned(), None)));
+    // The line ALL has them, whichever rows are there.
+    assert_eq!(maxima(&format!("{dots}{OF_ALL}")).len(), 4);
+    let larger = OF_ALL.replace("10        41", "18        97");
+    let expected = named(&[("all CPUs, interrupt", Some(28)), ("all CPUs, thread", Some(97))]);
+    assert_eq!(maxima(&format!("{dots}{larger}")), expected);
+    assert_eq!(run(&format!("{dots}{larger}")).all().mean(), None);
+}
+
+#[test]
+fn a_later_table_of_the_same_run_takes_the_place_of_an_earlier_one() {
+    let later = TIMERLAT.replace("#12322", "#22322").replace("         9        31", "         9        33");
+    let both = run(&format!("{TIMERLAT}{later}"));
+    assert_eq!((both.all().count(), both.all().max()), (34_642, Some(Ns::from_us(41))));
+    // Of another run the largest latency stays.
+    let other = TIMERLAT.replace("41\n", "17\n").replace("#12320", "#99999");
+    let both = run(&format!("{TIMERLAT}{other}"));
+    assert_eq!((both.all().max(), both.all().mean()), (Some(Ns::from_us(41)), None));
+}
+
+#[test]
+fn of_osnoise_the_largest_single_noise_counts() {
+    let run = run(OSNOISE);
+    assert_eq!((run.all().max(), run.all().min(), run.all().mean()), (Some(Ns::from_us(555)), None, None));
+    assert_eq!(run.elapsed, Some(Ns::from_secs(9)));
+    let cut = OSNOISE
+        .replace("998           55         624            0         4011           34           24", "998");
+    let expected = named(&[("CPU 0", Some(555)), ("CPU 2, whose row is not whole", None)]);
+    assert_eq!(maxima(&cut), expected);
+}
