@@ -4,7 +4,8 @@ use crate::text::KernelLog;
 use crate::unpack::MOST_LAYERS;
 use std::io;
 use std::path::PathBuf;
-use whylate_base::Ns;
+use whylate_base::Cpu;
+use whylate_events::LatencyTrace;
 
 const READS: &str = "whylate reads trace.dat (trace-cmd record), perf.data (perf sched record), Perfetto traces, \
      the tracefs `trace` file, the output of `trace-cmd report`, `perf script` and `rtla`, latency tracers such as \
@@ -169,7 +170,7 @@ pub enum OpenError {
     /// A tracer's header without a line below it.
     #[error(
         "{name} has the header of the tracer {tracer} and no events below it: {}",
-        below_a_header(*.latency)
+        below_a_header(.latency.as_deref())
     )]
     HeaderOnly {
         /// The path, or `standard input`.
@@ -177,7 +178,7 @@ pub enum OpenError {
         /// As `current_tracer` names it.
         tracer: String,
         /// What the header reports, if the tracer is one of latencies.
-        latency: Option<Ns>,
+        latency: Option<Box<LatencyTrace>>,
     },
     /// A table that another tool made of a recording.
     #[error("{name} is a table of {tool}: it has sums, and not the events that they were made of; {advice}")]
@@ -205,15 +206,31 @@ pub enum OpenError {
     TraceDat(#[from] whylate_ftrace::dat::DatError),
 }
 
-/// What may be missing below a header.
-fn below_a_header(latency: Option<Ns>) -> String {
+/// What a header reports, and what may be missing below it.
+fn below_a_header(latency: Option<&LatencyTrace>) -> String {
     match latency {
         Some(latency) => format!(
-            "its header reports {latency}, and no line below it has the form in which the kernel prints lines; give the text \
-             with the lines below the header, as the tracefs file `trace` has them"
+            "its header reports {}, and no line below it has the form in which the kernel prints lines: what ran meanwhile is not \
+             known; give the text with the lines below the header, as the tracefs file `trace` has them",
+            reported(latency)
         ),
         None => "was tracing on when it was read (cat /sys/kernel/tracing/tracing_on), and were events enabled? A latency \
                  tracer has lines once it met a latency above its threshold (tracing_thresh)"
             .to_owned(),
     }
+}
+
+/// `37.35 ms on CPU 0, from irqentry_enter to irqentry_exit`, as far as the header has it.
+fn reported(latency: &LatencyTrace) -> String {
+    let mut text = latency.latency.to_string();
+    if latency.cpu != Cpu::UNKNOWN {
+        text.push_str(&format!(" on CPU {}", latency.cpu.0));
+    }
+    if let Some(task) = latency.task.as_ref().filter(|_| latency.tracer.is_wakeup()) {
+        text.push_str(&format!(" of {}-{}", task.comm, task.tid.0));
+    }
+    for (word, function) in [("from", &latency.started_at), ("to", &latency.ended_at)] {
+        text.extend(function.iter().map(|function| format!(" {word} {function}")));
+    }
+    text
 }

@@ -65,7 +65,7 @@ pub(crate) use rtla::Analyses;
 use std::io::{self, Read};
 pub(crate) use tables::{Other, what_is};
 use whylate_base::{Comm, Ns, Tid};
-use whylate_events::{Event, EventSource, KindSet, TraceInfo};
+use whylate_events::{Event, EventSource, KindSet, LatencyTrace, TraceInfo};
 use window::WINDOW;
 
 /// Why a text was not opened.
@@ -82,7 +82,7 @@ pub(crate) enum TextError {
         /// It has the header of this tracer.
         tracer: Option<String>,
         /// What the header of a latency tracer reports.
-        latency: Option<Ns>,
+        latency: Option<Box<LatencyTrace>>,
     },
     /// It could not be read as far as the first event.
     Io(io::Error),
@@ -122,7 +122,7 @@ pub(crate) fn open<R: Read>(
     let failed = source.fill();
     if !source.reader.has_content() {
         let info = source.reader.info();
-        let latency = info.latency.map(|latency| latency.latency).filter(|&latency| latency > Ns::ZERO);
+        let latency = info.latency.filter(|trace| trace.latency > Ns::ZERO).map(Box::new);
         let tracer = info.tracer;
         let Reader { lines, is_utf8, other, .. } = source.reader;
         return Err(

@@ -128,7 +128,7 @@ fn contents_that_hold_no_trace() {
         (
             b"# tracer: irqsoff\n# latency: 351 us, #12/12, CPU#0 | (M:preempt VP:0, KP:0)\n#  => started at: lock_it\n",
             |e| matches!(e, OpenError::HeaderOnly { latency: Some(_), .. }),
-            "its header reports 351.0 us, and no line below it",
+            "its header reports 351.0 us on CPU 0 from lock_it, and no line below it",
         ),
         (
             b"Attaching 2 probes...\nthen nothing\n",

@@ -212,7 +212,14 @@ fn no_tasks(explanation: &Explanation, selection: &Selection) {
     } else {
         ""
     };
-    if blind || explanation.trace.events == 0 {
+    // Where lines of them could not be read, the damage counts them.
+    let is_damaged = || explanation.trace.damage.iter().any(|damage| damage.what.contains("of sched_switch"));
+    if blind && is_damaged() {
+        message!(
+            "whylate: cannot tell: no sched_switch event can be read: their fields are cut, or in no known form (see the damage above); \
+             give the text with whole lines"
+        );
+    } else if blind || explanation.trace.events == 0 {
         message!("whylate: cannot tell: the trace has no sched_switch events");
     } else if let Some(markers) = selection.markers.markers() {
         let of = match selection.tasks.as_slice() {
