@@ -19,6 +19,13 @@ pub(crate) fn run(args: &CompareArgs) -> Result<ExitStatus> {
         return tables::compare(args, directory);
     }
     let Sides { files, pairs } = sides::of(&runs::expanded(args.files.clone())?, args.baseline.as_deref())?;
+    if let Some(status) = benches::compare(args, &files)? {
+        return Ok(status);
+    }
+    let destination = Destination::of::<Compared>(&args.output, &files)?;
+    let pairs = parts::pairs(files.len(), &pairs, args.cpus.len());
+    let runs = parts::of_cpus(runs::read(&files)?, &args.cpus)?;
+    // Advice is for a file that is a measurement.
     let is_one = files.len() == 1 && args.cpus.len() < 2;
     if is_one && args.gate.is_empty() && args.claims.is_empty() {
         bail!(
@@ -26,12 +33,6 @@ pub(crate) fn run(args: &CompareArgs) -> Result<ExitStatus> {
              --cpus twice to compare its CPUs"
         );
     }
-    if let Some(status) = benches::compare(args, &files)? {
-        return Ok(status);
-    }
-    let destination = Destination::of::<Compared>(&args.output, &files)?;
-    let pairs = parts::pairs(files.len(), &pairs, args.cpus.len());
-    let runs = parts::of_cpus(runs::read(&files)?, &args.cpus)?;
     let compared = asked(compare_pairs(runs, &pairs), args);
     destination.write(&compared)?;
     Ok(outcome(&compared, args.fail_on))

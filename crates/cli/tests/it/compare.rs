@@ -200,6 +200,8 @@ fn what_cannot_be_read_or_compared_is_reported() {
     let (root, nothing) = (Path::new("/"), "one measurement alone");
     for (options, words) in [
         (&[&good as &dyn AsRef<OsStr>][..], nothing),
+        // What cannot be read gets no advice how to compare it.
+        (&[&other], "not a measurement of a supported tool"),
         (&[&good, &broken], "broken"),
         (&[&good, &other], "not a measurement of a supported tool"),
         (&[&good, &empty], "nothing was measured"),
