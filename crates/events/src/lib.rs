@@ -16,6 +16,7 @@ mod context;
 mod event;
 mod facts;
 mod info;
+mod interrupt_entry;
 mod kinds;
 mod kvm;
 mod latency;
@@ -35,6 +36,7 @@ pub use event::{
 };
 pub use facts::{FACT_PREFIX, Fact};
 pub use info::{Damage, Effect, LeftOut, ProbedActivations, Quality, TraceInfo};
+pub use interrupt_entry::{InterruptEntry, interrupt_entry};
 pub use kinds::{Kind, KindSet};
 pub use kvm::{Kvm, KvmExitReason};
 pub use latency::{

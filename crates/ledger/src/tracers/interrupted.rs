@@ -1,24 +1,8 @@
 //! What a stack saved in an interrupt shows of the thread below it: where it was, and whether it had
 //! interrupts disabled until that moment.
 
-/// Entries of an interrupt from the kernel or from user code: the frames between the handler and what it
-/// interrupted. Of x86 (`arch/x86/entry/entry_64.S`), arm64 and arm (`arch/arm*/kernel/entry*.S`).
-const ENTRIES: [&str; 12] = [
-    "asm_sysvec_",
-    "asm_common_interrupt",
-    "apic_timer_interrupt",
-    "common_interrupt",
-    "ret_from_intr",
-    "reschedule_interrupt",
-    "call_function_interrupt",
-    "el1h_64_irq",
-    "el1_irq",
-    "__irq_svc",
-    "el1_interrupt",
-    "do_IRQ",
-];
-/// The same, where it was user code for certain.
-const USER_ENTRIES: [&str; 5] = ["el0t_64_irq", "el0_irq", "__irq_usr", "el0_interrupt", "el0t_32_irq"];
+use whylate_events::{InterruptEntry, interrupt_entry};
+
 /// Functions that enable interrupts again: an interrupt taken right in them had to wait for that.
 const ENABLING: [&str; 7] = [
     "irqrestore",
@@ -61,14 +45,9 @@ pub(super) fn interrupted<S: AsRef<str>>(stack: &[S]) -> Option<Interrupted> {
         name.split(['+', ' ', '[']).next().unwrap_or("").to_owned()
     };
     let names: Vec<String> = stack.iter().map(bare).collect();
-    let is_of = |name: &str, list: &[&str]| list.iter().any(|entry| name.starts_with(entry));
     // Of nested interrupts the innermost is the timer's.
-    let mut entry = names.iter().position(|name| is_of(name, &ENTRIES) || is_of(name, &USER_ENTRIES))?;
-    while names.get(entry + 1).is_some_and(|name| is_of(name, &ENTRIES) || is_of(name, &USER_ENTRIES)) {
-        entry += 1;
-    }
-    let from_user = names.get(entry).is_some_and(|name| is_of(name, &USER_ENTRIES));
-    let mut below = names.iter().skip(entry + 1);
+    let InterruptEntry { below, from_user } = interrupt_entry(&names)?;
+    let mut below = names.iter().skip(below);
     let idle = below.clone().any(|name| IDLE.contains(&name.as_str()));
     match below.next() {
         Some(function) if idle => Some(Interrupted::Idle { function: function.clone() }),
