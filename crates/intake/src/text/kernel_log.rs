@@ -1,30 +1,38 @@
 //! The kernel's log: no trace, but its messages about what is late have a meaning, figures and call stacks.
+//!
+//! ```text
+//! lines ─> stamps ─> meanings: which kind of message ─> stacks: owner, frames ─> reporter: what it shows
+//! ```
 
 mod frames;
 mod meanings;
+mod owner;
+mod reporter;
+mod stacks;
+mod stamps;
 
+use stacks::{LoggedStack, LoggedStacks};
 use std::fmt;
 
 /// A log of more kinds of messages is not listed in full.
 const MOST_MESSAGES: usize = 5;
-/// Below a message, a stack is its own within so many lines.
+/// What belongs to a message follows within so many lines of the last that did.
 const NEAR: u64 = 60;
-/// So many functions of a stack are named, and work items.
-const MOST_FRAMES: usize = 6;
-/// A longer message is cut.
-const LONGEST_MESSAGE: usize = 100;
-
+/// So many work items are named.
+const MOST_WORKS: usize = 6;
 /// A message in a log, with what follows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct LogMessage {
     /// The number of its line.
     line: u64,
+    /// The last line that belongs to it.
+    last: u64,
     /// What it means.
     meaning: &'static str,
     /// Its words.
     words: String,
-    /// The first functions of the call stack below it, innermost first.
-    stack: Vec<String>,
+    /// The call stacks below it.
+    stacks: LoggedStacks,
     /// The functions of work items that the workqueues had begun, where it is about those.
     in_flight: Vec<String>,
     /// How many messages of this kind there are.
@@ -35,6 +43,8 @@ struct LogMessage {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KernelLog {
     messages: Vec<LogMessage>,
+    /// The message to which the stacks belong that follow.
+    above: Option<usize>,
     /// How long before it the last sign of life was, by a report of a lockup itself.
     heartbeat_ms: Option<u64>,
 }
@@ -49,41 +59,78 @@ impl KernelLog {
 
     /// Takes in a line.
     pub(super) fn line(&mut self, number: u64, line: &str) {
-        if let Some(meaning) = meanings::meaning(line) {
-            return self.message(number, line, meaning);
-        }
-        if let Some((_, ago)) = line.split_once("last heartbeat").and_then(|(_, rest)| rest.split_once('(')) {
-            self.heartbeat_ms = ago.split_once("ms ago").and_then(|(ms, _)| ms.trim().parse().ok());
-        }
-        let is_near = |above: &&mut LogMessage| number.saturating_sub(above.line) <= NEAR;
-        let has_stack = |above: &&mut LogMessage| meanings::brings_stack(above.meaning);
-        let Some(above) = self.messages.iter_mut().rev().filter(has_stack).find(is_near) else { return };
-        if let Some((_, work)) = line.split_once("in-flight: ") {
-            above.in_flight.extend(works(work).map(str::to_owned));
-            above.in_flight.dedup();
-            above.in_flight.truncate(MOST_FRAMES);
-        }
-        if let Some(function) =
-            frames::function(line).filter(|_| above.count == 1 && above.stack.len() < MOST_FRAMES)
-            && above.stack.last().is_none_or(|inner| inner != function)
-        {
-            above.stack.push(function.to_owned());
+        let message = stamps::message(line);
+        match meanings::meaning(message) {
+            Some(meaning) => self.message(number, message, meaning),
+            None if !self.messages.is_empty() => self.other_line(number, message),
+            None => {}
         }
     }
 
-    fn message(&mut self, number: u64, line: &str, meaning: &'static str) {
-        if let Some(same) = self.messages.iter_mut().find(|other| other.meaning == meaning) {
-            same.count += 1;
-        } else if self.messages.len() < MOST_MESSAGES {
-            self.messages.push(LogMessage {
-                line: number,
-                meaning,
-                words: words(line),
-                stack: Vec::new(),
-                in_flight: Vec::new(),
-                count: 1,
-            });
+    fn message(&mut self, number: u64, message: &str, meaning: &'static str) {
+        let same = self.messages.iter().position(|other| other.meaning == meaning);
+        let at = match same {
+            Some(at) => at,
+            None if self.messages.len() < MOST_MESSAGES => {
+                self.messages.push(LogMessage::new(number, message, meaning));
+                self.messages.len() - 1
+            }
+            None => {
+                // Its stacks are not those of the last message that is kept.
+                self.above = self.above.filter(|_| !meanings::brings_stack(meaning));
+                return;
+            }
+        };
+        let Some(one) = self.messages.get_mut(at) else { return };
+        if same.is_some() {
+            one.count += 1;
         }
+        one.last = number;
+        if meanings::brings_stack(meaning) {
+            self.above = (one.count == 1).then_some(at);
+        }
+    }
+
+    /// A line that is no message with a meaning of its own.
+    fn other_line(&mut self, number: u64, message: &str) {
+        if let Some((_, ago)) =
+            message.split_once("last heartbeat").and_then(|(_, rest)| rest.split_once('('))
+        {
+            self.heartbeat_ms = ago.split_once("ms ago").and_then(|(ms, _)| ms.trim().parse().ok());
+        }
+        if let Some((_, work)) = message.split_once("in-flight: ") {
+            let is_about =
+                |one: &&mut LogMessage| one.meaning == meanings::WORK_LOCKUP && one.is_near(number);
+            if let Some(lockup) = self.messages.iter_mut().find(is_about) {
+                lockup.in_flight.extend(works(work).map(str::to_owned));
+                lockup.in_flight.dedup();
+                lockup.in_flight.truncate(MOST_WORKS);
+            }
+        }
+        let above = self.above.and_then(|at| self.messages.get_mut(at));
+        let Some(above) = above.filter(|above| above.is_near(number)) else { return };
+        if above.stacks.line(message) {
+            above.last = number;
+        }
+    }
+}
+
+impl LogMessage {
+    fn new(line: u64, message: &str, meaning: &'static str) -> LogMessage {
+        LogMessage {
+            line,
+            last: line,
+            meaning,
+            words: stamps::words(message),
+            stacks: LoggedStacks::default(),
+            in_flight: Vec::new(),
+            count: 1,
+        }
+    }
+
+    /// True of a line that may belong to it.
+    fn is_near(&self, number: u64) -> bool {
+        number.saturating_sub(self.last) <= NEAR
     }
 }
 
@@ -110,17 +157,14 @@ impl fmt::Display for KernelLog {
 /// `line 2 ("...", the first of 3) means that ...; the stack below it is a, called from b, c`
 impl fmt::Display for LogMessage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let LogMessage { line, meaning, words, stack, in_flight, count } = self;
+        let LogMessage { line, meaning, words, stacks, in_flight, count, last: _ } = self;
         write!(f, "line {line} (\"{words}\"")?;
         if *count > 1 {
             write!(f, ", the first of {count}")?;
         }
         write!(f, ") means that {meaning}")?;
-        if let [innermost, callers @ ..] = stack.as_slice() {
-            write!(f, "; the stack below it is {innermost}")?;
-            if !callers.is_empty() {
-                write!(f, ", called from {}", callers.join(", "))?;
-            }
+        if let Some(shown) = stacks.first().and_then(LoggedStack::shown) {
+            write!(f, "; {shown}")?;
         }
         if !in_flight.is_empty() {
             write!(f, "; the work that had begun is {}", in_flight.join(", "))?;
@@ -135,124 +179,5 @@ fn works(list: &str) -> impl Iterator<Item = &str> {
     works.map(|work| work.split_once(':').map_or(work, |(_, function)| function))
 }
 
-/// The message without what loggers and quoting put before it: `> [ 12.34][ T1] kernel: `.
-fn words(line: &str) -> String {
-    let rest = without_stamps(line.trim());
-    let rest = rest.split_once(" kernel: ").map_or(rest, |(_, message)| without_stamps(message));
-    match rest.char_indices().nth(LONGEST_MESSAGE) {
-        Some((end, _)) => format!("{}...", &rest[..end]),
-        None => rest.to_owned(),
-    }
-}
-
-/// What is behind marks of quoting, times, CPUs and threads.
-fn without_stamps(mut rest: &str) -> &str {
-    loop {
-        let shorter = rest.trim_start_matches(['>', '|', ' ', '\t']);
-        let shorter = match shorter.strip_prefix('[').and_then(|inner| inner.split_once(']')) {
-            Some((stamp, after)) if stamp.bytes().all(is_of_stamp) => after,
-            _ => shorter,
-        };
-        if shorter.len() == rest.len() {
-            return rest;
-        }
-        rest = shorter;
-    }
-}
-
-/// Of a time (`  12.345678`, `+0.014286`), a CPU or a thread (`C13`, `T1`).
-fn is_of_stamp(byte: u8) -> bool {
-    byte.is_ascii_digit() || b" .+-:CT".contains(&byte)
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn read(text: &str) -> KernelLog {
-        let mut log = KernelLog::default();
-        (1..).zip(text.lines()).for_each(|(number, line)| log.line(number, line));
-        log
-    }
-
-    #[test]
-    fn a_message_has_its_words_and_the_stack_below_it() {
-        let log = read(
-            "[  70.1][   C1] watchdog: BUG: soft lockup - CPU#1 stuck for 22s! [app:7]\nCPU: 1 PID: 7 Comm: app\n\
-             pc : spin+0x10/0x20\nlr : other+0x1/0x2\nCall trace:\n spin+0x10/0x20\n ? unsure+0x1/0x2\n caller+0x4/0x8 [module]\n",
-        );
-        let said = log.to_string();
-        let words = "Its line 1 (\"watchdog: BUG: soft lockup - CPU#1 stuck for 22s! [app:7]\") means that a thread kept a CPU";
-        assert!(said.starts_with(words), "{said}");
-        assert!(said.ends_with("; the stack below it is spin, called from caller"), "{said}");
-    }
-
-    #[test]
-    fn a_lockup_of_the_idle_task_and_one_with_a_fresh_heartbeat_are_not_believed() {
-        let idle = read("watchdog: BUG: soft lockup - CPU#0 stuck for 23s! [swapper/0:0]").to_string();
-        assert!(idle.contains("while its idle task had it"), "{idle}");
-        let hard = "watchdog: CPU 0 self-detected hard LOCKUP @ __del_page_from_free_list+0x40/0x220\n";
-        let said =
-            read(&format!("{hard}watchdog: CPU 0 TB:89, last heartbeat TB:88 (10ms ago)\n")).to_string();
-        assert!(said.ends_with("a sign of life 10 ms before it, so it may be a false alarm"), "{said}");
-        let said =
-            read(&format!("{hard}watchdog: CPU 0 TB:89, last heartbeat TB:88 (15360ms ago)\n")).to_string();
-        assert!(!said.contains("false alarm"), "{said}");
-    }
-
-    #[test]
-    fn work_in_flight_repetitions_and_crashes_are_reported() {
-        let said = read(
-            "Oops: 0000 [#1] SMP\n caller+0x1/0x2\n[ 2.1] hrtimer: interrupt took 30211 ns\n other+0x1/0x2\n> [ 9.6] BUG: workqueue lockup - pool cpus=2 node=0 flags=0x0 nice=0 stuck for 35s!\n\
-             [ 9.7]     in-flight: 3760137:psi_avgs_work\n[ 9.9] BUG: workqueue lockup - pool cpus=2 stuck for 66s!\n",
-        )
-        .to_string();
-        assert!(
-            said.starts_with("Its line 1 (\"Oops: 0000 [#1] SMP\") means that the kernel crashed"),
-            "{said}"
-        );
-        assert!(said.contains("the stack below it is caller, called from other, and line 3"), "{said}");
-        assert!(said.contains("stuck for 35s!\", the first of 2) means that the work items"), "{said}");
-        assert!(said.ends_with("; the work that had begun is psi_avgs_work"), "{said}");
-    }
-
-    proptest::proptest! {
-        #[test]
-        fn no_log_is_too_strange(pieces in proptest::collection::vec((0..PIECES.len(), "\\PC{0,6}"), 0..60)) {
-            let text: String = pieces.iter().map(|(piece, other)| format!("{}{other}", PIECES[*piece])).collect();
-            let said = read(&text).to_string();
-            proptest::prop_assert!(said.starts_with("Its"));
-        }
-    }
-
-    /// What lines of a log consist of.
-    const PIECES: [&str; 14] = [
-        "\n",
-        "\n> [  70.1][   C1] ",
-        "watchdog: BUG: soft lockup - CPU#1 stuck for 22s! [app:7]",
-        "BUG: workqueue lockup - pool cpus=2 stuck for 35s!",
-        "in-flight: 7:work BAR(3), ",
-        "hard LOCKUP last heartbeat TB:88 (10ms ago)",
-        "Oops: ",
-        "+0x10/0x20",
-        "spin",
-        "? ",
-        "[<c0aa2100>] (",
-        ") from ",
-        " kernel: ",
-        ".isra.0",
-    ];
-
-    #[test]
-    fn what_loggers_put_before_a_message_is_left_out() {
-        for line in [
-            "Aug 14 18:31:12 host kernel: [  161.7] sched: RT throttling activated",
-            "> > [  +0.014286] sched: RT throttling activated",
-            "[ 9.1][ T12] sched: RT throttling activated",
-            "sched: RT throttling activated",
-        ] {
-            assert_eq!(words(line), "sched: RT throttling activated", "{line}");
-        }
-        assert_eq!(words("[ BUG: Invalid wait context ]"), "[ BUG: Invalid wait context ]");
-    }
-}
+mod tests;

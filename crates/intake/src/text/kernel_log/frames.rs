@@ -8,8 +8,12 @@
 //!  ? pci_pm_default_resume+0x30/0x30
 //! ```
 
-/// Functions with which any thread goes to sleep or prints its stack: they are no answer.
-const GENERAL: [&str; 14] = [
+/// Functions with which any thread begins, goes to sleep or prints its stack: they are no answer.
+const GENERAL: [&str; 18] = [
+    "kthread",
+    "ret_from_fork",
+    "ret_from_fork_asm",
+    "__switch_to",
     "__schedule",
     "schedule",
     "schedule_preempt_disabled",
@@ -35,12 +39,17 @@ pub(super) fn function(line: &str) -> Option<&str> {
     let is_part = |sign: char| sign.is_ascii_alphanumeric() || matches!(sign, '_' | '.' | '$');
     let name = before.rsplit(|sign| !is_part(sign)).next().unwrap_or_default();
     let leading = before.strip_suffix(name).unwrap_or(before);
+    // A label of the compiler is no function.
+    let is_label = name.strip_prefix(".L").is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
+    // The dot of a function's code, as opposed to its descriptor, on powerpc.
+    let name = name.trim_start_matches('.');
     let names_one = name.bytes().next().is_some_and(|first| first.is_ascii_alphabetic() || first == b'_');
-    let is_return = ["lr : ", "LR [", "LR is at"].iter().any(|register| leading.contains(register));
-    let is_sure = !leading.trim_end().ends_with('?') && !is_return;
+    let is_return = ["lr : ", "LR [", "LR is at", "LR = "].iter().any(|register| leading.contains(register));
+    let is_sure = !leading.trim_end().ends_with('?') && !is_return && !is_label;
     let known = names_one && is_sure && is_hex(offset) && is_hex(length) && !GENERAL.contains(&name);
     // A part that the compiler took out of a function is of that function.
-    known.then(|| name.split_once(".isra").or(name.split_once(".constprop")).map_or(name, |(name, _)| name))
+    let part = [".isra", ".constprop", ".cold", ".part"].iter().filter_map(|part| name.find(part)).min();
+    known.then_some(part.and_then(|part| name.get(..part)).unwrap_or(name))
 }
 
 #[cfg(test)]
@@ -65,6 +74,15 @@ mod tests {
             ("[  967.723687]  ? pci_pm_default_resume+0x30/0x30", None),
             ("[  967.723610]  __schedule+0x2de/0x890", None),
             ("NIP [c0000000000300f8] arch_local_irq_restore+0x98/0x120", Some("arch_local_irq_restore")),
+            ("[c0000000028c7bb0] [c00000000001a388] .arch_cpu_idle+0xb8/0x140", Some("arch_cpu_idle")),
+            ("--- interrupt: 901 at .L144+0x0/0x4", None),
+            ("    LR = arch_local_irq_restore+0x5c/0x80", None),
+            (" rcu_sched_clock_irq.cold.97+0x112/0x38c", Some("rcu_sched_clock_irq")),
+            (
+                " ([<00000000005845a6>] fault_lock_inode_indicies+0x8e/0x128)",
+                Some("fault_lock_inode_indicies"),
+            ),
+            ("schedule_timeout from rcu_gp_fqs_loop+0x124/0x3fc", Some("rcu_gp_fqs_loop")),
             ("x5 : 0000+0x12/0x13", None),
             ("tainted +0x", None),
             ("\u{20ac}+0x1/0x2", None),

@@ -13,7 +13,7 @@ pub(super) fn meaning(line: &str) -> Option<&'static str> {
         (&["blocked for more than"], HUNG_TASK),
         (&["INFO: task ", " blocked"], HUNG_TASK),
         (&["hogged CPU for >"], "a work item of a workqueue ran for long without a sleep"),
-        (&["BUG: workqueue lockup"], "the work items of a workqueue did not come to run"),
+        (&["BUG: workqueue lockup"], WORK_LOCKUP),
         (&["detected stall"], RCU),
         (&["kthread starved for", "jiffies"], RCU),
         (&["local_softirq_pending"], NOHZ),
@@ -64,6 +64,7 @@ pub(super) fn meaning(line: &str) -> Option<&'static str> {
     MESSAGES.iter().find(|(words, _)| has_all(line, words)).map(|&(_, meaning)| meaning)
 }
 
+pub(super) const WORK_LOCKUP: &str = "the work items of a workqueue did not come to run";
 const CRASH: &str = "the kernel crashed: what is late beside it may follow from that";
 const TIMER_INTERRUPT: &str = "the timer interrupt took long, or the machine stood still in it";
 const LONG_NMI: &str = "the handler of an NMI took long";

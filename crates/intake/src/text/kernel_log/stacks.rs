@@ -1,0 +1,185 @@
+//! The call stacks below a message, each with its owner.
+
+use super::frames;
+use super::owner::Owner;
+use super::reporter::{StackPlace, USER, place, softirq};
+
+/// So many functions of a stack are named.
+const MOST_NAMED: usize = 6;
+/// So many stacks are kept, and so many functions of each.
+const MOST_STACKS: usize = 32;
+const MOST_FRAMES: usize = 64;
+
+/// A call stack.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct LoggedStack {
+    pub(super) owner: Owner,
+    /// Innermost first.
+    functions: Vec<String>,
+    /// It has more than the function in which the registers are.
+    has_trace: bool,
+}
+
+/// Where the thread of a stack is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum PlaceInWords {
+    /// In user code.
+    User,
+    /// The stack ends above what the report interrupted.
+    Cut,
+    /// `a, called from b, c`
+    In(String),
+}
+
+/// The call stacks below a message.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct LoggedStacks {
+    stacks: Vec<LoggedStack>,
+}
+
+impl LoggedStacks {
+    /// Takes in a line; false where it is of no stack.
+    pub(super) fn line(&mut self, message: &str) -> bool {
+        let owner = Owner::of(message);
+        let is_one = owner.is_some();
+        if let Some(owner) = owner {
+            match self.stacks.last_mut() {
+                Some(last) if last.functions.is_empty() && !owner.begins && last.owner.agrees(&owner) => {
+                    last.owner.add(owner);
+                }
+                _ => self.push(owner),
+            }
+        }
+        // Of all architectures; arm has none of these lines in newer kernels.
+        if ["Call Trace:", "Call trace:", "Backtrace:"].iter().any(|title| message.contains(title)) {
+            if self.stacks.last().is_some_and(|last| last.has_trace) {
+                self.push(Owner::default());
+            }
+            return true;
+        }
+        // Lockdep's list of locks has functions that took them (`print_lock()` in kernel/locking/lockdep.c).
+        let is_lock = message.contains(", at: ");
+        let function = is_user(message).then_some(USER).or_else(|| frames::function(message));
+        let Some(function) = function.filter(|_| !is_lock) else { return is_one };
+        if self.stacks.is_empty() {
+            self.push(Owner::default());
+        }
+        if let Some(last) = self.stacks.last_mut()
+            && last.functions.len() < MOST_FRAMES
+        {
+            last.has_trace |= !is_register(message);
+            if last.functions.last().is_none_or(|inner| inner != function) {
+                last.functions.push(function.to_owned());
+            }
+        }
+        true
+    }
+
+    fn push(&mut self, owner: Owner) {
+        if self.stacks.len() < MOST_STACKS {
+            self.stacks.push(LoggedStack { owner, ..LoggedStack::default() });
+        }
+    }
+
+    /// The first stack that shows where its thread is.
+    pub(super) fn first(&self) -> Option<&LoggedStack> {
+        self.stacks.iter().find(|stack| place(&stack.functions) != StackPlace::Nothing)
+    }
+}
+
+impl LoggedStack {
+    /// Where its thread is, in words; `None` where it shows nothing.
+    pub(super) fn place(&self) -> Option<PlaceInWords> {
+        Some(match place(&self.functions) {
+            StackPlace::Nothing => return None,
+            StackPlace::User => PlaceInWords::User,
+            StackPlace::Cut => PlaceInWords::Cut,
+            StackPlace::Functions(functions) => {
+                let named: Vec<&str> = functions.iter().take(MOST_NAMED).copied().collect();
+                let [innermost, callers @ ..] = named.as_slice() else { return None };
+                let callers = match callers {
+                    [] => String::new(),
+                    callers => format!(", called from {}", callers.join(", ")),
+                };
+                let softirq = softirq(&functions).filter(|handler| !named.contains(handler));
+                let softirq = softirq.map(|handler| format!(", in the softirq's handler {handler}"));
+                PlaceInWords::In(format!("{innermost}{callers}{}", softirq.unwrap_or_default()))
+            }
+        })
+    }
+
+    /// `the stack of app (7) on CPU 1 is a, called from b, c`; `None` where it shows nothing.
+    pub(super) fn shown(&self) -> Option<String> {
+        let cpu = self.owner.cpu.map(|cpu| format!("CPU {cpu}"));
+        let owner = match (&self.owner.thread, cpu) {
+            (Some(thread), Some(cpu)) => format!(" of {thread} on {cpu}"),
+            (Some(thread), None) => format!(" of {thread}"),
+            (None, Some(cpu)) => format!(" of {cpu}"),
+            (None, None) => " below it".to_owned(),
+        };
+        Some(match self.place()? {
+            PlaceInWords::User => format!("the stack{owner} shows user code"),
+            PlaceInWords::Cut => format!(
+                "the stack{owner} ends above what the report interrupted: where that was is not shown"
+            ),
+            PlaceInWords::In(functions) => format!("the stack{owner} is {functions}"),
+        })
+    }
+}
+
+/// True of the registers of user code: their code segment has the lowest privilege (`arch/x86/include/asm/segment.h`).
+fn is_user(message: &str) -> bool {
+    ["RIP: 0033:", "RIP: 0023:", "EIP: 0073:"].iter().any(|segment| message.contains(segment))
+}
+
+/// True of the line with the function in which the registers are.
+fn is_register(message: &str) -> bool {
+    ["RIP: ", "pc : ", "PC is at ", "NIP [", "PSW : ", "Stopper: "].iter().any(|name| message.contains(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> LoggedStacks {
+        let mut stacks = LoggedStacks::default();
+        text.lines().for_each(|line| {
+            stacks.line(line);
+        });
+        stacks
+    }
+
+    #[test]
+    fn each_stack_keeps_its_owner() {
+        let stacks = read(
+            "kthread stack dump:\ntask:rcu_preempt state:R  running task stack:1 pid:14\nCall Trace:\n __switch_to+0x1/0x2\n gp+0x1/0x2\n\
+             Task dump for CPU 0:\nsh              R  running task        0  1315   1295 0x00000002\nCall trace:\n spin+0x1/0x2\n caller+0x1/0x2\n\
+             NMI backtrace for cpu 1\nCPU: 1 PID: 484 Comm: app Tainted: G\n[<c01>] (rcu_sched_clock_irq) from [<c02>] (update_process_times+0x1/0x2)\n\
+             [<c02>] (gic_handle_irq) from [<c03>] (__irq_usr+0x54/0x80)\nCall trace:\n unknown+0x1/0x2\n",
+        );
+        let shown: Vec<String> = stacks.stacks.iter().filter_map(LoggedStack::shown).collect();
+        assert_eq!(
+            shown,
+            [
+                "the stack of rcu_preempt (14) is gp",
+                "the stack of sh (1315) on CPU 0 is spin, called from caller",
+                "the stack of app (484) on CPU 1 shows user code",
+                "the stack below it is unknown",
+            ]
+        );
+    }
+
+    #[test]
+    fn the_registers_and_the_trace_below_them_are_one_stack() {
+        let stacks = read(
+            "CPU: 2 PID: 7 Comm: app Not tainted\nRIP: 0010:spin+0x1/0x2\nCall Trace:\n caller+0x1/0x2\nRIP: 0033:0x7f\n",
+        );
+        let shown = "the stack of app (7) on CPU 2 is spin, called from caller";
+        assert_eq!(stacks.first().and_then(LoggedStack::shown).as_deref(), Some(shown));
+        let user = read("NMI backtrace for cpu 3\nRIP: 0033:0x55\n");
+        assert_eq!(
+            user.first().and_then(LoggedStack::shown).as_deref(),
+            Some("the stack of CPU 3 shows user code")
+        );
+    }
+}

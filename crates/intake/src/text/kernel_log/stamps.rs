@@ -1,0 +1,93 @@
+//! What loggers, consoles and quoting put before a message, and the words and numbers behind it.
+
+/// A longer message is cut.
+const LONGEST_MESSAGE: usize = 100;
+
+/// The message without what loggers and quoting put before it: `> [ 12.34][ T1] kernel: `.
+pub(super) fn message(line: &str) -> &str {
+    let rest = without_stamps(line.trim());
+    rest.split_once(" kernel: ").map_or(rest, |(_, message)| without_stamps(message))
+}
+
+/// The message, cut where it is long.
+pub(super) fn words(line: &str) -> String {
+    let message = message(line);
+    match message.char_indices().nth(LONGEST_MESSAGE) {
+        Some((end, _)) => format!("{}...", &message[..end]),
+        None => message.to_owned(),
+    }
+}
+
+/// The number behind these words, with blanks between them.
+pub(super) fn number_behind(text: &str, words: &str) -> Option<u64> {
+    text.split_once(words).and_then(|(_, rest)| leading_number(rest))
+}
+
+/// The number with which a text begins, behind blanks and a `#`.
+pub(super) fn leading_number(text: &str) -> Option<u64> {
+    let text = text.trim_start_matches([' ', '\t', '#']);
+    let end = text.find(|sign: char| !sign.is_ascii_digit()).unwrap_or(text.len());
+    text.get(..end)?.parse().ok()
+}
+
+/// The same, of a CPU.
+pub(super) fn cpu_behind(text: &str, words: &str) -> Option<u32> {
+    number_behind(text, words).and_then(|cpu| u32::try_from(cpu).ok())
+}
+
+/// What is behind marks of quoting, times, CPUs and threads.
+fn without_stamps(mut rest: &str) -> &str {
+    loop {
+        let shorter = rest.trim_start_matches(['>', '|', ' ', '\t']);
+        let shorter = match shorter.strip_prefix('[').and_then(|inner| inner.split_once(']')) {
+            Some((stamp, after)) if stamp.bytes().all(is_of_stamp) => after,
+            _ => without_printing_cpu(shorter),
+        };
+        if shorter.len() == rest.len() {
+            return rest;
+        }
+        rest = shorter;
+    }
+}
+
+/// Of a time (`  12.345678`, `+0.014286`), a CPU or a thread (`C13`, `T1`).
+fn is_of_stamp(byte: u8) -> bool {
+    byte.is_ascii_digit() || b" .+-:CT".contains(&byte)
+}
+
+/// `001: `: the CPU that printed the message, by the printk of the PREEMPT_RT patches for 5.0 to 5.9 (`kernel/printk/printk.c`,
+/// `print_cpu`).
+fn without_printing_cpu(text: &str) -> &str {
+    match text.split_once(": ") {
+        Some((cpu, message)) if cpu.len() == 3 && cpu.bytes().all(|digit| digit.is_ascii_digit()) => message,
+        _ => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_loggers_put_before_a_message_is_left_out() {
+        for line in [
+            "Aug 14 18:31:12 host kernel: [  161.7] sched: RT throttling activated",
+            "> > [  +0.014286] sched: RT throttling activated",
+            "[ 9.1][ T12] sched: RT throttling activated",
+            "[ 9.1] 001: sched: RT throttling activated",
+            "sched: RT throttling activated",
+        ] {
+            assert_eq!(words(line), "sched: RT throttling activated", "{line}");
+        }
+        assert_eq!(words("[ BUG: Invalid wait context ]"), "[ BUG: Invalid wait context ]");
+        assert_eq!(words("12: other"), "12: other");
+    }
+
+    #[test]
+    fn numbers_stand_behind_words() {
+        assert_eq!(cpu_behind("soft lockup - CPU#1 stuck", "CPU#"), Some(1));
+        assert_eq!(number_behind("(t=5253 jiffies", "(t="), Some(5253));
+        assert_eq!(number_behind("(t=-1 jiffies", "(t="), None);
+        assert_eq!(number_behind("99999999999999999999999", ""), None);
+    }
+}

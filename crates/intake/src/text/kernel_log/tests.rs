@@ -1,0 +1,104 @@
+//! Whole logs.
+
+use super::*;
+
+fn read(text: &str) -> KernelLog {
+    let mut log = KernelLog::default();
+    (1..).zip(text.lines()).for_each(|(number, line)| log.line(number, line));
+    log
+}
+
+#[test]
+fn a_message_has_its_words_and_the_stack_below_it() {
+    let log = read(
+        "[  70.1][   C1] watchdog: BUG: soft lockup - CPU#1 stuck for 22s! [app:7]\nCPU: 1 PID: 7 Comm: app\n\
+             pc : spin+0x10/0x20\nlr : other+0x1/0x2\nCall trace:\n spin+0x10/0x20\n ? unsure+0x1/0x2\n caller+0x4/0x8 [module]\n",
+    );
+    let said = log.to_string();
+    let words = "Its line 1 (\"watchdog: BUG: soft lockup - CPU#1 stuck for 22s! [app:7]\") means that a thread kept a CPU";
+    assert!(said.starts_with(words), "{said}");
+    assert!(said.ends_with("; the stack of app (7) on CPU 1 is spin, called from caller"), "{said}");
+}
+
+#[test]
+fn a_lockup_of_the_idle_task_and_one_with_a_fresh_heartbeat_are_not_believed() {
+    let idle = read("watchdog: BUG: soft lockup - CPU#0 stuck for 23s! [swapper/0:0]").to_string();
+    assert!(idle.contains("while its idle task had it"), "{idle}");
+    let hard = "watchdog: CPU 0 self-detected hard LOCKUP @ __del_page_from_free_list+0x40/0x220\n";
+    let said = read(&format!("{hard}watchdog: CPU 0 TB:89, last heartbeat TB:88 (10ms ago)\n")).to_string();
+    assert!(said.ends_with("a sign of life 10 ms before it, so it may be a false alarm"), "{said}");
+    let said =
+        read(&format!("{hard}watchdog: CPU 0 TB:89, last heartbeat TB:88 (15360ms ago)\n")).to_string();
+    assert!(!said.contains("false alarm"), "{said}");
+}
+
+#[test]
+fn work_in_flight_repetitions_and_crashes_are_reported() {
+    let said = read(
+            "Oops: 0000 [#1] SMP\n caller+0x1/0x2\n[ 2.1] hrtimer: interrupt took 30211 ns\n other+0x1/0x2\n> [ 9.6] BUG: workqueue lockup - pool cpus=2 node=0 flags=0x0 nice=0 stuck for 35s!\n\
+             [ 9.7]     in-flight: 3760137:psi_avgs_work\n[ 9.9] BUG: workqueue lockup - pool cpus=2 stuck for 66s!\n",
+        )
+        .to_string();
+    assert!(said.starts_with("Its line 1 (\"Oops: 0000 [#1] SMP\") means that the kernel crashed"), "{said}");
+    assert!(said.contains("the stack below it is caller, called from other, and line 3"), "{said}");
+    assert!(said.contains("stuck for 35s!\", the first of 2) means that the work items"), "{said}");
+    assert!(said.ends_with("; the work that had begun is psi_avgs_work"), "{said}");
+}
+
+#[test]
+fn stacks_are_of_the_message_above_them() {
+    let said = read(
+            "watchdog: BUG: soft lockup - CPU#1 stuck for 22s! [app:7]\n spin+0x1/0x2\nBUG: scheduling while atomic: b/9/0x2\n driver+0x1/0x2\n\
+             watchdog: BUG: soft lockup - CPU#1 stuck for 48s! [app:7]\n later+0x1/0x2\n",
+        )
+        .to_string();
+    assert!(said.contains("is spin, and line 3"), "{said}");
+    assert!(said.ends_with("the stack below it is driver"), "{said}");
+}
+
+#[test]
+fn work_in_flight_is_of_the_lockup_above_it_and_no_stack_of_a_message_that_is_not_kept() {
+    let said = read(
+        "BUG: workqueue lockup - pool cpus=1 stuck for 35s!\nBUG: workqueue lockup - pool cpus=2 stuck for 35s!\nin-flight: 7:late_work\n\
+         hrtimer: interrupt took 7 ns\nOops: 0\nNMI received for unknown reason 3d\nBUG: Invalid wait context\nirq 7: local_softirq_pending\n\
+         Detected non-responsive CSD lock\n other+0x1/0x2\n",
+    )
+    .to_string();
+    assert!(said.contains("the first of 2) means that the work items of a workqueue did not come to run; the work that had begun is late_work, and"), "{said}");
+    assert!(!said.contains("other"), "{said}");
+}
+
+proptest::proptest! {
+    #[test]
+    fn no_log_is_too_strange(pieces in proptest::collection::vec((0..PIECES.len(), "\\PC{0,6}"), 0..60)) {
+        let text: String = pieces.iter().map(|(piece, other)| format!("{}{other}", PIECES[*piece])).collect();
+        let said = read(&text).to_string();
+        proptest::prop_assert!(said.starts_with("Its"));
+    }
+}
+
+/// What lines of a log consist of.
+const PIECES: [&str; 22] = [
+    "\n",
+    "\n> [  70.1][   C1] ",
+    "\n001: ",
+    "watchdog: BUG: soft lockup - CPU#1 stuck for 22s! [app:7]",
+    "BUG: workqueue lockup - pool cpus=2 stuck for 35s!",
+    "in-flight: 7:work BAR(3), ",
+    "hard LOCKUP last heartbeat TB:88 (10ms ago)",
+    "Oops: ",
+    "+0x10/0x20",
+    "spin",
+    "? ",
+    "[<c0aa2100>] (",
+    ") from ",
+    " kernel: ",
+    ".isra.0",
+    "task:b state:D stack:0 pid:2",
+    "app             D c0aa2100     0   621      2 0x00000000",
+    "CPU: 1 PID: 484 Comm: app",
+    "NMI backtrace for cpu 1",
+    "Call Trace:",
+    " rcu_sched_clock_irq",
+    "RIP: 0033:",
+];
