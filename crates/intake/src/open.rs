@@ -207,7 +207,7 @@ fn text_source(
             text::Other::Guess { what, advice } => OpenError::LooksLike { name, lines, what, advice },
             text::Other::Table { tool, advice } => OpenError::Table { name, tool, advice },
             text::Other::Known { what, advice } => OpenError::NotRead { name, what, advice },
-            text::Other::KernelLog(log) => OpenError::KernelLog { name, log },
+            text::Other::KernelLog(log) => OpenError::KernelLog { name, log: *log },
         }),
         Err(text::TextError::NoEvents { tracer: Some(tracer), latency, .. }) if is_name(&tracer) => {
             Err(OpenError::HeaderOnly { name, tracer, latency })

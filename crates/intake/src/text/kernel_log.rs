@@ -1,17 +1,25 @@
 //! The kernel's log: no trace, but its messages about what is late have a meaning, figures and call stacks.
 //!
 //! ```text
-//! lines ─> stamps ─> meanings: which kind of message ─> stacks: owner, frames ─> reporter: what it shows
+//! lines ─> stamps ─> meanings: which kind of message ─┬─> details: rcu, hung, lockups, durations, clock
+//!                                                     └─> stacks: owner, frames ─> reporter: what it shows
 //! ```
 
+mod clock;
+mod details;
+mod durations;
 mod frames;
+mod hung;
+mod lockups;
 mod meanings;
 mod owner;
+mod rcu;
 mod reporter;
 mod stacks;
 mod stamps;
 
-use stacks::{LoggedStack, LoggedStacks};
+use details::Details;
+use stacks::LoggedStacks;
 use std::fmt;
 
 /// A log of more kinds of messages is not listed in full.
@@ -20,6 +28,11 @@ const MOST_MESSAGES: usize = 5;
 const NEAR: u64 = 60;
 /// So many work items are named.
 const MOST_WORKS: usize = 6;
+/// A mail program breaks a line into so many at most.
+const MOST_PIECES: usize = 3;
+/// A longer line was not broken.
+const LONGEST_PIECE: usize = 200;
+
 /// A message in a log, with what follows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct LogMessage {
@@ -31,6 +44,8 @@ struct LogMessage {
     meaning: &'static str,
     /// Its words.
     words: String,
+    /// What these show of CPUs, threads and times.
+    details: Details,
     /// The call stacks below it.
     stacks: LoggedStacks,
     /// The functions of work items that the workqueues had begun, where it is about those.
@@ -45,6 +60,8 @@ pub struct KernelLog {
     messages: Vec<LogMessage>,
     /// The message to which the stacks belong that follow.
     above: Option<usize>,
+    /// The lines before this one, of which it may be the end.
+    pieces: Vec<String>,
     /// How long before it the last sign of life was, by a report of a lockup itself.
     heartbeat_ms: Option<u64>,
 }
@@ -63,8 +80,12 @@ impl KernelLog {
         match meanings::meaning(message) {
             Some(meaning) => self.message(number, message, meaning),
             None if !self.messages.is_empty() => self.other_line(number, message),
-            None => {}
+            None => return,
         }
+        if self.pieces.len() >= MOST_PIECES {
+            self.pieces.remove(0);
+        }
+        self.pieces.push(message.chars().take(LONGEST_PIECE).collect());
     }
 
     fn message(&mut self, number: u64, message: &str, meaning: &'static str) {
@@ -82,12 +103,14 @@ impl KernelLog {
             }
         };
         let Some(one) = self.messages.get_mut(at) else { return };
-        if same.is_some() {
+        let continues = same.is_some() && one.is_near(number) && one.details.continues(message);
+        if same.is_some() && !continues {
             one.count += 1;
         }
         one.last = number;
+        one.details.message(message);
         if meanings::brings_stack(meaning) {
-            self.above = (one.count == 1).then_some(at);
+            self.above = (one.count == 1 || one.details.has_stacks_of_all()).then_some(at);
         }
     }
 
@@ -97,6 +120,27 @@ impl KernelLog {
             message.split_once("last heartbeat").and_then(|(_, rest)| rest.split_once('('))
         {
             self.heartbeat_ms = ago.split_once("ms ago").and_then(|(ms, _)| ms.trim().parse().ok());
+        }
+        for one in self.messages.iter_mut().filter(|one| one.details.reaches_far()) {
+            one.details.line(message);
+        }
+        if self.messages.iter().any(|one| one.is_near(number)) {
+            self.line_near(number, message);
+        }
+    }
+
+    /// The same, where it may belong to a message above it. A mail program may have broken it off the lines before it.
+    fn line_near(&mut self, number: u64, message: &str) {
+        let mut text = message.to_owned();
+        let mut texts = vec![text.clone()];
+        for piece in self.pieces.iter().rev() {
+            text = format!("{piece} {text}");
+            texts.push(text.clone());
+        }
+        for one in self.messages.iter_mut().filter(|one| one.is_near(number)) {
+            if texts.iter().filter(|text| one.details.line(text)).count() > 0 {
+                one.last = number;
+            }
         }
         if let Some((_, work)) = message.split_once("in-flight: ") {
             let is_about =
@@ -122,6 +166,7 @@ impl LogMessage {
             last: line,
             meaning,
             words: stamps::words(message),
+            details: Details::of(meaning),
             stacks: LoggedStacks::default(),
             in_flight: Vec::new(),
             count: 1,
@@ -157,13 +202,16 @@ impl fmt::Display for KernelLog {
 /// `line 2 ("...", the first of 3) means that ...; the stack below it is a, called from b, c`
 impl fmt::Display for LogMessage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let LogMessage { line, meaning, words, stacks, in_flight, count, last: _ } = self;
+        let LogMessage { line, meaning, words, details, stacks, in_flight, count, last: _ } = self;
         write!(f, "line {line} (\"{words}\"")?;
         if *count > 1 {
             write!(f, ", the first of {count}")?;
         }
-        write!(f, ") means that {meaning}")?;
-        if let Some(shown) = stacks.first().and_then(LoggedStack::shown) {
+        match details.meaning(stacks) {
+            Some(meaning) => write!(f, ") means that {meaning}")?,
+            None => write!(f, ") means that {meaning}")?,
+        }
+        for shown in details.shown(stacks) {
             write!(f, "; {shown}")?;
         }
         if !in_flight.is_empty() {

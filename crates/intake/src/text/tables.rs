@@ -15,7 +15,7 @@ pub(crate) enum Other {
     /// What a line lets one guess, unless a later one shows more.
     Guess { what: &'static str, advice: &'static str },
     /// The kernel's log.
-    KernelLog(KernelLog),
+    KernelLog(Box<KernelLog>),
 }
 
 impl Other {
@@ -33,7 +33,7 @@ impl Other {
         } else if !matches!(self, Other::Table { .. })
             && let Some(log) = KernelLog::beginning(number, line)
         {
-            *self = Other::KernelLog(log);
+            *self = Other::KernelLog(Box::new(log));
         }
     }
 
@@ -74,7 +74,7 @@ fn shown(number: u64, line: &str) -> Option<Other> {
     }
     by_words(&TABLES, line)
         .map(|(tool, advice)| Other::Table { tool, advice })
-        .or_else(|| KernelLog::beginning(number, line).map(Other::KernelLog))
+        .or_else(|| KernelLog::beginning(number, line).map(|log| Other::KernelLog(Box::new(log))))
         .or_else(|| {
             others::named(line)
                 .or_else(|| lacking(line))

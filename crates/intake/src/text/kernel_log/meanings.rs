@@ -4,17 +4,18 @@ use crate::text::known::has_all;
 
 /// What the message in a line of the kernel's log is about; `None` for other lines.
 pub(super) fn meaning(line: &str) -> Option<&'static str> {
-    const MESSAGES: [(&[&str], &str); 52] = [
+    const MESSAGES: [(&[&str], &str); 54] = [
         (&["soft lockup", "stuck for", "[swapper/"], IDLE_LOCKUP),
         (&["RT throttling activated"], RT_THROTTLING),
         (&["DL replenish lagged"], DL_REPLENISH),
-        (&["soft lockup"], "a thread kept a CPU in the kernel for 20 s or more (soft lockup)"),
+        (&["soft lockup"], SOFT_LOCKUP),
         (&["hard LOCKUP"], HARD_LOCKUP),
         (&["blocked for more than"], HUNG_TASK),
         (&["INFO: task ", " blocked"], HUNG_TASK),
-        (&["hogged CPU for >"], "a work item of a workqueue ran for long without a sleep"),
+        (&["hogged CPU for >"], CPU_HOG),
         (&["BUG: workqueue lockup"], WORK_LOCKUP),
         (&["detected stall"], RCU),
+        (&["detected expedited stalls"], RCU),
         (&["kthread starved for", "jiffies"], RCU),
         (&["local_softirq_pending"], NOHZ),
         (&["local softirq work is pending"], NOHZ),
@@ -24,6 +25,7 @@ pub(super) fn meaning(line: &str) -> Option<&'static str> {
         (&["NMI handler (", "took too long"], LONG_NMI),
         (&["timekeeping watchdog"], CLOCK),
         (&["Marking TSC unstable"], CLOCK),
+        (&["Clocksource ", " unstable (delta"], CLOCK),
         (&["clocksource: ", "read-back delay of "], CLOCK),
         (&["clocksource: Long readout interval"], CLOCK),
         (&["runnable task stall"], SCHED_EXT),
@@ -65,9 +67,9 @@ pub(super) fn meaning(line: &str) -> Option<&'static str> {
 }
 
 pub(super) const WORK_LOCKUP: &str = "the work items of a workqueue did not come to run";
-const CRASH: &str = "the kernel crashed: what is late beside it may follow from that";
-const TIMER_INTERRUPT: &str = "the timer interrupt took long, or the machine stood still in it";
-const LONG_NMI: &str = "the handler of an NMI took long";
+pub(super) const CRASH: &str = "the kernel crashed: what is late beside it may follow from that";
+pub(super) const TIMER_INTERRUPT: &str = "the timer interrupt took long, or the machine stood still in it";
+pub(super) const LONG_NMI: &str = "the handler of an NMI took long";
 const IDLE_LOCKUP: &str = "the watchdog of a CPU did not run for 20 s or more while its idle task had it (soft lockup): its timer or its \
                            interrupts were lost, a clock jumped, or the machine stood still";
 const PERF: &str = "the interrupts of perf took long";
@@ -86,16 +88,19 @@ const RT_THROTTLING: &str = "real-time threads used up their share of a CPU (ker
                              the rest of a period (rt-throttled)";
 const DL_REPLENISH: &str =
     "a SCHED_DEADLINE thread, or a deadline server, did not get its runtime for longer than a period";
-const HARD_LOCKUP: &str = "a CPU had interrupts disabled for 10 s or more (hard lockup)";
-const HUNG_TASK: &str = "a thread slept uninterruptibly for longer than kernel.hung_task_timeout_secs, for a device or a lock (hung task)";
-const RCU: &str =
+pub(super) const SOFT_LOCKUP: &str = "a thread kept a CPU in the kernel for 20 s or more (soft lockup)";
+pub(super) const CPU_HOG: &str = "a work item of a workqueue ran for long without a sleep";
+pub(super) const HARD_LOCKUP: &str = "a CPU had interrupts disabled for 10 s or more (hard lockup)";
+pub(super) const HUNG_TASK: &str = "a thread slept uninterruptibly for longer than kernel.hung_task_timeout_secs, for a device or a lock (hung task)";
+pub(super) const RCU: &str =
     "a CPU gave RCU no quiescent state for long, or RCU's own threads did not come to run (RCU stall)";
 const NOHZ: &str = "softirqs were pending as an idle CPU stopped its tick";
-const CLOCK: &str = "the clock was unstable, or the machine stood still, so that it was not read in time";
+pub(super) const CLOCK: &str =
+    "the clock was unstable, or the machine stood still, so that it was not read in time";
 
 /// True of messages below which the kernel prints a call stack.
 pub(super) fn brings_stack(meaning: &str) -> bool {
-    ![RT_THROTTLING, DL_REPLENISH, TIMER_INTERRUPT, PERF, LONG_NMI, NOHZ, CLOCK].contains(&meaning)
+    ![RT_THROTTLING, DL_REPLENISH, TIMER_INTERRUPT, PERF, LONG_NMI, NOHZ, CLOCK, CPU_HOG].contains(&meaning)
 }
 
 #[cfg(test)]

@@ -12,6 +12,9 @@
 use super::stamps::{cpu_behind, leading_number};
 use std::fmt;
 
+/// `TASK_COMM_LEN` without the zero behind it (`include/linux/sched.h`).
+const LONGEST_NAME: usize = 15;
+
 /// A thread as a message names it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct LoggedThread {
@@ -29,6 +32,23 @@ pub(super) struct Owner {
     pub(super) state: Option<char>,
     /// True where the line shows that another stack begins, whatever its owner is.
     pub(super) begins: bool,
+}
+
+impl LoggedThread {
+    /// `kworker/0:1:11`: the name ends at the last colon. The number is missing where none is behind it. `None` where the name is
+    /// longer than one may be.
+    pub(super) fn of(text: &str) -> Option<LoggedThread> {
+        let text = text.trim();
+        let with_pid = text.rsplit_once(':').and_then(|(name, pid)| Some((name, Some(pid.parse().ok()?))));
+        let (name, pid) = with_pid.unwrap_or((text, None));
+        (1..=LONGEST_NAME).contains(&name.len()).then(|| LoggedThread { name: name.to_owned(), pid })
+    }
+
+    /// True of a CPU's idle task.
+    pub(super) fn is_idle(&self) -> bool {
+        // So is the first thread of all, which becomes init.
+        self.name.starts_with("swapper") && self.pid.is_none_or(|pid| pid == 0)
+    }
 }
 
 /// `app (7)`
@@ -118,7 +138,7 @@ fn old_row(message: &str) -> Option<Owner> {
     let (_, pid) = (numbers.next()?, numbers.next()?);
     let is_row = is_running || numbers.next().is_some();
     let thread = LoggedThread { name: name.to_owned(), pid: Some(pid) };
-    (is_row && name.len() <= 15).then(|| Owner {
+    (is_row && name.len() <= LONGEST_NAME).then(|| Owner {
         thread: Some(thread),
         state: Some(state),
         ..Owner::default()
@@ -173,5 +193,14 @@ mod tests {
             });
             assert_eq!(found, expected.map(|(name, cpu, state)| (name.to_owned(), cpu, state)), "{line}");
         }
+    }
+
+    #[test]
+    fn a_thread_has_a_name_and_mostly_a_number() {
+        let shown = |text| LoggedThread::of(text).map(|thread| thread.to_string());
+        assert_eq!(shown("kworker/0:1:11").as_deref(), Some("kworker/0:1 (11)"));
+        assert_eq!(shown("alertmanager").as_deref(), Some("alertmanager"));
+        assert_eq!(shown(" "), None);
+        assert_eq!(shown("app:615. A longer text:7"), None);
     }
 }

@@ -1,7 +1,7 @@
 //! The call stacks below a message, each with its owner.
 
 use super::frames;
-use super::owner::Owner;
+use super::owner::{LoggedThread, Owner};
 use super::reporter::{StackPlace, USER, place, softirq};
 
 /// So many functions of a stack are named.
@@ -85,6 +85,21 @@ impl LoggedStacks {
     pub(super) fn first(&self) -> Option<&LoggedStack> {
         self.stacks.iter().find(|stack| place(&stack.functions) != StackPlace::Nothing)
     }
+
+    /// What is known of the thread that ran on a CPU.
+    pub(super) fn on_cpu(&self, cpu: u32) -> Option<&LoggedStack> {
+        let ran = self.stacks.iter().filter(|stack| stack.owner.cpu == Some(cpu));
+        ran.max_by_key(|stack| (stack.owner.thread.is_some(), place(&stack.functions) != StackPlace::Nothing))
+    }
+
+    /// What is known of a thread.
+    pub(super) fn of_thread(&self, thread: &LoggedThread) -> Option<&LoggedStack> {
+        let same = |owner: &LoggedThread| match (owner.pid, thread.pid) {
+            (Some(one), Some(other)) => one == other,
+            _ => owner.name == thread.name,
+        };
+        self.stacks.iter().find(|stack| stack.owner.thread.as_ref().is_some_and(same))
+    }
 }
 
 impl LoggedStack {
@@ -167,6 +182,9 @@ mod tests {
                 "the stack below it is unknown",
             ]
         );
+        assert_eq!(stacks.on_cpu(1).and_then(LoggedStack::shown).as_ref(), shown.get(2));
+        let thread = LoggedThread { name: "sh".into(), pid: Some(1315) };
+        assert_eq!(stacks.of_thread(&thread).and_then(LoggedStack::shown).as_ref(), shown.get(1));
     }
 
     #[test]

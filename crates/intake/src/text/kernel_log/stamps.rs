@@ -35,6 +35,18 @@ pub(super) fn cpu_behind(text: &str, words: &str) -> Option<u32> {
     number_behind(text, words).and_then(|cpu| u32::try_from(cpu).ok())
 }
 
+/// `CPU 1`, `CPUs 1, 2 and 3`
+pub(super) fn cpus(cpus: &[u32]) -> String {
+    match cpus {
+        [] => "a CPU".to_owned(),
+        [cpu] => format!("CPU {cpu}"),
+        [first @ .., last] => {
+            let first: Vec<String> = first.iter().map(u32::to_string).collect();
+            format!("CPUs {} and {last}", first.join(", "))
+        }
+    }
+}
+
 /// What is behind marks of quoting, times, CPUs and threads.
 fn without_stamps(mut rest: &str) -> &str {
     loop {
@@ -89,5 +101,7 @@ mod tests {
         assert_eq!(number_behind("(t=5253 jiffies", "(t="), Some(5253));
         assert_eq!(number_behind("(t=-1 jiffies", "(t="), None);
         assert_eq!(number_behind("99999999999999999999999", ""), None);
+        assert_eq!(cpus(&[4]), "CPU 4");
+        assert_eq!(cpus(&[0, 1, 3]), "CPUs 0, 1 and 3");
     }
 }

@@ -15,7 +15,8 @@ fn a_message_has_its_words_and_the_stack_below_it() {
              pc : spin+0x10/0x20\nlr : other+0x1/0x2\nCall trace:\n spin+0x10/0x20\n ? unsure+0x1/0x2\n caller+0x4/0x8 [module]\n",
     );
     let said = log.to_string();
-    let words = "Its line 1 (\"watchdog: BUG: soft lockup - CPU#1 stuck for 22s! [app:7]\") means that a thread kept a CPU";
+    let words =
+        "Its line 1 (\"watchdog: BUG: soft lockup - CPU#1 stuck for 22s! [app:7]\") means that CPU 1 stayed";
     assert!(said.starts_with(words), "{said}");
     assert!(said.ends_with("; the stack of app (7) on CPU 1 is spin, called from caller"), "{said}");
 }
@@ -46,13 +47,41 @@ fn work_in_flight_repetitions_and_crashes_are_reported() {
 }
 
 #[test]
+fn a_broken_line_is_read_with_its_rest() {
+    let said = read(
+            "001: rcu: INFO: rcu_preempt self-detected stall on CPU\n001: rcu:  1-...!: (10403 ticks this GP)\nidle=77a/1/0x4 fqs=0\n\
+             001: rcu: rcu_preempt kthread starved for 10404\njiffies! g7 f0x0 RCU_GP_WAIT_FQS(5) ->s\ntate=0x0 ->cpu=0\n\
+             001: rcu_preempt     R  running task        0    10\n 2 0x00000000\n[<c0>] (schedule) from [<c0>]\n(gp+0x1/0x2)\n",
+        )
+        .to_string();
+    let meaning = "means that RCU's own thread rcu_preempt was runnable and got no CPU time on CPU 0 for 10404 jiffies, and that \
+                       CPU 1 gave RCU no quiescent state (RCU stall); what ran on CPUs 0 and 1, or whether interrupts were disabled there, \
+                       is not shown";
+    assert!(said.ends_with(meaning), "{said}");
+}
+
+#[test]
+fn messages_of_one_crash_count_once() {
+    let said = read(
+            "BUG: unable to handle page fault for address: ffff\nOops: 0000 [#1] SMP NOPTI\nCPU: 13 PID: 0 Comm: swapper/13 Not tainted\n\
+             RIP: 0010:gso+0x44/0xa0\nCall Trace:\n <IRQ>\n output+0x1/0x2\nKernel panic - not syncing: Fatal exception\n",
+        )
+        .to_string();
+    assert!(
+        said.starts_with("Its line 1 (\"BUG: unable to handle page fault for address: ffff\") means"),
+        "{said}"
+    );
+    assert!(said.ends_with("; the stack of swapper/13 (0) on CPU 13 is gso, called from output"), "{said}");
+}
+
+#[test]
 fn stacks_are_of_the_message_above_them() {
     let said = read(
             "watchdog: BUG: soft lockup - CPU#1 stuck for 22s! [app:7]\n spin+0x1/0x2\nBUG: scheduling while atomic: b/9/0x2\n driver+0x1/0x2\n\
              watchdog: BUG: soft lockup - CPU#1 stuck for 48s! [app:7]\n later+0x1/0x2\n",
         )
         .to_string();
-    assert!(said.contains("is spin, and line 3"), "{said}");
+    assert!(said.contains("stayed in the kernel for 48 s") && said.contains("is spin, and line 3"), "{said}");
     assert!(said.ends_with("the stack below it is driver"), "{said}");
 }
 
@@ -78,7 +107,7 @@ proptest::proptest! {
 }
 
 /// What lines of a log consist of.
-const PIECES: [&str; 22] = [
+const PIECES: [&str; 33] = [
     "\n",
     "\n> [  70.1][   C1] ",
     "\n001: ",
@@ -94,6 +123,13 @@ const PIECES: [&str; 22] = [
     ") from ",
     " kernel: ",
     ".isra.0",
+    "rcu: INFO: rcu_preempt self-detected stall on CPU",
+    "INFO: rcu_sched detected stalls on CPUs/tasks: { 1 P12} (detected by 0, t=7 jiffies",
+    "rcu: 4-...!: (0 ticks this GP) rcuc=7 jiffies(starved)",
+    "rcu_preempt kthread starved for 7 jiffies! ->state=0x0 ->cpu=0",
+    "Tasks blocked on level-0 rcu_node (CPUs 0-3): P34",
+    "INFO: task a:1 blocked for more than 120 seconds.",
+    "INFO: task a:1 <reader> blocked on an rw-semaphore likely owned by task b:2 <writer>",
     "task:b state:D stack:0 pid:2",
     "app             D c0aa2100     0   621      2 0x00000000",
     "CPU: 1 PID: 484 Comm: app",
@@ -101,4 +137,8 @@ const PIECES: [&str; 22] = [
     "Call Trace:",
     " rcu_sched_clock_irq",
     "RIP: 0033:",
+    "workqueue: f hogged CPU for >10000us 4 times",
+    "Marking clocksource 'tsc' skewed -7 ns () over watchdog 'hpet' interval of 5 ns",
+    "Switched to clocksource hpet",
+    "INFO: NMI handler (f) took too long to run: 1.723 msecs",
 ];

@@ -1,0 +1,250 @@
+//! What reports of hung tasks show, and which thread waits for which (`kernel/hung_task.c`).
+//!
+//! ```text
+//! INFO: task kworker/0:1:11 blocked for more than 120 seconds.
+//! INFO: task kworker/0:1:11 is blocked on a mutex likely owned by task app:615.
+//! INFO: task app:28631 <reader> blocked on an rw-semaphore likely owned by task other:28630 <writer>
+//! INFO: task app:12 blocked on a semaphore likely last held by task other:13
+//! INFO: task app:12 is blocked on a mutex, but the owner is not found.
+//! ```
+
+use super::owner::LoggedThread;
+use super::stacks::{LoggedStack, LoggedStacks};
+use super::stamps::number_behind;
+
+/// More threads are not kept.
+const MOST: usize = 8;
+
+/// A thread that waits for a lock.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct LockWait {
+    waiter: LoggedThread,
+    /// `mutex`, `semaphore`, `rw-semaphore`
+    lock: String,
+    /// The thread that probably holds it; `None` where the kernel did not find it.
+    holder: Option<LoggedThread>,
+}
+
+/// What the reports of hung tasks in a log show.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct HungTasks {
+    /// The threads, and for more than how many seconds each slept.
+    threads: Vec<(LoggedThread, Option<u64>)>,
+    waits: Vec<LockWait>,
+}
+
+impl HungTasks {
+    /// True of a message that is no report of its own, but a part of the one above it.
+    pub(super) fn is_part(message: &str) -> bool {
+        lock_wait(message).is_some()
+    }
+
+    /// Takes in a line; false where it is of no such report.
+    pub(super) fn line(&mut self, message: &str) -> bool {
+        if let Some(wait) = lock_wait(message) {
+            if self.waits.len() < MOST && !self.waits.contains(&wait) {
+                self.waits.push(wait);
+            }
+            return true;
+        }
+        let named = message.split_once("task ").and_then(|(_, rest)| rest.split_once(" blocked"));
+        let Some((name, rest)) = named else { return false };
+        let Some(thread) = LoggedThread::of(name).filter(|thread| thread.pid.is_some()) else { return false };
+        let seconds = number_behind(rest, "for more than ").filter(|_| rest.contains("seconds"));
+        let has_room = self.threads.len() < MOST;
+        match self.threads.iter_mut().find(|(other, _)| *other == thread) {
+            Some((_, known)) => *known = (*known).or(seconds),
+            None if has_room => self.threads.push((thread, seconds)),
+            None => {}
+        }
+        true
+    }
+
+    /// What it means; `None` where no thread is named.
+    pub(super) fn meaning(&self) -> Option<String> {
+        let (first, seconds, others) = match self.threads.as_slice() {
+            [(first, seconds), others @ ..] => (first, *seconds, others),
+            [] => (&self.waits.first()?.waiter, None, [].as_slice()),
+        };
+        let long = match seconds {
+            Some(seconds) => format!("for more than {seconds} s"),
+            None => "for longer than kernel.hung_task_timeout_secs".to_owned(),
+        };
+        let waits = if self.chain(first).is_empty() { ", for a device or a lock" } else { "" };
+        let others: Vec<String> = others.iter().map(|(thread, _)| thread.to_string()).collect();
+        let others = match others.as_slice() {
+            [] => String::new(),
+            others => format!(", and so did {}", others.join(", ")),
+        };
+        Some(format!("{first} slept uninterruptibly {long}{waits} (hung task){others}"))
+    }
+
+    /// The waits from this thread on, each for the thread of the next.
+    fn chain(&self, first: &LoggedThread) -> Vec<&LockWait> {
+        let mut chain: Vec<&LockWait> = Vec::new();
+        let mut waiter = first;
+        while let Some(wait) = self.waits.iter().find(|wait| wait.waiter == *waiter) {
+            if chain.contains(&wait) {
+                break;
+            }
+            chain.push(wait);
+            match &wait.holder {
+                Some(holder) => waiter = holder,
+                None => break,
+            }
+        }
+        chain
+    }
+
+    /// For what it waits, and the stacks of the threads of the chain.
+    pub(super) fn shown(&self, stacks: &LoggedStacks) -> Vec<String> {
+        let first =
+            self.threads.first().map(|(thread, _)| thread).or(self.waits.first().map(|wait| &wait.waiter));
+        let chain = first.map(|first| self.chain(first)).unwrap_or_default();
+        let mut shown: Vec<String> = chain.iter().map(|wait| wait.shown()).collect();
+        let own = first.and_then(|first| stacks.of_thread(first)).or(stacks.first());
+        shown.extend(own.and_then(LoggedStack::shown));
+        let mut holders = chain.iter().filter_map(|wait| wait.holder.as_ref());
+        for holder in holders.clone().filter(|holder| Some(*holder) != first) {
+            shown.extend(stacks.of_thread(holder).and_then(LoggedStack::shown));
+        }
+        if let Some(last) = holders.next_back() {
+            shown.push(match chain.iter().any(|wait| wait.waiter == *last) {
+                true => {
+                    format!("so {last} waits for itself in the end: a deadlock, if the holders are right")
+                }
+                false => end(last, stacks.of_thread(last).and_then(|stack| stack.owner.state)),
+            });
+        }
+        shown
+    }
+}
+
+impl LockWait {
+    fn shown(&self) -> String {
+        let LockWait { waiter, lock, holder } = self;
+        let article = if lock.starts_with("rw") { "an" } else { "a" };
+        match holder {
+            Some(holder) => format!("{waiter} waits for {article} {lock} that {holder} probably holds"),
+            None => format!(
+                "{waiter} waits for {article} {lock}, and the kernel did not find which thread holds it"
+            ),
+        }
+    }
+}
+
+/// What is known of the last thread of a chain.
+fn end(last: &LoggedThread, state: Option<char>) -> String {
+    match state {
+        Some('D') => {
+            format!("{last} sleeps uninterruptibly as well, and which thread it waits for is not shown")
+        }
+        Some('R') => format!("{last} was runnable or ran"),
+        Some('S' | 'I') => format!("{last} sleeps, and what it waits for is not shown"),
+        _ => format!("what {last} waits for is not shown"),
+    }
+}
+
+/// The message that a thread waits for a lock.
+fn lock_wait(message: &str) -> Option<LockWait> {
+    let (_, rest) = message.split_once("task ")?;
+    let (waiter, rest) = rest.split_once(" blocked on a")?;
+    // `task app:12 is blocked`, `task app:12 <reader> blocked`
+    let waiter = waiter.split(" <").next()?;
+    let waiter = LoggedThread::of(waiter.strip_suffix(" is").unwrap_or(waiter))?;
+    let rest = rest.strip_prefix('n').unwrap_or(rest).trim_start();
+    let end = rest.find([' ', ',', '.']).unwrap_or(rest.len());
+    let (lock, rest) = rest.split_at(end);
+    let holder = rest.split_once(" by task ").and_then(|(_, holder)| {
+        let holder = holder.split(" <").next()?.trim_end_matches(['.', ' ']);
+        LoggedThread::of(holder).filter(|holder| holder.pid.is_some())
+    });
+    // A line that was broken shows nothing of the holder.
+    let is_whole = holder.is_some() || rest.contains("is not found");
+    (is_whole && waiter.pid.is_some() && !lock.is_empty()).then(|| LockWait {
+        waiter,
+        lock: lock.to_owned(),
+        holder,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> (HungTasks, LoggedStacks) {
+        let (mut hung, mut stacks) = (HungTasks::default(), LoggedStacks::default());
+        for line in text.lines() {
+            let _ = hung.line(line) || stacks.line(line);
+        }
+        (hung, stacks)
+    }
+
+    #[test]
+    fn the_holder_is_named_and_not_blamed() {
+        let (hung, stacks) = read(
+            "INFO: task a/0:1:11 blocked for more than 120 seconds.\ntask:a/0:1  state:D stack:0 pid:11\nCall trace:\n __mutex_lock+0x1/0x2\n \
+             mutex_lock+0x1/0x2\n lock_it+0x1/0x2\nINFO: task a/0:1:11 is blocked on a mutex likely owned by task b:615.\n\
+             task:b  state:D stack:0 pid:615\nCall trace:\n down_write+0x1/0x2\n register+0x1/0x2\n",
+        );
+        assert_eq!(
+            hung.meaning().as_deref(),
+            Some("a/0:1 (11) slept uninterruptibly for more than 120 s (hung task)")
+        );
+        assert_eq!(
+            hung.shown(&stacks),
+            [
+                "a/0:1 (11) waits for a mutex that b (615) probably holds",
+                "the stack of a/0:1 (11) is mutex_lock, called from lock_it",
+                "the stack of b (615) is down_write, called from register",
+                "b (615) sleeps uninterruptibly as well, and which thread it waits for is not shown",
+            ]
+        );
+    }
+
+    #[test]
+    fn chains_end_where_the_log_ends_them() {
+        let wait = |who: &str, held: &str| {
+            format!(
+                "INFO: task {who} <writer> blocked on an rw-semaphore likely owned by task {held} <reader>\n"
+            )
+        };
+        let last = |text: &str| {
+            let (hung, stacks) = read(&format!("INFO: task a:1 blocked for more than 122 seconds.\n{text}"));
+            hung.shown(&stacks).pop().unwrap_or_default()
+        };
+        let cases = [
+            (
+                wait("a:1", "b:2") + &wait("b:2", "a:1"),
+                "so a (1) waits for itself in the end: a deadlock, if the holders are right",
+            ),
+            (wait("a:1", "b:2") + &wait("b:2", "c:3"), "what c (3) waits for is not shown"),
+            (
+                wait("a:1", "b:2") + "task:b state:S stack:0 pid:2",
+                "b (2) sleeps, and what it waits for is not shown",
+            ),
+            (
+                "INFO: task a:1 blocked on a semaphore likely last held by task b:2\n".to_owned(),
+                "what b (2) waits for is not shown",
+            ),
+            (
+                "INFO: task a:1 is blocked on a mutex, but the owner is not found.\n".to_owned(),
+                "a (1) waits for a mutex, and the kernel did not find which thread holds it",
+            ),
+            (wait("d:4", "b:2"), ""),
+        ];
+        for (text, end) in cases {
+            assert_eq!(last(&text), end, "{text}");
+        }
+    }
+
+    #[test]
+    fn other_hung_threads_are_listed() {
+        let (hung, _) = read(
+            "INFO: task a:1 blocked for more than\nINFO: task b:0:2 blocked for more than 123 seconds.\nINFO: task a:1 blocked for more than 245 seconds.",
+        );
+        let meaning = "a (1) slept uninterruptibly for more than 245 s, for a device or a lock (hung task), and so did b:0 (2)";
+        assert_eq!(hung.meaning().as_deref(), Some(meaning));
+        assert_eq!(HungTasks::default().meaning(), None);
+    }
+}

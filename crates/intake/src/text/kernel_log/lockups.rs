@@ -1,0 +1,103 @@
+//! What reports of lockups show (`kernel/watchdog.c`, `arch/powerpc/kernel/watchdog.c`).
+//!
+//! ```text
+//! watchdog: BUG: soft lockup - CPU#1 stuck for 22s! [app:7]
+//! Watchdog detected hard LOCKUP on cpu 3
+//! watchdog: CPU 0 self-detected hard LOCKUP @ __del_page_from_free_list+0x40/0x220
+//! ```
+
+use super::owner::LoggedThread;
+use super::stamps::{cpu_behind, number_behind};
+
+/// More reports are not kept.
+const MOST: usize = 8;
+
+/// A CPU that ran no other thread for long.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct SoftLockup {
+    cpu: u32,
+    seconds: u64,
+    /// What ran as the report was made.
+    thread: LoggedThread,
+}
+
+/// The soft lockups of a log, each CPU once with its longest.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct SoftLockups {
+    lockups: Vec<SoftLockup>,
+}
+
+impl SoftLockups {
+    /// Takes in a line; false where it is no such report.
+    pub(super) fn line(&mut self, message: &str) -> bool {
+        let Some(one) = soft_lockup(message) else { return false };
+        let has_room = self.lockups.len() < MOST;
+        match self.lockups.iter_mut().find(|other| other.cpu == one.cpu && other.thread == one.thread) {
+            Some(other) => other.seconds = other.seconds.max(one.seconds),
+            None if has_room => self.lockups.push(one),
+            None => {}
+        }
+        true
+    }
+
+    /// What it means; `None` where no CPU is named.
+    pub(super) fn meaning(&self) -> Option<String> {
+        let [SoftLockup { cpu, seconds, thread }, others @ ..] = self.lockups.as_slice() else { return None };
+        let mut text = format!(
+            "CPU {cpu} stayed in the kernel for {seconds} s and switched to no other thread, while {thread} ran there (soft lockup)"
+        );
+        for SoftLockup { cpu, seconds, thread } in others {
+            text.push_str(&format!(", and CPU {cpu} for {seconds} s with {thread}"));
+        }
+        let longest_elsewhere = others.iter().any(|other| other.cpu != *cpu && other.seconds == *seconds);
+        if longest_elsewhere {
+            text.push_str(": several CPUs at once, so it may be that the machine stood still");
+        }
+        Some(text)
+    }
+}
+
+fn soft_lockup(message: &str) -> Option<SoftLockup> {
+    let (_, rest) = message.split_once("soft lockup")?;
+    let thread = rest.split_once("! [").and_then(|(_, rest)| rest.split_once(']'));
+    Some(SoftLockup {
+        cpu: cpu_behind(rest, "CPU#")?,
+        seconds: number_behind(rest, "stuck for ")?,
+        thread: LoggedThread::of(thread?.0)?,
+    })
+}
+
+/// The CPU of a report of a hard lockup.
+pub(super) fn hard_lockup(message: &str) -> Option<u32> {
+    message.contains("hard LOCKUP").then_some(())?;
+    let detected = message.split_once("hard LOCKUP").and_then(|(_, rest)| cpu_behind(rest, " on cpu "));
+    detected.or_else(|| message.contains("self-detected").then(|| cpu_behind(message, "CPU ")).flatten())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lockups_have_cpus_threads_and_seconds() {
+        let mut lockups = SoftLockups::default();
+        assert_eq!(lockups.meaning(), None);
+        assert!(!lockups.line("watchdog: BUG: soft lockup"));
+        assert!(lockups.line("watchdog: BUG: soft lockup - CPU#2 stuck for 22s! [app:7]"));
+        assert!(lockups.line("watchdog: BUG: soft lockup - CPU#2 stuck for 48s! [app:7]"));
+        let one = "CPU 2 stayed in the kernel for 48 s and switched to no other thread, while app (7) ran there (soft lockup)";
+        assert_eq!(lockups.meaning().as_deref(), Some(one));
+        assert!(lockups.line("watchdog: BUG: soft lockup - CPU#3 stuck for 48s! [redis]"));
+        let both = format!(
+            "{one}, and CPU 3 for 48 s with redis: several CPUs at once, so it may be that the machine stood still"
+        );
+        assert_eq!(lockups.meaning(), Some(both));
+    }
+
+    #[test]
+    fn hard_lockups_have_cpus() {
+        assert_eq!(hard_lockup("Watchdog detected hard LOCKUP on cpu 3"), Some(3));
+        assert_eq!(hard_lockup("watchdog: CPU 0 self-detected hard LOCKUP @ x+0x40/0x220"), Some(0));
+        assert_eq!(hard_lockup("NMI watchdog: Watchdog detected hard LOCKUP"), None);
+    }
+}

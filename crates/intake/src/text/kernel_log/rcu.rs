@@ -1,0 +1,265 @@
+//! What the report of an RCU stall shows (`kernel/rcu/tree_stall.h`, `kernel/rcu/tree_exp.h`).
+//!
+//! ```text
+//! rcu: INFO: rcu_preempt self-detected stall on CPU
+//! rcu:     4-...!: (1 GPs behind) idle=9874/1/0x4 softirq=0/0 fqs=20 rcuc=21071 jiffies(starved)
+//! rcu:     Tasks blocked on level-0 rcu_node (CPUs 0-7): P3421
+//! rcu:     (t=21035 jiffies g=938281 q=40787 ncpus=6)
+//! rcu: rcu_preempt kthread starved for 20964 jiffies! g938281 f0x0 RCU_GP_WAIT_FQS(5) ->state=0x0 ->cpu=0
+//! rcu_preempt: All QSes seen, ... INFO: rcu_sched detected stalls on CPUs/tasks: { 1 P12} (detected by 0, t=60002 jiffies)
+//! ```
+//!
+//! Jiffies are of 1 to 10 ms, as the kernel was built: they stay jiffies.
+
+mod stalled_cpu;
+
+use super::owner::LoggedThread;
+use super::stacks::{LoggedStack, LoggedStacks, PlaceInWords};
+use super::stamps::{cpu_behind, cpus, leading_number, number_behind};
+use stalled_cpu::StalledCpu;
+
+/// More CPUs and threads are not kept.
+const MOST: usize = 8;
+
+/// RCU's own thread, which ends grace periods.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct GracePeriodThread {
+    name: String,
+    starved_jiffies: Option<u64>,
+    /// So long its timer was overdue.
+    timer_jiffies: Option<u64>,
+    state: Option<u64>,
+    /// It was looking at the CPUs, and so may have run itself.
+    is_at_work: bool,
+    cpu: Option<u32>,
+}
+
+/// What a report of an RCU stall shows.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct RcuStall {
+    has_header: bool,
+    /// A second report follows: what comes then is not of this one.
+    has_ended: bool,
+    stalled: Vec<StalledCpu>,
+    /// The threads in a section that RCU waits for.
+    readers: Vec<u64>,
+    jiffies: Option<u64>,
+    thread: GracePeriodThread,
+}
+
+impl RcuStall {
+    /// True of a message that is no report of its own, but a part of the one above it.
+    pub(super) fn is_part(message: &str) -> bool {
+        message.contains("kthread starved for") || message.contains("kthread timer wakeup didn't happen for")
+    }
+
+    /// Takes in a message that has a meaning by itself.
+    pub(super) fn message(&mut self, message: &str) {
+        if !RcuStall::is_part(message) {
+            self.has_ended |= self.has_header;
+            self.has_header = true;
+        }
+        self.line(message);
+    }
+
+    /// Takes in another line of the report; false where it is none.
+    pub(super) fn line(&mut self, message: &str) -> bool {
+        if self.has_ended {
+            return false;
+        }
+        let message = message.strip_prefix("rcu: ").unwrap_or(message).trim_start();
+        let is_header = message.contains("stall");
+        if is_header {
+            self.header(message);
+        }
+        let row = StalledCpu::of_row(message);
+        let known = row.is_some() | self.grace_period(message) | is_header;
+        row.into_iter().for_each(|one| self.stalled(one));
+        if let Some((_, tasks)) =
+            message.split_once("Tasks blocked on level-").and_then(|(_, rest)| rest.split_once("): "))
+        {
+            // The next line may follow, where lines were put together.
+            let tasks = tasks.split_whitespace().take_while(|task| task.starts_with('P'));
+            tasks.for_each(|task| self.item(task));
+            return true;
+        }
+        for words in ["(t=", ", t="] {
+            let jiffies = number_behind(message, words).filter(|_| message.contains(" jiffies"));
+            self.jiffies = self.jiffies.or(jiffies);
+        }
+        known
+    }
+
+    /// `rcu_sched self-detected stall on CPU { 1}  (t=15000 jiffies`, `rcu_sched_state detected stall on CPU 0`,
+    /// `rcu_preempt detected expedited stalls on CPUs/tasks: { 3-.... P12 } 21 jiffies s: 45`
+    fn header(&mut self, message: &str) {
+        if let Some((items, rest)) = message.split_once('{').and_then(|(_, rest)| rest.split_once('}')) {
+            items.split_whitespace().for_each(|item| self.item(item));
+            self.jiffies = self.jiffies.or(leading_number(rest).filter(|_| rest.contains(" jiffies s: ")));
+        } else if let Some(cpu) = cpu_behind(message, "detected stall on CPU ") {
+            self.stalled(StalledCpu::new(cpu));
+        }
+    }
+
+    /// `1`, `3-....`, `P12`, `P12/1:b..l`
+    fn item(&mut self, item: &str) {
+        match item.strip_prefix('P').map(leading_number) {
+            Some(Some(tid)) if self.readers.len() < MOST && !self.readers.contains(&tid) => {
+                self.readers.push(tid)
+            }
+            Some(_) => {}
+            None => {
+                if let Some(cpu) = leading_number(item).and_then(|cpu| u32::try_from(cpu).ok()) {
+                    self.stalled(StalledCpu::new(cpu));
+                }
+            }
+        }
+    }
+
+    fn stalled(&mut self, one: StalledCpu) {
+        let has_room = self.stalled.len() < MOST;
+        match self.stalled.iter_mut().find(|other| other.cpu == one.cpu) {
+            Some(other) => other.add(&one),
+            None if has_room => self.stalled.push(one),
+            None => {}
+        }
+    }
+
+    /// `rcu_preempt kthread starved for 20964 jiffies! ... ->state=0x0 ->cpu=0`
+    fn grace_period(&mut self, message: &str) -> bool {
+        const STARVED: &str = " kthread starved for ";
+        const TIMER: &str = " kthread timer wakeup didn't happen for ";
+        let Some((before, _)) = message.split_once(STARVED).or_else(|| message.split_once(TIMER)) else {
+            return false;
+        };
+        let thread = &mut self.thread;
+        if thread.name.is_empty() {
+            let name = before.split_whitespace().next_back().unwrap_or_default();
+            thread.name = name.to_owned();
+        }
+        thread.starved_jiffies = thread.starved_jiffies.or(number_behind(message, STARVED));
+        thread.timer_jiffies = thread.timer_jiffies.or(number_behind(message, TIMER));
+        let state = message.split_once("->state=0x").map(|(_, state)| {
+            let end = state.find(|digit: char| !digit.is_ascii_hexdigit()).unwrap_or(state.len());
+            u64::from_str_radix(state.get(..end).unwrap_or_default(), 16).ok()
+        });
+        thread.state = thread.state.or(state.flatten());
+        thread.is_at_work |= message.contains("RCU_GP_DOING_FQS");
+        if message.contains(STARVED) {
+            thread.cpu = thread.cpu.or(cpu_behind(message, "->cpu="));
+        }
+        true
+    }
+
+    /// What the report means; `None` where it shows no more than its words.
+    pub(super) fn meaning(&self, stacks: &LoggedStacks) -> Option<String> {
+        let parts: Vec<String> = [self.thread_meaning(stacks), self.cpus_meaning(), self.readers_meaning()]
+            .into_iter()
+            .flatten()
+            .collect();
+        (!parts.is_empty()).then(|| format!("{} (RCU stall)", parts.join(", and that ")))
+    }
+
+    fn thread_meaning(&self, stacks: &LoggedStacks) -> Option<String> {
+        let GracePeriodThread { name, starved_jiffies, timer_jiffies, state, is_at_work, cpu } = &self.thread;
+        let where_ = cpu.map(|cpu| format!(" on CPU {cpu}")).unwrap_or_default();
+        let thread = LoggedThread { name: name.clone(), pid: None };
+        let letter = stacks.of_thread(&thread).and_then(|stack| stack.owner.state);
+        // TASK_RUNNING is 0 (include/linux/sched.h).
+        let is_runnable = state.map_or(letter == Some('R'), |state| state == 0);
+        match (starved_jiffies, timer_jiffies) {
+            (_, Some(jiffies)) => Some(format!(
+                "RCU's own thread {name} slept{where_}, and its timer had not ended that for {jiffies} jiffies"
+            )),
+            (Some(jiffies), None) if is_runnable && *is_at_work => Some(format!(
+                "RCU's own thread {name} ran or was runnable{where_}, and made no progress for {jiffies} jiffies"
+            )),
+            (Some(jiffies), None) if is_runnable => Some(format!(
+                "RCU's own thread {name} was runnable and got no CPU time{where_} for {jiffies} jiffies"
+            )),
+            (Some(jiffies), None) => {
+                let state = state.map(|state| format!(", and was not runnable (state {state:#x})"));
+                let state = state.unwrap_or_default();
+                Some(format!("RCU's own thread {name} did not run{where_} for {jiffies} jiffies{state}"))
+            }
+            (None, None) => None,
+        }
+    }
+
+    fn cpus_meaning(&self) -> Option<String> {
+        let all: Vec<u32> = self.stalled.iter().map(|one| one.cpu).collect();
+        let jiffies = self.jiffies.map(|jiffies| format!(" for {jiffies} jiffies")).unwrap_or_default();
+        let has_no_ticks = !self.stalled.is_empty() && self.stalled.iter().all(|one| one.has_no_ticks);
+        let ticks = if has_no_ticks { ", nor took a timer tick" } else { "" };
+        (!all.is_empty()).then(|| format!("{} gave RCU no quiescent state{jiffies}{ticks}", cpus(&all)))
+    }
+
+    fn readers_meaning(&self) -> Option<String> {
+        let readers: Vec<String> = self.readers.iter().map(u64::to_string).collect();
+        match readers.as_slice() {
+            [] => None,
+            [reader] => {
+                Some(format!("thread {reader} was in a section that RCU waits for, and did not leave it"))
+            }
+            readers => Some(format!(
+                "threads {} were in sections that RCU waits for, and did not leave them",
+                readers.join(", ")
+            )),
+        }
+    }
+
+    /// What ran on the CPUs in question, as far as the log shows it.
+    pub(super) fn shown(&self, stacks: &LoggedStacks) -> Vec<String> {
+        let mut concerned: Vec<u32> = self.stalled.iter().map(|one| one.cpu).collect();
+        concerned.extend(self.thread.cpu.filter(|_| self.thread.starved_jiffies.is_some()));
+        concerned.sort_unstable();
+        concerned.dedup();
+        if concerned.is_empty() {
+            // Its stack shows only where RCU's own thread waits.
+            let is_own = |stack: &LoggedStack| {
+                stack.owner.thread.as_ref().is_some_and(|thread| thread.name == self.thread.name)
+            };
+            return stacks
+                .first()
+                .filter(|stack| !is_own(stack))
+                .and_then(LoggedStack::shown)
+                .into_iter()
+                .collect();
+        }
+        let mut unknown = Vec::new();
+        let mut shown: Vec<String> = self.stalled.iter().flat_map(StalledCpu::shown).collect();
+        for &cpu in &concerned {
+            match stacks.on_cpu(cpu).and_then(|stack| ran(cpu, stack)) {
+                Some(text) => shown.push(text),
+                None => unknown.push(cpu),
+            }
+        }
+        if !unknown.is_empty() {
+            let interrupts =
+                if self.stalled.iter().any(|one| unknown.contains(&one.cpu) && !one.takes_no_interrupt) {
+                    ", or whether interrupts were disabled there,"
+                } else {
+                    ""
+                };
+            shown.push(format!("what ran on {}{interrupts} is not shown", cpus(&unknown)));
+        }
+        shown
+    }
+}
+
+/// What the dump of a CPU shows.
+fn ran(cpu: u32, stack: &LoggedStack) -> Option<String> {
+    let Some(thread) = &stack.owner.thread else { return stack.shown() };
+    Some(match stack.place() {
+        _ if thread.is_idle() => format!("CPU {cpu} was idle as it was looked at"),
+        None => format!("{thread} ran on CPU {cpu}, and where in it is not shown"),
+        Some(PlaceInWords::User) => format!("{thread} ran user code on CPU {cpu}"),
+        Some(PlaceInWords::Cut) => format!(
+            "{thread} ran on CPU {cpu}, and its stack ends above what the report interrupted: where that was is not shown"
+        ),
+        Some(PlaceInWords::In(functions)) => format!("{thread} ran on CPU {cpu}, in {functions}"),
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,97 @@
+//! Reports of RCU stalls of several kernels.
+
+use super::*;
+
+fn read(text: &str) -> String {
+    let (mut rcu, mut stacks) = (RcuStall::default(), LoggedStacks::default());
+    let mut lines = text.lines();
+    rcu.message(lines.next().unwrap_or_default());
+    for line in lines {
+        rcu.line(line);
+        stacks.line(line);
+    }
+    let shown = rcu.shown(&stacks).join("; ");
+    rcu.meaning(&stacks).map_or(shown.clone(), |meaning| format!("{meaning}; {shown}"))
+}
+
+#[test]
+fn a_cpu_is_told_from_rcus_own_thread() {
+    let cases = [
+        // No quiescent state, and where the thread is.
+        (
+            "rcu: INFO: rcu_preempt self-detected stall on CPU\nrcu: 0-....: (5594 ticks this GP) idle=75a/1/0x4\n(t=5253 jiffies g=4205 q=12)\n\
+                 Task dump for CPU 0:\nsh              R  running task        0  1315   1295 0x02\nCall trace:\n rcu_sched_clock_irq+0x1/0x2\n gic_handle_irq+0x1/0x2\n",
+            "CPU 0 gave RCU no quiescent state for 5253 jiffies (RCU stall); sh (1315) ran on CPU 0, and its stack ends above what the report \
+                 interrupted: where that was is not shown",
+        ),
+        // RCU's own thread is runnable.
+        (
+            "rcu: INFO: rcu_preempt self-detected stall on CPU\nrcu:     4-...!: (1 GPs behind) idle=9/1/0x4 fqs=20 rcuc=21071 jiffies(starved)\n\
+                 rcu:     (t=21035 jiffies g=938281 q=40787 ncpus=6)\nrcu: rcu_preempt kthread starved for 20964 jiffies! g9 f0x0 RCU_GP_WAIT_FQS(5) ->state=0x0 ->cpu=0\n",
+            "RCU's own thread rcu_preempt was runnable and got no CPU time on CPU 0 for 20964 jiffies, and that CPU 4 gave RCU no quiescent \
+                 state for 21035 jiffies (RCU stall); rcuc/4 did not run for 21071 jiffies; what ran on CPUs 0 and 4, or whether \
+                 interrupts were disabled there, is not shown",
+        ),
+        // It sleeps, and its timer is overdue.
+        (
+            "rcu: INFO: rcu_preempt detected stalls on CPUs/tasks:\nrcu: 1-...!: (0 ticks this GP) idle=1/1/0x4\n(detected by 0, t=8137 jiffies, g=5889)\n\
+                 Task dump for CPU 1:\ntask:migration/1     state:R  running task     stack:    0 pid:   19\nStopper: multi_cpu_stop+0x0/0x18c <- x\n\
+                 rcu: rcu_preempt kthread timer wakeup didn't happen for 8136 jiffies! g5 f0x0 RCU_GP_WAIT_FQS(5) ->state=0x402\n\
+                 rcu: rcu_preempt kthread starved for 8137 jiffies! g5 f0x0 RCU_GP_WAIT_FQS(5) ->state=0x402 ->cpu=1\n",
+            "RCU's own thread rcu_preempt slept on CPU 1, and its timer had not ended that for 8136 jiffies, and that CPU 1 gave RCU no \
+                 quiescent state for 8137 jiffies, nor took a timer tick (RCU stall); migration/1 (19) ran on CPU 1, in multi_cpu_stop",
+        ),
+        // It may have run itself.
+        (
+            "rcu_sched kthread starved for 999 jiffies! g1 f0x0 RCU_GP_DOING_FQS(6) ->state=0x0 ->cpu=10\n",
+            "RCU's own thread rcu_sched ran or was runnable on CPU 10, and made no progress for 999 jiffies (RCU stall); what ran on CPU 10 is not shown",
+        ),
+        // The state stands in the row of the thread alone.
+        (
+            "rcu_sched kthread starved for 7 jiffies! g5\nrcu_sched     R  running task        0    10      2 0x0\n",
+            "RCU's own thread rcu_sched was runnable and got no CPU time for 7 jiffies (RCU stall); ",
+        ),
+        (
+            "rcu_sched kthread starved for 7 jiffies!",
+            "RCU's own thread rcu_sched did not run for 7 jiffies (RCU stall); ",
+        ),
+        // Older kernels, expedited grace periods, readers.
+        (
+            "INFO: rcu_sched self-detected stall on CPU { 1}  (t=15000 jiffies g=1 c=0)\nNMI backtrace for cpu 1\nRIP: 0033:0x7f\n",
+            "CPU 1 gave RCU no quiescent state for 15000 jiffies (RCU stall); the stack of CPU 1 shows user code",
+        ),
+        (
+            "rcu: INFO: rcu_preempt detected expedited stalls on CPUs/tasks: { 3-.... P12 } 21 jiffies s: 45 root: 0x8/.\nNMI backtrace for cpu 3 skipped: idling at x+0x1/0x2\n",
+            "CPU 3 gave RCU no quiescent state for 21 jiffies, and that thread 12 was in a section that RCU waits for, and did not leave it (RCU \
+                 stall); CPU 3 was idle as it was looked at",
+        ),
+        (
+            "rcu: INFO: rcu_preempt detected stalls on CPUs/tasks:\nrcu: Tasks blocked on level-0 rcu_node (CPUs 0-3): P34/1:b..l P5 (detected by 1, g=5\n",
+            "threads 34, 5 were in sections that RCU waits for, and did not leave them (RCU stall); ",
+        ),
+        // The report doubts itself.
+        (
+            "rcu: INFO: rcu_sched detected stalls on CPUs/tasks:\nrcu: \t0-...!: (0 ticks this GP) idle=5fc/0/0x0 fqs=0  (false positive?)\n\
+                 NMI backtrace for cpu 0 skipped: idling at native_safe_halt+0xe/0x20\n",
+            "CPU 0 gave RCU no quiescent state, nor took a timer tick (RCU stall); the report itself marks CPU 0 as a possible false alarm; \
+                 CPU 0 was idle as it was looked at",
+        ),
+        // Nothing but the message.
+        ("rcu: INFO: rcu_preempt self-detected stall on CPU", ""),
+    ];
+    for (text, expected) in cases {
+        assert_eq!(read(text), expected, "{text}");
+    }
+}
+
+#[test]
+fn a_second_report_is_not_of_the_first() {
+    let mut rcu = RcuStall::default();
+    rcu.message("INFO: rcu_sched self-detected stall on CPU { 1}");
+    rcu.message("INFO: rcu_sched self-detected stall on CPU { 2}");
+    assert!(!rcu.line("rcu: 3-....: (1 GPs behind)"));
+    assert_eq!(
+        rcu.meaning(&LoggedStacks::default()).as_deref(),
+        Some("CPU 1 gave RCU no quiescent state (RCU stall)")
+    );
+}
