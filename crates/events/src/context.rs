@@ -51,6 +51,11 @@ impl ContextFlags {
         self.0 & other.0 == other.0
     }
 
+    /// True when any bit of `other` is set.
+    pub fn intersects(self, other: ContextFlags) -> bool {
+        self.0 & other.0 != 0
+    }
+
     /// True when interrupts are known to have been off.
     pub fn irqs_off(self) -> bool {
         self.contains(Self::IRQS_OFF) && !self.contains(Self::IRQS_UNKNOWN)
@@ -58,7 +63,7 @@ impl ContextFlags {
 
     /// True in an interrupt or softirq, where the current thread is a bystander.
     pub fn in_interrupt(self) -> bool {
-        self.0 & (Self::HARDIRQ.0 | Self::SOFTIRQ.0 | Self::NMI.0) != 0
+        self.intersects(Self::HARDIRQ | Self::SOFTIRQ | Self::NMI)
     }
 }
 

@@ -40,7 +40,7 @@ use osnoise::Noises;
 use timerlat::Timerlats;
 use toggles::Toggles;
 use whylate_base::AdvisedFix;
-use whylate_events::{Breakdown, Event, EventKind, Fact, LatencyTrace, Tool, TraceInfo};
+use whylate_events::{Breakdown, Event, EventKind, Fact, Kind, KindSet, LatencyTrace, Tool, TraceInfo};
 
 /// What to explain, where the user leaves it open: a tracer that kept one wake-up kept it for one thread.
 pub(crate) fn options(options: &Options, info: &TraceInfo) -> Options {
@@ -67,7 +67,21 @@ pub(crate) struct Tracers {
     over: bool,
     /// Whether the kernel is a PREEMPT_RT one, where the trace shows it.
     preempt_rt: Option<bool>,
+    /// The kinds of the events that concern them: of an ordinary recording nearly none.
+    concerned: KindSet,
 }
+
+/// What tools other than the scheduler's events leave.
+const MEASURED: KindSet = KindSet::of(&[
+    Kind::Timerlat,
+    Kind::Osnoise,
+    Kind::Preemptirq,
+    Kind::Lost,
+    Kind::Hwlat,
+    Kind::Stack,
+    Kind::FunctionGraph,
+    Kind::Marker,
+]);
 
 impl Tracers {
     pub(crate) fn new(info: &TraceInfo) -> Tracers {
@@ -76,6 +90,7 @@ impl Tracers {
             (trace, lines)
         });
         Tracers {
+            concerned: if trace.is_some() { KindSet::ALL } else { MEASURED },
             trace,
             timerlats: Timerlats::default(),
             noises: Noises::default(),
@@ -104,6 +119,12 @@ impl Tracers {
     /// Takes in the next event, after the engine did.
     #[inline]
     pub(crate) fn see(&mut self, assembler: &mut Assembler<'_>, event: &Event) {
+        if self.concerned.contains(event.kind.kind()) {
+            self.see_concerned(assembler, event);
+        }
+    }
+
+    fn see_concerned(&mut self, assembler: &mut Assembler<'_>, event: &Event) {
         if let Some((trace, lines)) = &mut self.trace {
             if let (EventKind::Switch(switch), Some(task), true) =
                 (&event.kind, trace.task, trace.tracer.is_wakeup())
@@ -116,28 +137,14 @@ impl Tracers {
             }
             lines.see(event);
         }
-        if self.toggles.is_open() && matches!(event.kind, EventKind::Switch(_)) {
+        if matches!(event.kind, EventKind::Switch(_)) && self.toggles.is_open() {
             self.toggles.switched(event.cpu);
         }
-        if matches!(
-            event.kind,
-            EventKind::Timerlat(_)
-                | EventKind::Noise(_)
-                | EventKind::OsnoiseSample(_)
-                | EventKind::OsnoiseThreshold { .. }
-                | EventKind::Preemptirq { .. }
-                | EventKind::Lost { .. }
-                | EventKind::Hwlat { .. }
-                | EventKind::StackFrame { .. }
-                | EventKind::FunctionEntry { .. }
-                | EventKind::FunctionExit { .. }
-                | EventKind::Marker(_)
-        ) {
+        if MEASURED.contains(event.kind.kind()) {
             self.see_measured(assembler, event);
         }
     }
 
-    #[cold]
     fn see_measured(&mut self, assembler: &mut Assembler<'_>, event: &Event) {
         let scope = assembler.scope();
         let in_scope =
@@ -158,6 +165,7 @@ impl Tracers {
                 self.noises.threshold(event, *start, *duration);
             }
             EventKind::Preemptirq { what, disables, caller } => {
+                self.concerned.insert(Kind::Switch);
                 self.toggles.see(scope, event, *what, *disables, *caller);
             }
             EventKind::Lost { .. } => self.toggles.lost(event.cpu),

@@ -14,6 +14,10 @@ use whylate_events::{Context, ContextFlags, Event, EventKind, Fact, Kind, KindSe
 /// From the event of a switch to the switch itself it is some microseconds, more where a stack is saved.
 const LONGEST_SWITCH: Ns = Ns::from_ms(1);
 
+/// Flags that show more than which thread is current.
+const TELLING: ContextFlags =
+    ContextFlags(ContextFlags::NMI.0 | ContextFlags::HARDIRQ.0 | ContextFlags::NEED_RESCHED.0);
+
 /// True of an event on the way from `sched_switch` to the next thread: a stack trace, a flush of the TLB, a synthetic
 /// event. It still has the thread before as its context. Interrupts are off there, and there are no system calls,
 /// wake-ups or interrupts.
@@ -79,6 +83,18 @@ impl Engine<'_> {
     pub(super) fn sight(&mut self, at: Ns, event: &Event) {
         let Some(mut cpu) = self.timeline.cpus.get_mut(event.cpu) else { return };
         let last = cpu.last_event.replace(at).unwrap_or(at);
+        // Most events are of the thread that the CPU is known to run, outside of interrupts and soon after the last one.
+        let is_plain = !event.context.flags.intersects(TELLING)
+            && !cpu.in_hardirq
+            && cpu.faulting.is_none()
+            && cpu.current() == Some(event.context.tid)
+            && !event.context.tid.is_idle()
+            && at - last <= LONGEST_SILENCE
+            && self.scheduler_clock.is_known();
+        if is_plain {
+            cpu.leaving = None;
+            return;
+        }
         if !event.context.flags.contains(ContextFlags::NMI) {
             let was_in_hardirq = cpu.in_hardirq;
             cpu.in_hardirq = event.context.flags.contains(ContextFlags::HARDIRQ);

@@ -25,6 +25,12 @@ impl SchedulerClock {
         SchedulerClock { missing: is_same.then_some(ENOUGH) }
     }
 
+    /// True where further steps show nothing new.
+    #[inline]
+    pub(super) fn is_known(&self) -> bool {
+        matches!(self.missing, None | Some(0))
+    }
+
     /// Two events of a CPU follow one another after `step`; true once when the clock has been seen to be fine.
     #[inline]
     pub(super) fn steps(&mut self, step: Ns) -> bool {

@@ -238,7 +238,14 @@ impl Engine<'_> {
     /// `sched_switch`
     pub(super) fn switch(&mut self, at: Ns, event: &Event, switch: &Switch) {
         let cpu = event.cpu;
-        let switch = &Switch { prev_state: self.prev_states.read(switch), ..*switch };
+        let read;
+        let switch = match self.prev_states.read(switch) {
+            prev_state if prev_state == switch.prev_state => switch,
+            prev_state => {
+                read = Switch { prev_state, ..*switch };
+                &read
+            }
+        };
         if self.timeline.cpus.get(cpu).and_then(|timeline| timeline.current()) != Some(switch.prev_tid) {
             self.appear(at, at, cpu, switch.prev_tid);
         }
