@@ -1,7 +1,8 @@
 //! The threads of a trace in which no real-time thread was active: which of them the user may mean.
 //!
 //! Most likely meant first: the command that `whylate record` ran, with what it started; threads of other programs; those of
-//! recorders; the kernel's own. Each of these by worst latency.
+//! recorders; the kernel's own. Each of these by worst latency. A program of which no lateness is seen comes behind the
+//! kernel's own real-time threads of which one is: there is nothing to explain of it.
 //!
 //! A trace does not show whether a thread is the kernel's own: its name does, or kthreadd forked it, and neither is
 //! believed of a thread that made a system call.
@@ -12,7 +13,7 @@ use crate::timeline::Timeline;
 use crate::timeline::housekeeping::is_of_kernel;
 use crate::timeline::thread::Thread;
 use std::cmp::Reverse;
-use whylate_base::{Priority, Tid};
+use whylate_base::{Ns, Priority, Tid};
 use whylate_events::Kind;
 
 /// How many are listed.
@@ -51,7 +52,7 @@ pub(crate) fn of(timeline: &Timeline, options: &Options) -> Option<Candidates> {
     if all.is_empty() {
         return None;
     }
-    all.sort_by_key(|one| (one.kind, Reverse(one.latency), Reverse(one.activations), one.tid));
+    all.sort_by_key(|one| (Likely::of(one), Reverse(one.latency), Reverse(one.activations), one.tid));
     let more = all.len().saturating_sub(LISTED) as u64;
     all.truncate(LISTED);
     let shown = |thread: &Thread| thread.shown_priority().is_some_and(|shown| shown != Priority::UNKNOWN);
@@ -63,6 +64,40 @@ pub(crate) fn of(timeline: &Timeline, options: &Options) -> Option<Candidates> {
         threads: all,
         more,
     })
+}
+
+/// How likely a candidate is meant, the most likely first.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Likely {
+    Command,
+    LateProgram,
+    LateRealtimeOfKernel,
+    Program,
+    Recorder,
+    Kernel,
+}
+
+impl Likely {
+    fn of(candidate: &Candidate) -> Likely {
+        let is_late = candidate.latency.is_some_and(|latency| latency > Ns::ZERO);
+        match candidate.kind {
+            CandidateKind::Command => Likely::Command,
+            CandidateKind::Program if is_late => Likely::LateProgram,
+            CandidateKind::Program => Likely::Program,
+            CandidateKind::Recorder => Likely::Recorder,
+            CandidateKind::Kernel if is_late && candidate.priority.is_realtime() => {
+                Likely::LateRealtimeOfKernel
+            }
+            CandidateKind::Kernel => Likely::Kernel,
+        }
+    }
+}
+
+/// True of a candidate to be explained where the `first` one is: of its rank, or a program or ahead of one like it.
+pub(crate) fn goes_with(candidate: &Candidate, first: &Candidate) -> bool {
+    let up_to_programs = Likely::LateProgram..=Likely::Program;
+    let (first, own) = (Likely::of(first), Likely::of(candidate));
+    own == first || up_to_programs.contains(&first) && up_to_programs.contains(&own)
 }
 
 fn candidate(timeline: &Timeline, thread: &Thread) -> Candidate {

@@ -5,7 +5,7 @@ use crate::candidates;
 use crate::causes::Cause;
 use crate::findings::{self, Subject};
 use crate::identities::Identity;
-use crate::model::{Activation, Explanation, Missing, TaskSummary, by_thread};
+use crate::model::{Activation, Candidate, Explanation, Missing, TaskSummary, by_thread};
 use crate::mutexes;
 use crate::options::{Markers, Options, Select};
 use crate::places::Samples;
@@ -210,9 +210,10 @@ pub fn explain_any<S: EventSource, E>(
 ) -> Result<Explanation, E> {
     let first = explain(source, options);
     let Some(candidates) = &first.candidates else { return Ok(first) };
-    // The kernel's own threads, only where there is nothing else.
-    let kind = candidates.threads.first().map(|first| first.kind);
-    let likely = candidates.threads.iter().filter(|candidate| Some(candidate.kind) == kind);
+    let first_one = candidates.threads.first();
+    let goes_along =
+        |one: &&Candidate| first_one.is_some_and(|first_one| candidates::goes_with(one, first_one));
+    let likely = candidates.threads.iter().filter(goes_along);
     let tasks: Vec<Select> = likely.take(EXPLAINED).map(|candidate| Select::Tid(candidate.tid)).collect();
     let Some(source) = again()? else { return Ok(first) };
     let mut second = explain(source, &Options { tasks, deadline: None, ..options.clone() });

@@ -107,7 +107,9 @@ impl<'a> Engine<'a> {
             return;
         }
         if !is_selected && in_scope && options.markers.is_none() {
-            thread.tally.count(open, end);
+            // One that was lost from sight may have run since.
+            let seen = thread.since().filter(|_| thread.state() == State::Unknown);
+            thread.tally.count(open, seen.map_or(end, |since| since.min(end)));
         }
         thread.open = None;
     }

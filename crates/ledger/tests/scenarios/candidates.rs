@@ -80,6 +80,16 @@ fn the_worst_few_are_explained_as_if_they_had_been_chosen() {
 }
 
 #[test]
+fn late_real_time_threads_of_the_kernel_come_before_programs_that_are_not_late() {
+    let irq = rt("irq/17-acme", 50, 50);
+    let scene = Scene::new().cpu(1).at(0).run(WORKER).at(10).sleep(IDLE);
+    let scene = activation(activation(scene, irq, 1_000, 15), FLUSH, 2_000, 900);
+    assert_eq!(names(&shown(scene)), ["irq/17-acme", "worker", "kworker/u4:2"]);
+    let scene = activation(Scene::new().cpu(1).at(0).run(irq).at(10).sleep(IDLE), WORKER, 1_000, 3);
+    assert_eq!(names(&shown(activation(scene, irq, 3_000, 15))), ["worker", "irq/17-acme"]);
+}
+
+#[test]
 fn recorders_come_after_other_programs() {
     let recorder = fair("trace-cmd", 50);
     let candidates = shown(activation(fair_threads(), recorder, 9_000, 950));

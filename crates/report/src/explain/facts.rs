@@ -209,9 +209,14 @@ pub(crate) fn candidates(candidates: &Candidates) -> [String; 3] {
     } else {
         "programs first"
     };
+    let mut from_kernel_on = candidates.threads.iter().skip_while(|one| one.kind != CandidateKind::Kernel);
+    let of_kernel = match from_kernel_on.any(|one| one.kind == CandidateKind::Program) {
+        true => " Late real-time threads of the kernel come before programs that were not late.",
+        false => "",
+    };
     let how = format!(
         "Choose threads with --task COMM|TID. The list has threads of {first}, then those of recorders such as \
-         trace-cmd, then the kernel's own; each by worst latency.{more}"
+         trace-cmd, then the kernel's own; each by worst latency.{of_kernel}{more}"
     );
     [why, what, how]
 }
