@@ -66,12 +66,12 @@ impl LatencyTracer {
         }
     }
 
-    /// The tracer of that name.
+    /// The tracer of that name, in capitals or not: patches that never were merged wrote `wakeup_RT`.
     pub fn from_name(name: &str) -> Option<LatencyTracer> {
         use LatencyTracer::*;
         [Wakeup, WakeupRt, WakeupDl, Irqsoff, Preemptoff, Preemptirqsoff]
             .into_iter()
-            .find(|tracer| tracer.name() == name)
+            .find(|tracer| tracer.name().eq_ignore_ascii_case(name))
     }
 
     /// True for those that measure a wake-up, false for those that measure a critical section.

@@ -24,7 +24,7 @@ const MOST: usize = 1 << 20;
 const OF_THE_TRACER: usize = 2;
 
 /// The functions that call a device's handler (kernel/irq/handle.c).
-const CALLERS: [&str; 2] = ["__handle_irq_event_percpu", "handle_irq_event_percpu"];
+pub(super) const CALLERS: [&str; 2] = ["__handle_irq_event_percpu", "handle_irq_event_percpu"];
 
 /// Functions that show which of the architecture's own interrupts it is (arch/*/kernel, kernel/time, kernel/smp.c).
 const VECTORS: [(&str, &str); 13] = [

@@ -1,5 +1,6 @@
 //! The lines of a latency tracer's file, as far as they show functions: which, in which thread, with what disabled.
 
+use super::handlers::CALLERS;
 use super::interrupted::is_primitive;
 use crate::model::section::{CpuContext, Gap};
 use std::collections::HashMap;
@@ -302,6 +303,16 @@ impl Lines {
         let function = called.filter(|_| is_same).map(|function| self.name(function))?;
         let (start, length) = (before.at, after.at - before.at);
         (!is_primitive(function)).then_some(Within { start, length, function })
+    }
+
+    /// The one handler of a device's interrupt that these lines show, by its caller.
+    pub(super) fn handler(&self, lines: &[Line]) -> Option<&str> {
+        let is_caller = |number: u32| CALLERS.contains(&self.name(number));
+        let called = lines.iter().filter(|line| line.caller.is_some_and(is_caller));
+        let mut handlers = called.filter_map(Line::named).map(|number| self.name(number));
+        let is_handler = |name: &&str| !CALLERS.contains(name) && !is_primitive(name);
+        let first = handlers.find(is_handler)?;
+        handlers.filter(is_handler).all(|other| other == first).then_some(first)
     }
 
     /// The longest run of lines of one thread for which `holds`, without a long time between two of them.

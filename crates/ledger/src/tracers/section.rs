@@ -20,7 +20,7 @@ use crate::model::Culprit;
 use crate::model::idle_functions::is_idle;
 use crate::model::section::{CpuContext, CriticalSection, FunctionTimes, Gap};
 use crate::timeline::Timeline;
-use whylate_base::{AdvisedFix, Confidence, Evidence, Finding, Ns, Priority, Severity};
+use whylate_base::{AdvisedFix, Confidence, Evidence, Finding, Ns, Priority, Severity, Tid};
 use whylate_events::{LatencyTrace, LatencyTracer, Quality, TraceInfo};
 
 /// Functions that are listed.
@@ -127,7 +127,11 @@ pub(super) fn section(
     } else if let Some(stood) = excerpt.and_then(|excerpt| nearly_whole(&section, excerpt, lines, within)) {
         section.why.push_str(&stood);
     }
-    section.fix = fix(preempt_rt, &section, stood_in, shows_functions(within, start, end));
+    let handler = lines.handler(within);
+    if let Some(handler) = handler {
+        section.why.push_str(&format!("; the interrupt's handler is {handler}"));
+    }
+    section.fix = fix(preempt_rt, &section, (stood_in, handler), shows_functions(within, start, end));
     if let Some(harmless) = harmless {
         (section.why, section.fix) = of_harmless(&section, harmless);
     }
@@ -151,8 +155,11 @@ fn context(
         .task
         .is_some_and(|task| SOFTIRQ_THREADS.iter().any(|name| task.comm.as_str().starts_with(name)));
     let first = within.iter().find_map(Line::function).map(|function| lines.name(function));
+    let in_irq = within.iter().filter(|line| line.within() == CpuContext::Irq).count();
     match within.first().map(Line::within) {
         Some(CpuContext::Irq) => CpuContext::Irq,
+        // The first lines may be on the way into the interrupt, which no other one comes upon.
+        _ if trace.tracer == LatencyTracer::Irqsoff && in_irq > within.len() / 2 => CpuContext::Irq,
         _ if opened_by.is_some_and(is_interrupt) || first.is_some_and(is_interrupt) => CpuContext::Irq,
         _ if runs_softirqs => CpuContext::Thread,
         _ if opened_by.is_some_and(is_softirq) => CpuContext::Softirq,
@@ -321,7 +328,7 @@ fn why(section: &CriticalSection, excerpt: Option<(u64, u64)>, shown: &[(&str, u
         (Some(thread), CpuContext::Softirq) => format!(", in a softirq that ran upon {thread}"),
         (None, CpuContext::Irq) => ", in an interrupt".to_owned(),
         (None, CpuContext::Softirq) => ", in a softirq".to_owned(),
-        (Some(Culprit::Task { tid, .. }), CpuContext::Thread) if tid.is_idle() => {
+        (Some(Culprit::Task { tid, comm, .. }), CpuContext::Thread) if is_idle_task(*tid, comm.as_str()) => {
             ", by the idle task".to_owned()
         }
         (Some(thread), CpuContext::Thread) => format!(", by {thread}"),
@@ -371,6 +378,11 @@ fn why(section: &CriticalSection, excerpt: Option<(u64, u64)>, shown: &[(&str, u
     )
 }
 
+/// True of the idle task by both: those who publish a trace may write 0 for an id.
+fn is_idle_task(tid: Tid, comm: &str) -> bool {
+    tid.is_idle() && (comm.is_empty() || comm == "<idle>" || comm.starts_with("swapper"))
+}
+
 fn times(calls: u64) -> String {
     if calls > 1 { format!(", in {calls} calls") } else { String::new() }
 }
@@ -378,7 +390,7 @@ fn times(calls: u64) -> String {
 fn fix(
     preempt_rt: Option<bool>,
     section: &CriticalSection,
-    stood_in: Option<Within<'_>>,
+    (stood_in, handler): (Option<Within<'_>>, Option<&str>),
     shows_functions: bool,
 ) -> Vec<String> {
     let mut fixes = Vec::new();
@@ -389,7 +401,7 @@ fn fix(
     let opener = section.opened_by.as_deref().filter(not_primitive);
     let named = || responsible(&section.stack).or(section.closed_by.as_deref()).filter(not_primitive);
     let stood_in = stood_in.map(|stood_in| stood_in.function).filter(not_primitive);
-    let asked = stood_in.or(opener).or_else(|| named().filter(|_| !in_handler));
+    let asked = stood_in.or(handler).or(opener).or_else(|| named().filter(|_| !in_handler));
     if section.times == FunctionTimes::None && !shows_functions {
         fixes.push(format!(
             "trace the functions within: echo 1 > options/function-trace, then {} again; it makes the section longer",

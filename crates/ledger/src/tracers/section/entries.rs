@@ -1,7 +1,7 @@
 //! Functions in which interrupts and softirqs begin and end.
 
 /// Functions in which an interrupt begins or ends, on the architectures that have had this tracer.
-const OF_INTERRUPTS: [&str; 17] = [
+const OF_INTERRUPTS: [&str; 22] = [
     "do_IRQ",
     "common_interrupt",
     "sysvec_",
@@ -19,6 +19,11 @@ const OF_INTERRUPTS: [&str; 17] = [
     "__irq_svc",
     "el1_",
     "el1h_",
+    "el0_irq",
+    "interrupt_entry",
+    "irqentry_",
+    "call_on_irq_stack",
+    "__irq_usr",
 ];
 /// Functions in which softirqs begin and end (kernel/softirq.c).
 const OF_SOFTIRQS: [&str; 3] = ["__do_softirq", "handle_softirqs", "do_softirq"];
