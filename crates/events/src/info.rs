@@ -37,7 +37,7 @@ pub struct TraceInfo {
     pub data_bytes: Option<u64>,
     /// What could not be read.
     pub damage: Vec<Damage>,
-    /// Where a mark in a text shows that lines were left out (`...`).
+    /// Where a mark in a text shows that lines were left out (`...`), or a piece of a recording ends.
     pub left_out: Vec<LeftOut>,
     /// The tracer that the file names (`current_tracer`), where it does.
     pub tracer: Option<String>,
@@ -56,8 +56,11 @@ pub struct TraceInfo {
 pub struct LeftOut {
     /// When the last event before it was.
     pub at: Ns,
-    /// The number of the line with the mark.
+    /// The number of the line with the mark, or of the first one between two pieces.
     pub line: u64,
+    /// True where a piece ends and another begins: the events of the one do not follow on those of the other. A mark may
+    /// stand for lines that do not matter.
+    pub ends_piece: bool,
 }
 
 /// What probes show of a program's activations, as [`PROBED_BEGIN`](crate::PROBED_BEGIN) and

@@ -45,6 +45,7 @@ mod lines;
 mod lttng;
 mod names;
 mod others;
+mod pieces;
 mod programs;
 mod prose;
 mod reader;

@@ -254,6 +254,14 @@ fn may_be_stolen<'a>(mut segments: impl Iterator<Item = &'a Segment>) -> bool {
     })
 }
 
+/// What helps where a text has pieces of a recording.
+pub(crate) fn between_pieces() -> AdvisedFix {
+    AdvisedFix::by_hand(
+        "explain each piece in a file of its own, or the whole recording".to_owned(),
+        "the text lacks events",
+    )
+}
+
 /// Lowers the confidence where the recording as a whole is in doubt, or lines were left out of a text within the activation.
 /// Damage that only costs events does not: a gap is a loss in the stream of events, and the activations around it count it.
 pub(crate) fn weigh(activation: &mut Activation, judge: Judge, trace: &TraceInfo) {
@@ -262,10 +270,23 @@ pub(crate) fn weigh(activation: &mut Activation, judge: Judge, trace: &TraceInfo
     let left_out = trace.left_out.iter().find(|left_out| span.contains(&left_out.at));
     if let Some(left_out) = left_out.filter(|_| verdict.confidence == Confidence::High) {
         verdict.confidence = Confidence::Medium;
-        verdict.evidence.push(Evidence::general(format!(
-            "line {} of the text leaves lines out within this time: they may show another cause",
-            left_out.line
-        )));
+        let line = left_out.line;
+        verdict.evidence.push(Evidence::general(match left_out.ends_piece {
+            true => format!("a piece of the recording ends before line {line} of the text, within this time"),
+            false => {
+                format!(
+                    "line {line} of the text leaves lines out within this time: they may show another cause"
+                )
+            }
+        }));
+    }
+    let has_pieces = trace.lost_events == 0 && trace.left_out.iter().any(|left_out| left_out.ends_piece);
+    if verdict.cause == Cause::TraceLoss && has_pieces {
+        verdict.why = format!(
+            "the text does not show {} of it: its pieces do not follow on one another",
+            verdict.charged
+        );
+        verdict.fix = vec![between_pieces()];
     }
     // Another cause may be in the lines that the file lacks.
     if trace.excerpt().is_some_and(|(printed, here)| here.saturating_mul(2) < printed) {

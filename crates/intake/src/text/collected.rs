@@ -2,6 +2,7 @@
 
 use super::event_head::EventHead;
 use super::foreign;
+use super::pieces::{Pieces, Place};
 use super::tally::Tally;
 use super::window::Window;
 use std::collections::BTreeMap;
@@ -22,6 +23,7 @@ pub(crate) struct Collected {
     losses: BTreeMap<u32, Vec<Option<u64>>>,
     /// Where and when the last event was, wanted or not.
     pub(crate) last: Option<EventHead>,
+    pub(crate) pieces: Pieces,
     pub(crate) span: Option<(Ns, Ns)>,
     pub(crate) highest_cpu: u32,
     backwards: Tally,
@@ -39,6 +41,7 @@ impl Collected {
             lost: 0,
             losses: BTreeMap::new(),
             last: None,
+            pieces: Pieces::default(),
             span: None,
             highest_cpu: 0,
             backwards: Tally::default(),
@@ -49,6 +52,17 @@ impl Collected {
 
     /// The event of the line `number`.
     pub(crate) fn event(&mut self, number: u64, event: Event) {
+        let head = EventHead { ts: event.ts, cpu: event.cpu, context: event.context };
+        match self.pieces.place(head, self.last) {
+            Place::Within => {}
+            Place::FirstOfCpu => self.loss(number, None, &event),
+            Place::First => {
+                for last in self.pieces.begin(head) {
+                    self.loss(number, None, &last.event(EventKind::Other));
+                }
+                self.loss(number, None, &event);
+            }
+        }
         self.losses_before(number, &event);
         self.met(number, &event);
         self.keep(number, event);
@@ -145,6 +159,10 @@ impl Collected {
     /// The text has ended: losses that no event of their CPU follows are placed at the last one.
     pub(crate) fn end(&mut self, number: u64) {
         let Some(last) = self.last else { return };
+        let end = self.span.map_or(last.ts, |(_, end)| end);
+        for last in self.pieces.end() {
+            self.loss(number, None, &EventHead { ts: end, ..last }.event(EventKind::Other));
+        }
         for (cpu, counts) in std::mem::take(&mut self.losses) {
             let at = EventHead { cpu: Cpu(cpu), context: Context::default(), ..last }.event(EventKind::Other);
             counts.into_iter().for_each(|count| self.loss(number, count, &at));

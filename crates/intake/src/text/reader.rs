@@ -152,6 +152,8 @@ impl Reader {
             self.cut_lines.add(self.number, text);
         }
         match text.bytes().next() {
+            // `perf script` prints one behind each stack.
+            None if self.frames != Some(Frames::Perf) => self.collected.pieces.separated(self.number),
             None => {}
             Some(b'#') if may_hold && header::may_break(text) => return false,
             Some(b'#') => self.comment(text),
@@ -192,6 +194,7 @@ impl Reader {
     }
 
     fn comment(&mut self, text: &str) {
+        self.collected.pieces.headed();
         if self.collected.last.is_none() {
             self.commented.keep(self.number, text);
         }
@@ -290,10 +293,11 @@ impl Reader {
                         true => self.strange_lines.add(self.number, text),
                         false => self.prose.add(self.number, text),
                     }
+                    self.collected.pieces.separated(self.number);
                     if let Some(last) = self.collected.last.filter(|_| pasted::leaves_out(text))
                         && self.left_out.len() < MOST_LEFT_OUT
                     {
-                        self.left_out.push(LeftOut { at: last.ts, line: self.number });
+                        self.left_out.push(LeftOut { at: last.ts, line: self.number, ends_piece: false });
                     }
                 }
             }
@@ -447,7 +451,7 @@ impl Reader {
             machine: self.header.machine.clone(),
             span: self.collected.span,
             damage: self.damage(),
-            left_out: self.left_out.clone(),
+            left_out: self.left_out.iter().chain(self.collected.pieces.cuts()).copied().collect(),
             tracer: self.header.tracer.clone(),
             latency: self.header.latency.clone(),
             breakdowns: self.analyses.breakdowns.clone(),

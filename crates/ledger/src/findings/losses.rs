@@ -4,6 +4,7 @@ use super::subject::Subject;
 use crate::causes::Cause;
 use crate::causes::advised::Advised;
 use crate::timeline::losses::LossCount;
+use crate::verdict::between_pieces;
 use whylate_base::{Evidence, Finding, Ns, Severity};
 
 pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
@@ -26,6 +27,20 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
         })
         .map(|(_, time)| time)
         .sum();
+    let pieces = subject.trace.left_out.iter().filter(|left_out| left_out.ends_piece);
+    if let (Some(first), 0) = (pieces.clone().next(), lost) {
+        return vec![Finding {
+            code: Cause::TraceLoss.code(),
+            severity: if charged > Ns::ZERO { Severity::Warning } else { Severity::Info },
+            title: format!(
+                "the text has {} pieces of a recording; {charged} of activations fall between them",
+                pieces.count() + 1
+            ),
+            why: "the times of one do not follow on those of the other: what happened between them is not in the text".to_owned(),
+            evidence: vec![Evidence::general(format!("the first one ends before line {}", first.line))],
+            fix: vec![between_pieces()],
+        }];
+    }
     let count = if lost > 0 { lost.to_string() } else { "an unknown number of".to_owned() };
     vec![Finding {
         code: Cause::TraceLoss.code(),

@@ -119,7 +119,7 @@ impl Scene {
 
     /// A mark shows that lines of the text are left out here.
     pub(crate) fn left_out(mut self) -> Scene {
-        self.info.left_out.push(LeftOut { at: self.now, line: 7 });
+        self.info.left_out.push(LeftOut { at: self.now, line: 7, ends_piece: false });
         self
     }
 

@@ -363,6 +363,30 @@ fn a_trace_in_comments_is_read_where_no_other_line_is_one() {
 }
 
 #[test]
+fn pieces_with_something_between_are_cut_apart() {
+    let line = |cpu: u32, us: i64| {
+        format!(
+            " app-7  [{cpu:03}] d..2.  {}.{:06}: sched_waking: comm=b pid=8 prio=19 target_cpu=001\n",
+            us / 1_000_000,
+            us % 1_000_000
+        )
+    };
+    let losses = |text: &str| {
+        let (events, info) = all(text);
+        let lost = |event: &&Event| matches!(event.kind, Lost { .. });
+        let at: Vec<_> = events.iter().filter(lost).map(|event| (event.cpu.0, event.ts.0 / 1_000)).collect();
+        (at, info.left_out.len(), info.lost_events)
+    };
+    let (first, second) = (line(1, 100) + &line(1, 200), line(1, 30_000_000) + &line(1, 30_000_100));
+    assert_eq!(losses(&format!("{first}\n\n{second}")), (vec![(1, 200), (1, 30_000_000)], 1, 0));
+    assert_eq!(losses(&format!("{first}{second}")), (vec![], 0, 0));
+    assert_eq!(losses(&format!("{first}Then:\n{}", line(1, 2_000))), (vec![], 0, 0));
+    // A piece of earlier times ends where its last line is, and not with the text.
+    let earlier = line(2, 50_000) + "\nCPU 1 before it:\n" + &first;
+    assert_eq!(losses(&earlier), (vec![(1, 100), (2, 50_000), (1, 50_000)], 1, 0));
+}
+
+#[test]
 fn marks_of_lines_left_out_are_kept_with_the_event_before() {
     let line = |us: i64| {
         format!(" app-7  [001] d..2.  10.{us:06}: sched_waking: comm=b pid=8 prio=19 target_cpu=001\n")
