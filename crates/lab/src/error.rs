@@ -17,6 +17,16 @@ pub enum LabError {
         /// The cause.
         source: io::Error,
     },
+    /// The guest's results have no room where they were to be.
+    #[error("cannot unpack the guest's results into {}{}", out.display(), kept_in(kept))]
+    NotUnpacked {
+        /// Where they were to be.
+        out: PathBuf,
+        /// The archive (cpio) that has them; `None` where it could not be kept either.
+        kept: Option<PathBuf>,
+        /// The cause.
+        source: io::Error,
+    },
     /// A program of the host that the lab needs.
     #[error("cannot run {program} ({todo})")]
     Tool {
@@ -128,6 +138,13 @@ pub enum LabError {
     /// The user interrupted the run.
     #[error("stopped")]
     Stopped,
+}
+
+fn kept_in(kept: &Option<PathBuf>) -> String {
+    match kept {
+        Some(kept) => format!(": they are kept, to be unpacked with cpio -idu < {}", kept.display()),
+        None => ", and they could not be kept elsewhere".to_owned(),
+    }
 }
 
 fn cached_too(cached: &[String]) -> String {

@@ -106,7 +106,7 @@ impl Session {
             let reason = format!("QEMU ended with {status}");
             return Err(LabError::Died { reason, console: tail(&console, CONSOLE_LINES) });
         };
-        unpack(&results, out)?;
+        unpack_or_keep(&results, out)?;
         let report = read_report(&out.join(REPORT_NAME))?;
         Ok(Booted::Done(Box::new(Visited {
             report,
@@ -186,6 +186,22 @@ fn read_report(path: &Path) -> Result<JobReport, LabError> {
     serde_json::from_slice(&text).map_err(io::Error::from).map_err(LabError::file("read", path))
 }
 
+/// Unpacks the results' disk into `out`; where there is no room, the disk is kept, and the error names it.
+fn unpack_or_keep(disk: &Path, out: &Path) -> Result<(), LabError> {
+    let Err(error) = unpack(disk, out) else { return Ok(()) };
+    let LabError::File { source, path, .. } = error else { return Err(error) };
+    // A disk that cannot be read has no results.
+    if path == disk || source.kind() == io::ErrorKind::InvalidData {
+        return Err(LabError::File { doing: "read", path, source });
+    }
+    let name = tempfile::Builder::new().prefix("whylate-results-").suffix(".cpio").tempfile();
+    let kept = name.and_then(|kept| {
+        std::fs::rename(disk, kept.path()).or_else(|_| std::fs::copy(disk, kept.path()).map(drop))?;
+        Ok(kept.keep()?.1)
+    });
+    Err(LabError::NotUnpacked { out: path, kept: kept.ok(), source })
+}
+
 /// Unpacks the results' disk into `out`.
 fn unpack(disk: &Path, out: &Path) -> Result<(), LabError> {
     std::fs::create_dir_all(out).map_err(LabError::file("create", out))?;
@@ -236,8 +252,27 @@ mod tests {
         // The user of the guest may read the files, and a second run may overwrite them.
         let mode = std::fs::metadata(out.join("b")).expect("there").permissions().mode();
         assert_eq!(mode & 0o7777, 0o600);
-        unpack(&disk, &out).expect("again");
+        unpack_or_keep(&disk, &out).expect("again");
         std::fs::write(&disk, [0; 4096]).expect("file");
         assert!(unpack(&disk, &out).is_err(), "an empty disk");
+        assert!(matches!(unpack_or_keep(&disk, &out), Err(LabError::File { .. })), "an empty disk");
+    }
+
+    #[test]
+    fn results_without_room_are_kept() {
+        let host = tempfile::tempdir().expect("temporary directory");
+        let disk = host.path().join("disk");
+        let mut archive = Writer::new(File::create(&disk).expect("file"));
+        archive.file("a", 0o644, &b"measured"[..], 8).and_then(|()| archive.finish()).expect("written");
+        // No directory can be made below a file.
+        std::fs::write(host.path().join("full"), "").expect("file");
+        let out = host.path().join("full/out");
+        let error = unpack_or_keep(&disk, &out).expect_err("no room");
+        let LabError::NotUnpacked { kept: Some(kept), .. } = &error else { panic!("{error}") };
+        assert!(error.to_string().contains(&kept.display().to_string()), "{error}");
+        let again = host.path().join("again");
+        unpack(kept, &again).expect("whole");
+        assert_eq!(std::fs::read(again.join("a")).expect("there"), b"measured");
+        std::fs::remove_file(kept).expect("removed");
     }
 }
