@@ -38,6 +38,10 @@ pub(super) struct Lines {
     elsewhere: HashMap<Tid, Ns>,
     /// When a thread was last woken, by id.
     pub(super) woken: HashMap<Tid, Ns>,
+    /// The last wake-up on another CPU whose stack was not saved so far.
+    woken_elsewhere: Option<(Cpu, Ns)>,
+    /// How long the tracer took to save the stacks of those wake-ups.
+    pub(super) saving_elsewhere: Ns,
     /// True when lines were left out.
     pub(super) cut: bool,
 }
@@ -127,6 +131,8 @@ impl Lines {
             switched_to: HashMap::new(),
             elsewhere: HashMap::new(),
             woken: HashMap::new(),
+            woken_elsewhere: None,
+            saving_elsewhere: Ns::ZERO,
             cut: false,
         }
     }
@@ -138,8 +144,15 @@ impl Lines {
         // The waker may have been on another CPU.
         if let EventKind::Waking(wake) | EventKind::Wakeup { wake, .. } = event.kind {
             self.woken.insert(wake.tid, event.ts);
+            self.woken_elsewhere = (event.cpu != self.cpu).then_some((event.cpu, event.ts));
         }
         if event.cpu != self.cpu {
+            if let (EventKind::StackFrame { .. }, Some((cpu, at))) = (event.kind, self.woken_elsewhere)
+                && cpu == event.cpu
+            {
+                self.woken_elsewhere = None;
+                self.saving_elsewhere += event.ts - at;
+            }
             if self.elsewhere.len() < MOST_ELSEWHERE {
                 self.elsewhere.entry(event.context.tid).or_insert(event.ts);
             }

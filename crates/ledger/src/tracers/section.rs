@@ -9,7 +9,7 @@ mod harmless;
 mod step;
 mod times;
 
-use self::entries::{is_interrupt, is_softirq};
+use self::entries::{is_interrupt, is_softirq, is_way_in};
 use self::harmless::{Harmless, harmless};
 use self::step::{FINER_CLOCK, of_step, within_a_step};
 use self::times::parts;
@@ -35,6 +35,9 @@ const MOST: f64 = 0.2;
 const SOFTIRQ_THREADS: [&str; 3] = ["ksoftirqd/", "ktimers/", "ktimersoftd/"];
 /// Before this kernel the flag `s` of a line meant disabled softirqs as well (kernel/trace/trace.c, 4.7).
 const FLAG_MEANS_SERVING: (u32, u32) = (4, 7);
+/// What helps against a time in which no code of the kernel ran.
+const OF_A_STALL: &str = "run the hwlat tracer on this CPU (rtla hwnoise), which shows whether the hardware or the firmware stops it; in a \
+                          virtual machine, record the host as well";
 /// Functions that are named where the times of all are not known.
 const NAMED: usize = 3;
 
@@ -132,6 +135,18 @@ pub(super) fn section(
         section.why.push_str(&format!("; the interrupt's handler is {handler}"));
     }
     section.fix = fix(preempt_rt, &section, (stood_in, handler), shows_functions(within, start, end));
+    let stalled = section
+        .gaps
+        .first()
+        .filter(|gap| gap.length.0.saturating_mul(2) >= latency.0 && is_way_in(&gap.after, &gap.before));
+    if let Some(gap) = stalled {
+        section.why.push_str(&format!(
+            "; for {} the CPU was between the interrupt's entry and its handler, where the kernel has nothing to do: the \
+             hypervisor, the firmware (SMI) or a step of the clock took that time",
+            gap.length
+        ));
+        section.fix = vec![OF_A_STALL.to_owned()];
+    }
     if let Some(harmless) = harmless {
         (section.why, section.fix) = of_harmless(&section, harmless);
     }

@@ -171,12 +171,20 @@ pub(super) fn notes(
             trace.latency
         )));
     }
+    let window = lines.between(due, end);
+    let notable = |time: Ns| time.0.saturating_mul(NOTABLE) >= spanned.0 && time > Ns::ZERO;
+    let saving = Lines::saving_stacks(window) + lines.saving_elsewhere;
+    if notable(saving) {
+        notes.push(Evidence::general(format!(
+            "the tracer itself took {saving} of it to save a stack (not without it: echo 0 > options/stacktrace)"
+        )));
+    }
     if let Some((printed, here)) = info.excerpt() {
         notes.push(Evidence::general(format!(
             "the file has {here} of the {printed} lines that the tracer printed: the functions between them are not known"
         )));
         notes.extend(by_mark(trace, lines, due, end));
-        let longest = lines.longest_within(lines.between(due, end));
+        let longest = lines.longest_within(window);
         notes.extend(
             longest
                 .filter(|gap| gap.length.0.saturating_mul(2) >= spanned.0)
@@ -184,7 +192,6 @@ pub(super) fn notes(
         );
         return notes;
     }
-    let window = lines.between(due, end);
     let step = Lines::clock_step(window);
     notes.extend(step.map(|step| {
         Evidence::general(format!(
@@ -193,7 +200,6 @@ pub(super) fn notes(
     }));
     // The victim's own first lines are its way in.
     let others: &[Line] = window.split(|line| line.tid == activation.tid).next().unwrap_or(window);
-    let notable = |time: Ns| time.0.saturating_mul(NOTABLE) >= spanned.0 && time > Ns::ZERO;
     let resched = |line: &Line| line.flags.contains(ContextFlags::NEED_RESCHED) && !line.flags.in_interrupt();
     notes.extend(run(lines, others, resched).filter(|run| notable(run.length)).map(|run| {
         let Run { at, length, tid, from, to } = run;
@@ -212,10 +218,6 @@ pub(super) fn notes(
     }));
     if matches!(activation.verdict.cause, Cause::PreemptionDisabled | Cause::IrqsDisabled) {
         notes.extend(gave_way(&lines.stack_since(end)).map(Evidence::general));
-    }
-    let saving = Lines::saving_stacks(window);
-    if notable(saving) {
-        notes.push(Evidence::general(format!("the tracer itself took {saving} of it to save a stack")));
     }
     let gaps = if step.is_some() { Vec::new() } else { lines.gaps(others, GAPS) };
     notes.extend(gaps.into_iter().filter(|gap| notable(gap.length)).map(|gap| {

@@ -28,6 +28,16 @@ const OF_INTERRUPTS: [&str; 22] = [
 /// Functions in which softirqs begin and end (kernel/softirq.c).
 const OF_SOFTIRQS: [&str; 3] = ["__do_softirq", "handle_softirqs", "do_softirq"];
 
+/// Functions that only note that interrupts are off, on the way from an interrupt's entry to its handler.
+const WAY_IN: [&str; 4] =
+    ["trace_hardirqs_off_thunk", "trace_hardirqs_off_caller", "trace_hardirqs_off", "irqentry_enter"];
+
+/// True where the kernel has nothing to do between two functions: from the entry of an interrupt, which is a few
+/// instructions of assembly, to the first function of its handling.
+pub(super) fn is_way_in(after: &str, before: &str) -> bool {
+    WAY_IN.contains(&after) && is_interrupt(before)
+}
+
 /// True of a function in which an interrupt begins or ends.
 pub(super) fn is_interrupt(name: &str) -> bool {
     OF_INTERRUPTS.iter().any(|of| name.starts_with(of))

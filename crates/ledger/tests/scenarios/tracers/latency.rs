@@ -491,3 +491,20 @@ fn id_0_alone_is_not_the_idle_task() {
     assert!(by("swapper/0").contains("by the idle task"), "{}", by("swapper/0"));
     assert!(by("player").contains("by player:0"), "{}", by("player"));
 }
+
+#[test]
+fn between_an_interrupts_entry_and_its_handler_no_code_takes_long() {
+    let way = |before: &str| {
+        let info = latency_trace(LatencyTracer::Irqsoff, 34_000, "swapper/1", 0, 0);
+        let events = vec![
+            event(0, 0, "d", function("trace_hardirqs_off_thunk")),
+            event(30_000, 0, "d", function(before)),
+            event(34_000, 0, "d", function("trace_hardirqs_on_thunk")),
+        ];
+        section_of(info, events).1
+    };
+    let stalled = way("smp_reschedule_interrupt");
+    assert!(stalled.why.contains("the hypervisor, the firmware (SMI)"), "{}", stalled.why);
+    assert!(stalled.fix.iter().all(|fix| fix.contains("hwlat")), "{:?}", stalled.fix);
+    assert!(!way("acme_poll").why.contains("hypervisor"));
+}
