@@ -9,12 +9,13 @@ use super::notes::VerdictNote;
 use super::precedence::{Contender, Relation};
 use crate::causes::Cause;
 use crate::model::Culprit;
+use crate::timeline::housekeeping::is_kworker;
 use crate::timeline::running::Running;
 use crate::timeline::sleeps::Wait;
 use crate::timeline::states::State;
 use crate::timeline::thread::Thread;
 use whylate_base::{Confidence, Evidence, Ns, Tid};
-use whylate_events::BlockedReason;
+use whylate_events::{BlockedReason, Kind};
 
 /// A chain of owners longer than this is a cycle.
 const LONGEST_CHAIN: usize = 16;
@@ -50,6 +51,15 @@ impl Charger<'_> {
             }
             Wait::Output | Wait::Child => self.own_wait(wait, waker, to),
             Wait::Work => self.behind_work(waker, to),
+            Wait::Io | Wait::Uninterruptible if self.is_behind_kworker(waker, to) => {
+                let before = self.fence();
+                self.behind_work(waker, to);
+                // Which item it did for the thread is not recorded.
+                for segment in &mut self.segments[before..] {
+                    segment.confidence = segment.confidence.min(Confidence::Medium);
+                }
+                self.fence();
+            }
             Wait::Io => self.charge(to, Charge::to(Cause::BlockIo, None, Confidence::Medium)),
             // Most such sleeps are for a device.
             Wait::Uninterruptible => self.charge(to, Charge::to(Cause::BlockIo, None, Confidence::Low)),
@@ -67,6 +77,18 @@ impl Charger<'_> {
             | Wait::Semaphore { owner: None }
             | Wait::Unsure => self.charge(to, Charge::unexplained()),
         }
+    }
+
+    /// True where the kworker that ended a sleep was runnable for most of it, and had no CPU: no device took that time. What
+    /// kworkers do is not recorded, or else it shows whose work item it was.
+    fn is_behind_kworker(&self, waker: Option<Tid>, to: Ns) -> bool {
+        let waker = waker.filter(|_| !self.timeline.seen.contains(Kind::Work));
+        let kworker = waker.and_then(|tid| self.timeline.threads.get(tid));
+        kworker.filter(|kworker| is_kworker(kworker.comm_at(to).as_str())).is_some_and(|kworker| {
+            let stays = kworker.history.between(self.at, to).into_iter();
+            let queued = stays.filter(|stay| matches!(stay.state, State::Queued(_)));
+            queued.map(|stay| stay.to - stay.from).sum::<Ns>().0.saturating_mul(2) >= (to - self.at).0
+        })
     }
 
     /// Charges up to `to` an uninterruptible sleep of which the kernel traced what it was in.

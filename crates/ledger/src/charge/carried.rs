@@ -16,7 +16,7 @@ use super::precedence::{Contender, Relation};
 use super::queue::ORDINARY_DISPATCH;
 use crate::causes::Cause;
 use crate::model::Culprit;
-use crate::timeline::housekeeping::{polls_network, runs_softirqs};
+use crate::timeline::housekeeping::{is_kworker, polls_network, runs_softirqs};
 use crate::timeline::origins::{NET_RX, Origin, OriginKind};
 use crate::timeline::running::Running;
 use crate::timeline::sleeps::Wait;
@@ -155,7 +155,7 @@ impl Charger<'_> {
 
 /// What a thread of this name does as the carrier.
 fn role(comm: &str, origin: &Origin) -> Role {
-    if comm.starts_with("kworker/") {
+    if is_kworker(comm) {
         return OF_WORK;
     }
     if comm.starts_with("irq/") {

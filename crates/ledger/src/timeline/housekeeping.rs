@@ -121,6 +121,11 @@ fn begins_with(comm: &str, prefix: &str) -> bool {
     comm.starts_with(prefix) || (comm.len() == PRINTED && prefix.len() > PRINTED && prefix.starts_with(comm))
 }
 
+/// True for the threads that do work items (kernel/workqueue.c).
+pub(crate) fn is_kworker(comm: &str) -> bool {
+    comm.starts_with("kworker/")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

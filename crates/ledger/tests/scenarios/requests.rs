@@ -117,6 +117,20 @@ fn a_read_that_a_work_item_does_waits_for_what_keeps_its_kworker_from_the_cpu() 
 }
 
 #[test]
+fn without_work_items_a_kworker_that_had_no_cpu_shows_that_no_device_took_the_time() {
+    let hog = rt("hog", 50, 40);
+    let explained = |woken: i64| {
+        let scene = Scene::new().cpu(1).at(100).timer_wakes(VICTIM).at(105).run(VICTIM).at(150).block(hog);
+        let scene = scene.at(woken).wake(KWORKER, 1).at(8_150).sleep(KWORKER).at(8_200).wake(VICTIM, 1);
+        scene.at(8_205).run(VICTIM).at(8_250).sleep(IDLE).explain("victim").only().clone()
+    };
+    let delayed = explained(160);
+    assert_blames(&delayed, Cause::WorkItemDelayed, Some(hog));
+    assert_eq!(delayed.verdict.confidence, Confidence::Medium);
+    assert_blames(&explained(7_000), Cause::BlockIo, None);
+}
+
+#[test]
 fn what_a_file_system_thread_does_for_a_thread_is_a_wait_for_the_device() {
     for (waker, cause, by) in [
         (fair("jbd2/vda-8", 60), Cause::BlockIo, None),
