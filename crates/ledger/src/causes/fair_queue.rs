@@ -14,6 +14,7 @@ pub(super) const CAUSE: CauseInfo = CauseInfo {
     details: Details {
         culprit_holds_cpu: true,
         culprit_runs_first: true,
+        routine: true,
         shown_by: ShownBy::Culprit,
         ..Details::DEFAULT
     },

@@ -488,3 +488,16 @@ fn a_delay_that_is_small_beside_the_period_is_no_warning() {
     assert_eq!(delayed_once(250, &options(None)), Some(Severity::Warning));
     assert_eq!(delayed_once(85, &options(Some(350))), Some(Severity::Warning), "its deadline was missed");
 }
+
+#[test]
+fn a_small_share_of_waiting_among_fair_threads_is_no_answer() {
+    let worst = |ran: i64| {
+        let scene = Scene::new().cpu(1).at(0).run(fair("bash", 20)).at(100).wake(APP, 1).at(500).sleep(APP);
+        scene.at(500 + ran).sleep(IDLE).explain("app").only().verdict.clone()
+    };
+    assert_eq!(worst(1_000).cause, Cause::FairQueue);
+    // It waited for 1 % of the time, and worked in the rest.
+    let verdict = worst(40_000);
+    assert_eq!((verdict.cause, verdict.charged), (Cause::OwnWork, Ns::from_us(40_000)));
+    assert!(verdict.fix.is_empty(), "{:?}", verdict.fix);
+}
