@@ -22,6 +22,7 @@ pub mod tables;
 pub mod text;
 
 mod cut;
+mod early_facts;
 mod names;
 mod raw;
 mod sink;

@@ -1,6 +1,7 @@
 //! Events on their way out: through the cut, and where wanted through the ledger at the same time.
 
 use crate::cut::{Choice, Cut, Selected};
+use crate::early_facts::EarlyFacts;
 use std::io;
 use whylate_base::{Comm, Ns, Tid};
 use whylate_events::{Event, EventKind, EventSource, TraceInfo};
@@ -51,13 +52,19 @@ pub(crate) fn each<'c>(
     mut write: impl FnMut(&Event, &Selected<'c>) -> io::Result<()>,
 ) -> io::Result<Selected<'c>> {
     let mut selected = Selected::new(cut, source.comms());
+    let mut facts = EarlyFacts::of(cut);
     while let Some(event) = source.next_event() {
         written.saw(event.ts);
         if selected.keeps(event) {
+            for fact in facts.take() {
+                write(&Event { kind: fact, ..*event }, &selected)?;
+            }
             written.bare += u64::from(matches!(event.kind, EventKind::Other));
             write(event, &selected)?;
         } else if selected.is_past(event.ts) {
             break;
+        } else if facts.waits() {
+            facts.hold(event, || event.kind);
         }
     }
     written.note(&selected);

@@ -119,6 +119,43 @@ fn a_cut_is_what_was_asked_for() {
     }
 }
 
+/// A recorder notes them once, when it starts.
+#[test]
+fn a_cut_has_what_is_known_of_the_machine() {
+    let directory = tempfile::tempdir().expect("directory");
+    let [text, whole] = ["whole.txt", "whole.dat"].map(|name| directory.path().join(name));
+    convert(&fixture("6.1-higher.dat"), &text, &[]);
+    let fact =
+        |fact: &str| format!("whylate-9 [000] ....1 5.112000000: tracing_mark_write: whylate: {fact}\n");
+    let facts = fact("hypervisor 1") + &fact("policy 100 fifo 50 victim");
+    std::fs::write(&text, facts + &std::fs::read_to_string(&text).expect("written")).expect("written");
+    convert(&text, &whole, &[]);
+    let later = ["--from", "5.5"];
+    for (input, name, options) in [
+        (&whole, "a.dat", &later[..]),
+        (&whole, "a.txt", &later),
+        (&text, "b.dat", &later),
+        (&whole, "c.dat", &["--from", "5.5", "--task", "victim"]),
+        (&whole, "d.jsonl", &["--from", "5.5", "-e", "switch"]),
+    ] {
+        let cut = directory.path().join(name);
+        convert(input, &cut, options);
+        let lines = directory.path().join("lines.jsonl");
+        let lines = if name == "d.jsonl" {
+            cut
+        } else {
+            convert(&cut, &lines, &[]);
+            lines
+        };
+        let events = std::fs::read_to_string(&lines).expect("written");
+        assert_eq!(events.contains("whylate: hypervisor 1"), name != "d.jsonl", "{name}");
+        // What a thread was at the start may no longer be so.
+        assert!(!events.contains("whylate: policy"), "{name}");
+        let first = events.lines().nth(1).map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
+        assert!(first.expect("an event")["ts"].as_i64() >= Some(5_500_000_000), "{name}");
+    }
+}
+
 #[test]
 fn standard_input_and_output() {
     let directory = tempfile::tempdir().expect("directory");

@@ -13,6 +13,7 @@ use whylate_base::{Cpu, Ns};
 use whylate_events::Context;
 
 /// One recorded event.
+#[derive(Clone)]
 pub struct RawEvent<'r> {
     /// When, on the trace clock.
     pub ts: Ns,
