@@ -1,6 +1,6 @@
 //! The CPU controller's quota was used up.
 
-use super::advised::{Advised, all_by_hand};
+use super::advised::{Advised, ITS_PROGRAM, all_by_hand};
 use super::info::{Blames, CauseGroup, CauseInfo, ChargedTime, Details, LateActivation, page};
 use whylate_base::AdvisedFix;
 
@@ -16,6 +16,12 @@ pub(super) const CAUSE: CauseInfo = CauseInfo {
 
 fn why(late: &LateActivation<'_>) -> String {
     let LateActivation { thread, cpu, charged, .. } = late;
+    if let Some(owner) = late.lock_owner {
+        return format!(
+            "{thread} waited {charged} for a lock of {owner}, which was runnable on CPU {cpu} but did not run: its cgroup's CPU \
+             quota was used up"
+        );
+    }
     format!(
         "{thread} was runnable on CPU {cpu} but did not run for {charged}: its cgroup's CPU quota was used up"
     )
@@ -23,10 +29,26 @@ fn why(late: &LateActivation<'_>) -> String {
 
 fn evidence(time: &ChargedTime) -> String {
     let refilled = if time.is_sure { ", until the quota of its cgroup was refilled" } else { "" };
-    format!("{}{refilled}", time.did_not_run())
+    match &time.culprit {
+        Some(owner) => format!("{owner} held the lock and did not run for {}{refilled}", time.length),
+        None => format!("{}{refilled}", time.did_not_run()),
+    }
 }
 
-fn advice(_: &Advised<'_>) -> Vec<AdvisedFix> {
+fn advice(of: &Advised<'_>) -> Vec<AdvisedFix> {
+    if let Some(owner) = of.lock_owner {
+        return vec![
+            AdvisedFix::by_hand(
+                "give the lock priority inheritance (PTHREAD_PRIO_INHERIT): an owner that runs at a real-time priority has no quota",
+                ITS_PROGRAM,
+            ),
+            AdvisedFix::by_hand(
+                format!("raise or remove the quota of {owner}'s cgroup: cpu.max (v1: cpu.cfs_quota_us)"),
+                "the recording does not show which cgroup the thread belongs to",
+            ),
+            AdvisedFix::by_hand("share no lock with a thread that has a quota", ITS_PROGRAM),
+        ];
+    }
     all_by_hand(
         "the recording does not show which cgroup the thread belongs to",
         &[

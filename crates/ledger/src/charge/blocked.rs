@@ -200,6 +200,8 @@ fn owner_waits(
         (Cause::Dispatch | Cause::PreemptionDisabled | Cause::IdleExit | Cause::FairQueue, _) => {
             (Cause::LockWait, Some(owner))
         }
+        // It is the owner that was stopped, and not the thread that waits for it.
+        (Cause::CgroupQuota, None) => (cause, Some(owner)),
         _ => (cause, by),
     }
 }

@@ -1,6 +1,6 @@
 //! A cgroup's CPU quota: runnable, and not run until the quota is refilled.
 
-use super::support::{IDLE, MS, Scene, Thread, assert_blames, assert_charges, fair, rt};
+use super::support::{IDLE, MS, Scene, Thread, assert_blames, assert_charges, fair, rt, sys};
 use whylate_base::Confidence;
 use whylate_events::ContextFlags;
 use whylate_ledger::Cause;
@@ -267,4 +267,30 @@ fn long_waits_that_refills_end_one_after_the_other_are_the_quotas_beside_others(
     let by_quota = beside_others(true);
     assert!((560..=840).contains(&by_quota), "{by_quota} ms");
     assert_eq!(beside_others(false), 0);
+}
+
+/// The victim is real-time, and has no quota of its own.
+#[test]
+fn a_lock_of_a_thread_without_quota_is_that_threads_quota() {
+    let control = rt("control", 40, 60);
+    let explained = refilled(
+        stopped(control)
+            .call(sys::FUTEX, sys::LOCK)
+            .at(20 * MS + 10)
+            .sleep(IDLE)
+            .at(24 * MS)
+            .vector("local_timer")
+            .vector_exit("local_timer")
+            .sign(ContextFlags::default()),
+        "sched_cfs_period_timer",
+    );
+    let explained = explained.at(111 * MS).run(VICTIM).wake(control, 1);
+    let explained = explained.at(111 * MS + 5).run(control).ret(sys::FUTEX).at(112 * MS).sleep(IDLE);
+    let explained = explained.explain("control");
+    let worst = explained.worst();
+    assert_blames(worst, Cause::CgroupQuota, Some(VICTIM));
+    let why = &worst.verdict.why;
+    assert!(why.contains("control (rt 60) waited 79.99 ms for a lock of worker:10"), "{why}");
+    assert!(worst.verdict.fix[0].text.contains("PTHREAD_PRIO_INHERIT"), "{:?}", worst.verdict.fix);
+    assert!(explained.finding("cgroup-quota").is_none(), "{:#?}", explained.finding("cgroup-quota"));
 }
