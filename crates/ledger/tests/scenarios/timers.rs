@@ -588,6 +588,44 @@ fn a_period_that_began_before_the_last_one_was_done_is_late_by_the_overrun() {
     assert_charges(second, &[(Cause::OwnWork, 201 + 95), (Cause::IdleExit, 2 + 2)]);
 }
 
+/// The CPU was idle then by rights: no timer was armed.
+#[test]
+fn an_overrun_that_slept_in_the_middle_of_its_work_is_no_theft() {
+    let explained = Scene::new()
+        .cpu(1)
+        .at(0)
+        .sign(ContextFlags::default())
+        .at(100)
+        .timer_wakes(VICTIM)
+        .at(105)
+        .run(VICTIM)
+        .at(200)
+        .block(IDLE)
+        .at(5_000)
+        .irq(11, "vda")
+        .wake(VICTIM, 1)
+        .irq_exit(11)
+        .at(5_005)
+        .run(VICTIM)
+        .at(5_020)
+        .arm(TIMER, 2_000)
+        .at(5_025)
+        .sleep(IDLE)
+        .at(5_030)
+        .fire(TIMER)
+        .wake(VICTIM, 1)
+        .fired(TIMER)
+        .at(5_035)
+        .run(VICTIM)
+        .at(5_100)
+        .sleep(IDLE)
+        .explain("victim");
+    let second = explained.in_order()[1];
+    assert_eq!((second.due, second.running), (Ns::from_us(2_000), Some(Ns::from_us(5_035))));
+    assert_blames(second, Cause::BlockIo, None);
+    assert!(explained.finding("stolen").is_none());
+}
+
 #[test]
 fn a_timer_that_fires_before_the_thread_is_off_the_cpu_begins_the_next_period_at_once() {
     let explained =
