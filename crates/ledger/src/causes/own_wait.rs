@@ -50,6 +50,7 @@ fn advice(of: &Advised<'_>) -> Vec<AdvisedFix> {
         &[
             &wait,
             "of a pipe or a socket that is full: write without waiting (O_NONBLOCK), or leave the output to a thread of its own",
+            "of a file system that a program serves (FUSE): open and read its files before the loop, or in a thread of its own",
             "of a child that it starts (vfork, posix_spawn): start it before, or from a thread of its own",
             "leave waits out of what the markers enclose, where they are meant",
         ],

@@ -31,6 +31,9 @@ pub(crate) struct SyscallTable {
     pub(super) children: &'static [i64],
     /// mq_timedsend, msgsnd: until there is room in a queue of messages.
     pub(super) queues: &'static [i64],
+    /// Calls on files and directories by name, and fsync: they sleep interruptibly only where another program serves them
+    /// (FUSE), or a network.
+    pub(super) files: &'static [i64],
     /// write, writev; sendto, sendmsg, sendmmsg; kill, tkill, tgkill, rt_sigqueueinfo.
     pub(super) writes: &'static [i64],
     pub(super) sends: &'static [i64],
@@ -66,6 +69,13 @@ pub(super) static X86_64: SyscallTable = SyscallTable {
     ],
     children: &[61, 247],
     queues: &[242, 69],
+    // open, close, stat, fstat, lstat, access, fsync, fdatasync, truncate, ftruncate, getdents, chdir, rename, mkdir, rmdir,
+    // creat, link, unlink, symlink, readlink, chmod, getdents64, openat, mkdirat, newfstatat, unlinkat, renameat,
+    // readlinkat, faccessat, renameat2, statx, openat2, faccessat2
+    files: &[
+        2, 3, 4, 5, 6, 21, 74, 75, 76, 77, 78, 80, 82, 83, 84, 85, 86, 87, 88, 89, 90, 217, 257, 258, 262,
+        263, 264, 267, 269, 316, 332, 437, 439,
+    ],
     writes: &[1, 20],
     sends: &[44, 46, 307],
     signals: &[62, 200, 234, 129],
@@ -101,6 +111,13 @@ pub(super) static I386: SyscallTable = SyscallTable {
     ],
     children: &[7, 114, 284],
     queues: &[279, 418, 400],
+    // open, close, creat, link, unlink, chdir, chmod, access, rename, mkdir, rmdir, symlink, readlink, truncate, ftruncate,
+    // fsync, fdatasync, stat64, lstat64, fstat64, getdents64, openat, mkdirat, fstatat64, unlinkat, renameat,
+    // readlinkat, faccessat, renameat2, statx, openat2, faccessat2
+    files: &[
+        5, 6, 8, 9, 10, 12, 15, 33, 38, 39, 40, 83, 85, 92, 93, 118, 148, 195, 196, 197, 220, 295, 296, 300,
+        301, 302, 305, 307, 353, 383, 437, 439,
+    ],
     writes: &[4, 146],
     sends: &[102, 345, 369, 370],
     signals: &[37, 238, 270, 178],
@@ -132,6 +149,9 @@ pub(super) static GENERIC: SyscallTable = SyscallTable {
     waits: &[63, 65, 69, 72, 73, 22, 133, 137, 188, 183, 202, 207, 212, 242, 243, 260, 95, 426, 441],
     children: &[260, 95],
     queues: &[182, 189],
+    // mkdirat, unlinkat, renameat, truncate, ftruncate, faccessat, chdir, openat, close, getdents64, readlinkat, newfstatat,
+    // fstat, fsync, fdatasync, renameat2, statx, openat2, faccessat2
+    files: &[34, 35, 38, 45, 46, 48, 49, 56, 57, 61, 78, 79, 80, 82, 83, 276, 291, 437, 439],
     writes: &[64, 66],
     sends: &[206, 211, 269],
     signals: &[129, 130, 131, 138],
@@ -169,6 +189,12 @@ pub(super) static ARM: SyscallTable = SyscallTable {
     ],
     children: &[114, 280],
     queues: &[276, 418, 301],
+    // As of I386, and those that have other numbers here: getdents64, openat, mkdirat, fstatat64, unlinkat, renameat,
+    // readlinkat, faccessat, renameat2, statx
+    files: &[
+        5, 6, 8, 9, 10, 12, 15, 33, 38, 39, 40, 83, 85, 92, 93, 118, 148, 195, 196, 197, 217, 322, 323, 327,
+        328, 329, 332, 334, 382, 397, 437, 439,
+    ],
     writes: &[4, 146],
     sends: &[289, 290, 296, 374],
     signals: &[37, 238, 268, 178],

@@ -80,6 +80,8 @@ impl SyscallTable {
             Wait::Semaphore { owner: None }
         } else if self.waits.contains(&call.nr) || self.awaits_requests(call) {
             Wait::Input
+        } else if self.works_on_files(call) {
+            Wait::Output
         } else if [self.writes, self.sends, self.queues].iter().any(|calls| calls.contains(&call.nr)) {
             Wait::Output
         } else {
@@ -99,6 +101,11 @@ impl SyscallTable {
     /// True for the calls that wait until a child ends.
     pub(crate) fn awaits_child(&self, call: &Syscall) -> bool {
         self.children.contains(&call.nr)
+    }
+
+    /// True for the calls that ask a file system for something other than data.
+    pub(crate) fn works_on_files(&self, call: &Syscall) -> bool {
+        self.files.contains(&call.nr)
     }
 
     /// True for the calls that wait until requests to devices are done (io_submit(2)).

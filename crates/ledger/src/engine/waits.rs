@@ -9,7 +9,7 @@ use crate::timeline::origins::RCU;
 use crate::timeline::sleeps::Wait;
 use crate::timeline::thread::Thread;
 use whylate_base::{Ns, Tid};
-use whylate_events::TaskState;
+use whylate_events::{Kind, TaskState};
 
 /// A thread that faults and sleeps within this time sleeps because of the fault.
 const FAULT_LEADS_TO_SLEEP: Ns = Ns::from_ms(1);
@@ -20,7 +20,7 @@ const HRTIMER: u32 = 8;
 
 impl Engine<'_> {
     /// What a thread has slept for, by what woke it. A sleep on a device that another program's thread ended was a wait
-    /// for what that thread held. So is a wait for a semaphore in the middle of a period, where the thread seldom waits
+    /// for what that thread held, or for what it does for others (FUSE). So is a wait for a semaphore in the middle of a period, where the thread seldom waits
     /// for one, or lets others go on by the same futex: what waits for messages does so in each activation, and only
     /// waits (`futexes`).
     #[inline]
@@ -44,8 +44,12 @@ impl Engine<'_> {
                 match waker_is.map(|waker| waker.comm()) {
                     // Its own requests, done by a thread of the file system or the driver.
                     Some(comm) if does_requests(comm.as_str()) => wait,
+                    // A thread that waits for a lock shows it, where that is recorded.
                     _ if waker_is.is_some_and(|waker| !waker.is_housekeeping()) => {
-                        Wait::KernelLock { owner: Some(waker) }
+                        match self.timeline.seen.contains(Kind::Contention) {
+                            true => Wait::Output,
+                            false => Wait::KernelLock { owner: Some(waker) },
+                        }
                     }
                     _ if origins.ends_flush(waker) || does_work_of_it() => Wait::Work,
                     Some(comm) if comm.as_str().starts_with("rcu") => Wait::GracePeriod,
@@ -107,6 +111,13 @@ pub(super) fn why_asleep(
     }
     if let (Some(call), Some(table)) = (&thread.syscall, table) {
         return match table.wait(call, state) {
+            // A program serves the file system (FUSE). To open a FIFO is to wait for its other end, and may be a thread's period.
+            Wait::Output if table.works_on_files(call) => {
+                match is_in_period(thread) && thread.pacing.has_periods() {
+                    true => Wait::Output,
+                    false => Wait::Unsure,
+                }
+            }
             // A program whose periods are those in which another one reads waits for the next one here.
             Wait::Output if !(is_in_period(thread) && thread.pacing.writes_in_periods()) => Wait::Input,
             // What it has asked of a device in its period, it needs in its period.

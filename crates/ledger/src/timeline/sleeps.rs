@@ -16,7 +16,8 @@ pub(crate) enum Wait {
     /// A futex by which another thread lets it go on: a semaphore, a condition, a message. Its waker, where the wait is
     /// taken for a lock's, and how sure that is.
     Semaphore { owner: Option<(Tid, Confidence)> },
-    /// Room for what it writes, in the middle of its work: a pipe or a socket is full until another thread reads.
+    /// Room for what it writes, in the middle of its work: a pipe or a socket is full until another thread reads. Or a file of
+    /// a file system that another program serves.
     Output,
     /// A child that shares its memory, until that runs another program or ends.
     Child,

@@ -116,6 +116,41 @@ fn a_read_that_a_work_item_does_waits_for_what_keeps_its_kworker_from_the_cpu() 
     assert_blames(&explained(false), Cause::BlockIo, None);
 }
 
+/// A file system that the daemon serves: the victim, with periods of its own, opens a file, and reads it.
+#[test]
+fn a_file_that_a_program_serves_is_waited_for_in_the_middle_of_the_work() {
+    const OPENAT: i64 = 257;
+    let daemon = fair("bindfs", 30);
+    let explained = |call: i64, contends: bool, is_deep: bool| {
+        let mut scene = Scene::new().cpu(1);
+        for period in 0..4 {
+            let due = period * 20 * MS + 100;
+            scene = scene.at(due).timer_wakes(VICTIM).at(due + 5).run(VICTIM);
+            if contends && period == 0 {
+                scene = scene.at(due + 10).contend(7).at(due + 11).acquire(7);
+            }
+            if period == 3 {
+                scene = scene.at(due + 20).call(call, [3, 0, 0]).at(due + 25);
+                scene = if is_deep { scene.block(IDLE) } else { scene.sleep(IDLE) };
+                scene = scene.at(due + 8_000).run(daemon).at(due + 8_020).wake(VICTIM, 1);
+                scene = scene.at(due + 8_025).run(VICTIM).at(due + 8_030).ret(call);
+            }
+            scene = scene.at(due + 9_000).call(sys::CLOCK_NANOSLEEP, sys::UNTIL).at(due + 9_002).sleep(IDLE);
+        }
+        scene.explain("victim").in_order().last().map(|last| (*last).clone()).expect("an activation")
+    };
+    let opens = explained(OPENAT, false, false);
+    assert_eq!(
+        (opens.due, charged_to(&opens, Cause::OwnWait, daemon)),
+        (Ns::from_us(60 * MS + 100), Ns::from_us(7_995))
+    );
+    // A read sleeps like one for a device; a lock would show, where any does.
+    let reads = explained(sys::READ, true, true);
+    assert_eq!(charged_to(&reads, Cause::OwnWait, daemon), Ns::from_us(7_995));
+    let unknown = explained(sys::READ, false, true);
+    assert_eq!(charged_to(&unknown, Cause::OwnWait, daemon), Ns::ZERO);
+}
+
 #[test]
 fn without_work_items_a_kworker_that_had_no_cpu_shows_that_no_device_took_the_time() {
     let hog = rt("hog", 50, 40);
