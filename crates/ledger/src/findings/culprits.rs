@@ -106,7 +106,9 @@ fn finding(subject: &Subject<'_>, cause: Cause, by: Culprit, mut worst: Vec<Dela
         n => format!("{first} and {} more", n - 1),
     };
     let inherited = worst.first().is_some_and(|delay| is_boosted(subject.notes(delay.activation), &by));
+    let expirer = worst.first().and_then(|delay| kept_from_expiring(subject, delay.activation, &by));
     let reason = match cause.info().details.culprit_finding {
+        Some(_) if let Some(expirer) = &expirer => expirer,
         Some(_) if cause == Cause::HigherPriorityTask && inherited => "higher priority, inherited by a lock",
         reason => reason.unwrap_or(cause.code()),
     };
@@ -159,6 +161,20 @@ fn finding(subject: &Subject<'_>, cause: Cause, by: Culprit, mut worst: Vec<Dela
             .collect(),
         fix: worst.first().map(|delay| fix(cause, &by, delay)).unwrap_or_default(),
     }
+}
+
+/// How a culprit delays a thread that goes before it: it keeps the one off the CPU that runs the thread's timer.
+fn kept_from_expiring(subject: &Subject<'_>, activation: &Activation, by: &Culprit) -> Option<String> {
+    let Culprit::Task { priority, .. } = by else { return None };
+    if priority.outranks(activation.priority) {
+        return None;
+    }
+    subject.notes(activation).iter().find_map(|note| match note {
+        VerdictNote::Expirer { thread, .. } => {
+            Some(format!("it runs before {thread}, which runs that thread's timer"))
+        }
+        _ => None,
+    })
 }
 
 fn fix(cause: Cause, by: &Culprit, delay: &Delay<'_>) -> Vec<AdvisedFix> {

@@ -1,6 +1,6 @@
 //! From a timer's expiry to its interrupt, and from there to running.
 
-use super::support::{IDLE, MS, Scene, Thread, assert_blames, assert_charges, fair, rt, sys};
+use super::support::{Explained, IDLE, MS, Scene, Thread, assert_blames, assert_charges, fair, rt, sys};
 use whylate_base::{Confidence, Ns};
 use whylate_events::{ContextFlags, EventKind, Fact};
 use whylate_ledger::{Activation, Cause, Trigger};
@@ -27,8 +27,12 @@ fn handled_late(scene: Scene) -> Scene {
     scene.cpu(1).at(300).fire(TIMER).wake(VICTIM, 1).fired(TIMER)
 }
 
+fn ended(scene: Scene) -> Explained {
+    scene.cpu(1).at(303).run(VICTIM).at(350).sleep(IDLE).explain("victim")
+}
+
 fn last(scene: Scene) -> Activation {
-    let explained = scene.cpu(1).at(303).run(VICTIM).at(350).sleep(IDLE).explain("victim");
+    let explained = ended(scene);
     (*explained.in_order().last().expect("an activation")).clone()
 }
 
@@ -202,19 +206,23 @@ fn what_cannot_be_moved_is_not_to_be_moved() {
 }
 
 /// As PREEMPT_RT does it: the interrupt wakes `ktimers/1`, which waits for `hog` and then runs the callback.
-fn expires_in_a_thread(hog: Thread) -> Activation {
+fn expires_in_a_thread(hog: Thread) -> Explained {
     const KTIMERS: Thread = rt("ktimers/1", 19, 1);
     let scene = sleeping(Scene::new(), hog);
     let scene = scene.at(102).vector("local_timer").at(105).wake(KTIMERS, 1).vector_exit("local_timer");
     let scene = scene.at(280).sleep(KTIMERS).softirq(8).at(290).fire(TIMER).wake(VICTIM, 1).fired(TIMER);
-    last(scene.at(295).softirq_exit(8))
+    ended(scene.at(295).softirq_exit(8))
 }
 
 #[test]
 fn a_timer_that_expires_in_a_thread_is_late_because_of_whoever_kept_that_thread_waiting() {
     for hog in [rt("hog", 20, 90), rt("lower", 20, 50)] {
-        let activation = expires_in_a_thread(hog);
-        assert_blames(&activation, Cause::HigherPriorityTask, Some(hog));
+        let explained = expires_in_a_thread(hog);
+        let activation = explained.worst();
+        assert_blames(activation, Cause::HigherPriorityTask, Some(hog));
+        // Of one that goes after the victim itself, by the rules.
+        let title = &explained.finding("higher-priority-task").expect("a finding").title;
+        assert_eq!(title.contains("it runs before ktimers/1:19 (rt 1)"), hog.name == "lower", "{title}");
         assert_eq!(activation.verdict.charged, Ns::from_us(175));
         assert!(
             activation.verdict.why.contains("kept ktimers/1:19 (rt 1) off the CPU"),
