@@ -77,8 +77,10 @@ pub fn plan(cases: &[Arc<Case>], kernels: &[Kernel]) -> Vec<ProgramBoot> {
     for kernel in kernels {
         for case in cases.iter().filter(|case| case.applies_to(&kernel.name)) {
             let fits = |boot: &&mut ProgramBoot| {
-                // A module that another case needs does no harm.
-                let alike = |other: &Arc<Case>| (other.cpus, &other.append) == (case.cpus, &case.append);
+                // A module that another case needs does no harm, but with other parameters.
+                let alike = |other: &Arc<Case>| {
+                    (other.cpus, &other.append) == (case.cpus, &case.append) && have_no_conflict(other, case)
+                };
                 boot.kernel == *kernel && boot.cases.len() < MOST_CASES && boot.cases.iter().all(alike)
             };
             match boots.iter_mut().find(fits) {
@@ -88,6 +90,14 @@ pub fn plan(cases: &[Arc<Case>], kernels: &[Kernel]) -> Vec<ProgramBoot> {
         }
     }
     boots
+}
+
+/// True where no module is loaded by both with different parameters: a boot loads each once.
+fn have_no_conflict(one: &Case, other: &Case) -> bool {
+    let name = |module: &String| module.split_whitespace().next().map(str::to_owned);
+    one.modules
+        .iter()
+        .all(|module| other.modules.iter().all(|its| name(module) != name(its) || module == its))
 }
 
 /// What is kept of a case beside its recording, so that it can be judged again.
@@ -337,4 +347,35 @@ fn failed(case: &Case, kernel: &str, why: String) -> RunResult {
     let first = case.faults_on(kernel).next().and_then(|fault| fault.causes.first());
     let expected = first.cloned().unwrap_or_else(|| "nothing".to_owned());
     RunResult { programs: case.programs.clone(), ..RunResult::no_run(&case.name, kernel, expected, why) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cases_share_a_boot_unless_a_module_has_other_parameters() {
+        let slow = "null_blk completion_nsec=4000000";
+        let case = |modules: &[&str]| {
+            let modules: Vec<String> = modules.iter().map(|module| format!("{module:?}")).collect();
+            let text = format!(
+                "title = \"a\"\nprograms = []\npackages = []\nmodules = [{}]\nvictims = []\nscript = \"\"\n",
+                modules.join(", ")
+            );
+            Arc::new(toml::from_str::<Case>(&text).expect("a case"))
+        };
+        let kernel = Kernel {
+            name: "6.1".to_owned(),
+            release: "6.1.0".to_owned(),
+            preempt_rt: false,
+            arch: whylate_lab::Arch::X86_64,
+            image: "/k".into(),
+            modules: None,
+        };
+        let boots = |cases: &[Arc<Case>]| -> Vec<usize> {
+            plan(cases, std::slice::from_ref(&kernel)).iter().map(ProgramBoot::count).collect()
+        };
+        assert_eq!(boots(&[case(&[slow]), case(&["veth"]), case(&[slow, "loop"])]), [3]);
+        assert_eq!(boots(&[case(&[slow]), case(&["null_blk completion_nsec=0"]), case(&[])]), [2, 1]);
+    }
 }
