@@ -17,7 +17,7 @@ use crate::timeline::thread::Thread;
 use crate::timeline::timers::{ArmedTimer, Callback, Firing, LateTimer};
 use crate::timeline::waking::Waking;
 use whylate_base::{Cpu, CpuSet, Ns, SchedClass, Tid};
-use whylate_events::{Event, EventKind, HrtimerExpiry, HrtimerStart};
+use whylate_events::{Event, EventKind, HrtimerExpiry, HrtimerStart, Symbol};
 
 /// A timer is late when its interrupt began this long after its expiry; hardware is never exact.
 const LATE: Ns = Ns::from_us(20);
@@ -178,8 +178,7 @@ impl Engine<'_> {
         let by = Some(event.context.tid).filter(|tid| !in_interrupt && !tid.is_idle());
         let armed = ArmedTimer { softexpires: start.softexpires, expires: start.expires, armed: at, by };
         self.timeline.timers.arm(start.hrtimer, armed);
-        let sleeps = start.function.is_empty() || start.function.as_str().starts_with("hrtimer_wakeup");
-        if sleeps && !in_interrupt && !event.context.tid.is_idle() {
+        if ends_sleep(start.function) && !in_interrupt && !event.context.tid.is_idle() {
             self.sleeps(at, event.context.tid, start.softexpires);
         }
     }
@@ -192,16 +191,11 @@ impl Engine<'_> {
         if is_asked_for {
             thread.pacing.program(at, expires);
         }
-        let Some(parent) = thread
-            .started_by
-            .take()
-            .filter(|_| thread.has_executed)
-            .map(|parent| self.timeline.threads.get_mut(parent))
-        else {
-            return;
-        };
+        let Some(waiter) = thread.started_by.take().filter(|_| thread.has_executed) else { return };
+        let parent = self.timeline.threads.get_mut(waiter);
         if is_asked_for && matches!(parent.state(), State::Blocked { .. }) {
             parent.pacing.program(at, expires);
+            self.timeline.threads.get_mut(tid).pacing.is_for(waiter);
         }
     }
 
@@ -234,6 +228,12 @@ impl Engine<'_> {
         let read = on_trace_clock(expiry.now);
         let armed = self.timeline.timers.disarm(expiry.hrtimer);
         let armed_by = armed.and_then(|armed| armed.by);
+        if let Some(ArmedTimer { softexpires, by: Some(by), .. }) =
+            armed.filter(|_| ends_sleep(expiry.function))
+            && let Some(waiter) = self.timeline.threads.get_mut(by).pacing.expire(softexpires)
+        {
+            self.timeline.threads.get_mut(waiter).pacing.expire(softexpires);
+        }
         let armed = armed.filter(|armed| {
             // The interrupt before ran all that had expired by then. What it left had not, so this
             // timer was armed again, and that was not recorded.
@@ -312,6 +312,11 @@ impl Engine<'_> {
             thread.syscalls_recorded.then_some(thread.syscall.is_some())
         }
     }
+}
+
+/// True of the callback of a timer that ends a sleep, as far as the recording shows callbacks.
+fn ends_sleep(function: Symbol) -> bool {
+    function.is_empty() || function.as_str().starts_with("hrtimer_wakeup")
 }
 
 /// True of a callback that cannot take as long as `silence`: all that `hrtimer_wakeup` (`kernel/time/hrtimer.c`) does is to

@@ -9,7 +9,7 @@
 
 use super::sleeps::Wait;
 use std::collections::VecDeque;
-use whylate_base::Ns;
+use whylate_base::{Ns, Tid};
 
 /// A program that sleeps until `previous + period` moves the expiry by a constant, to the nanosecond.
 const SAME_STEP: Ns = Ns::from_us(1);
@@ -53,6 +53,10 @@ pub(crate) struct Pacing {
     /// The last expiries, while the response changes little.
     row: VecDeque<Ns>,
     compared: u32,
+    /// Those of the compared sleeps that their timers ended, and not something else before.
+    expired: u32,
+    /// The thread that waits for the end of this one: the sleeps are also its own.
+    waiter: Option<Tid>,
     same_step: u32,
     same_distance: u32,
     /// Notable changes of the response that left the distance as it was.
@@ -76,6 +80,8 @@ pub(crate) struct Pacing {
 #[derive(Clone, Copy, Debug)]
 struct Sleep {
     expires: Ns,
+    /// Its timer has ended it.
+    expired: bool,
     /// From the call to the expiry, give or take a constant between the trace's clock and the timer's.
     distance: Ns,
     /// From the expiry before to the call, give or take the same constant.
@@ -88,7 +94,7 @@ impl Pacing {
     /// A sleep was programmed at `now` (trace clock) to end at `expires` (the timer's clock).
     pub(crate) fn program(&mut self, now: Ns, expires: Ns) {
         let distance = expires - now;
-        let mut sleep = Sleep { expires, distance, response: None, step: None };
+        let mut sleep = Sleep { expires, expired: false, distance, response: None, step: None };
         if let Some(last) = self.last {
             sleep.response = Some(now - last.expires);
             sleep.step = Some(expires - last.expires);
@@ -96,6 +102,18 @@ impl Pacing {
         }
         self.first_expiry.get_or_insert(expires);
         self.last = Some(sleep);
+    }
+
+    /// The sleep that was programmed last is also one of the thread `waiter`, which waits for its end.
+    pub(crate) fn is_for(&mut self, waiter: Tid) {
+        self.waiter = Some(waiter);
+    }
+
+    /// The timer of a sleep expired that was to end at `expires`; returns the thread of which it also is a sleep.
+    pub(crate) fn expire(&mut self, expires: Ns) -> Option<Tid> {
+        let last = self.last.as_mut().filter(|last| last.expires == expires)?;
+        last.expired = true;
+        self.waiter
     }
 
     /// The mean time from one expiry to the next.
@@ -106,6 +124,7 @@ impl Pacing {
 
     fn compare(&mut self, last: &Sleep, next: &Sleep) {
         self.compared += 1;
+        self.expired += u32::from(last.expired);
         let shortened = last.distance - next.distance;
         self.owed = self
             .owed
@@ -182,9 +201,19 @@ impl Pacing {
         self.has_periods() && self.semaphores * 2 < self.periods
     }
 
+    /// True for a thread whose timers end more than half of its sleeps. A timeout that hardly ever comes is no period: a server
+    /// waits for requests. What ends the calls that sleep is the timer, unless it is a signal.
+    fn is_paced(&self) -> bool {
+        let by_kind = self.relative_calls + self.absolute_calls;
+        self.compared == 0 || self.expired.max(by_kind).saturating_mul(2) > self.compared
+    }
+
     /// True when a late period makes the later ones late: the thread sleeps relative to now. `None` when that cannot be
     /// told.
     pub(crate) fn drifts(&self) -> Option<bool> {
+        if !self.is_paced() {
+            return None;
+        }
         if self.makes_up_now_and_then() {
             return Some(false);
         }
@@ -258,6 +287,7 @@ mod tests {
             let now = expiry + response(n);
             expiry = wake(n, now, expiry);
             pacing.program(Ns(now), Ns(expiry));
+            pacing.expire(Ns(expiry));
         }
         pacing
     }

@@ -365,6 +365,34 @@ fn a_relative_sleep_is_told_from_timers_as_well() {
     assert_eq!(severity(timed_sleeps(false, 10, 50)), Some(Severity::Info));
 }
 
+/// Thirty waits for requests with the same timeout, of which a client's request ends all but each `timely`-th.
+fn served(timely: i64) -> Explained {
+    let timer = 0xffff_8881_0000_0000;
+    let client = fair("client", 40);
+    let mut scene = idle().at(50).timer_wakes(VICTIM).at(55).run(VICTIM);
+    let mut now = 60;
+    for n in 0..30 {
+        now += 100 + n * 7919 % 400;
+        scene = scene.at(now).arm(timer, now + 10 * MS);
+        now += if n % timely == 0 { 10 * MS } else { 2 * MS };
+        scene = match n % timely {
+            0 => scene.sleep(IDLE).at(now).fire(timer).wake(VICTIM, 1).fired(timer),
+            _ => scene.sleep(client).at(now).wake(VICTIM, 1),
+        };
+        now += 5;
+        scene = scene.at(now).run(VICTIM);
+    }
+    scene.at(now + 100).sleep(IDLE).explain("victim")
+}
+
+#[test]
+fn a_timeout_that_requests_end_is_no_period() {
+    let drifts = |explained: Explained| explained.finding("relative-sleep").is_some();
+    assert!(!drifts(served(i64::MAX)));
+    assert!(!drifts(served(3)));
+    assert!(drifts(served(1)));
+}
+
 #[test]
 fn a_fair_thread_without_a_policy_is_not_selected_by_default() {
     let explained = idle()
