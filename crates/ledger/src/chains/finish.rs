@@ -62,7 +62,8 @@ impl Tracker {
         let irqs = timeline.irqs.iter().map(|(irq, name)| ChainElement::Irq { irq, name });
         let names = timeline
             .origins
-            .names()
+            .names
+            .all()
             .filter(|name| !self.callbacks.contains(name))
             .flat_map(|name| [ChainElement::Packet { dev: name }, ChainElement::Work { function: name }]);
         let callbacks = self.callbacks.iter().map(|&name| ChainElement::Callback { name });

@@ -8,7 +8,8 @@ use crate::model::{ChainElement, Hop};
 use crate::timeline::Timeline;
 use crate::timeline::activations::{Begin, Open, WakeCause};
 use crate::timeline::links::{HandOff, Link};
-use crate::timeline::origins::{NameId, OriginKind};
+use crate::timeline::names::NameId;
+use crate::timeline::origins::OriginKind;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
 use whylate_base::{Ns, Tid};
@@ -114,7 +115,7 @@ impl Tracker {
             }
             Link::Left { at, by, dev } => {
                 let node = self.node(timeline, by, at, HandOff::Send);
-                let dev = timeline.origins.name(dev);
+                let dev = timeline.origins.names.name(dev);
                 if node.via.is_some() || node.prev.is_some() {
                     self.hand_over(&node);
                     self.finish(timeline, &node, Some(ChainElement::Packet { dev }), true);
@@ -122,7 +123,7 @@ impl Tracker {
             }
             Link::Read { skb, at, tid } => self.read(timeline, skb, at, tid),
             Link::Callback { tid, at, name } => {
-                self.callbacks.insert(timeline.origins.name(name));
+                self.callbacks.insert(timeline.origins.names.name(name));
                 if let Some(current) = self.current.get_mut(&tid) {
                     current.callback = Some((at, name));
                 }
@@ -165,7 +166,8 @@ impl Tracker {
         current: Option<&Current>,
     ) -> Node {
         let prev = current.and_then(|current| current.prev.clone());
-        let name = |(began, name)| (began, ChainElement::Callback { name: timeline.origins.name(name) });
+        let name =
+            |(began, name)| (began, ChainElement::Callback { name: timeline.origins.names.name(name) });
         Node {
             callback: current.and_then(|current| current.callback).map(name),
             via: current.and_then(|current| current.via),
@@ -200,11 +202,12 @@ impl Tracker {
             (_, Some(OriginKind::Packet { skb: address, dev })) => {
                 skb = Some(address);
                 let sender = self.packets.get(&address).map(|(node, _)| node.clone());
-                (Some(ChainElement::Packet { dev: origins.name(dev) }), sender)
+                (Some(ChainElement::Packet { dev: origins.names.name(dev) }), sender)
             }
-            (_, Some(OriginKind::Work { work, function })) => {
-                (Some(ChainElement::Work { function: origins.name(function) }), self.works.remove(&work))
-            }
+            (_, Some(OriginKind::Work { work, function })) => (
+                Some(ChainElement::Work { function: origins.names.name(function) }),
+                self.works.remove(&work),
+            ),
             (_, Some(OriginKind::Softirq(vec))) | (Begin::Woken(WakeCause::Softirq(vec)), None) => {
                 (Some(ChainElement::Softirq { vec }), None)
             }
@@ -291,7 +294,7 @@ impl Tracker {
         }
         let mut own = Open::new(Begin::Woken(WakeCause::Unseen), sender.handed, at);
         own.cpu = timeline.threads.get(tid).and_then(|thread| thread.open.as_ref()).and_then(|open| open.cpu);
-        let via = Some(ChainElement::Packet { dev: timeline.origins.name(dev) });
+        let via = Some(ChainElement::Packet { dev: timeline.origins.names.name(dev) });
         self.begin(timeline, tid, sender.handed, (via, Some(sender)), Some(skb), Some(own));
     }
 

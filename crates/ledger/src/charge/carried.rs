@@ -29,9 +29,15 @@ use whylate_base::{Confidence, Cpu, Ns, Priority, Tid};
 struct Role {
     waits: Cause,
     runs: Cause,
+    /// How sure it is that what it carries was there when it was woken.
+    sure: Confidence,
 }
 
-const OF_WORK: Role = Role { waits: Cause::WorkItemDelayed, runs: Cause::WorkItem };
+const OF_WORK: Role = role_of(Cause::WorkItemDelayed, Cause::WorkItem);
+
+const fn role_of(waits: Cause, runs: Cause) -> Role {
+    Role { waits, runs, sure: Confidence::High }
+}
 
 impl Charger<'_> {
     /// Charges up to `to` a time in which what wakes the thread was on its way.
@@ -102,7 +108,7 @@ impl Charger<'_> {
             | Relation::Deadline
             | Relation::HigherPriority
             | Relation::EqualPriority
-            | Relation::Fair => Charge::to(role.waits, Some(by), Confidence::High),
+            | Relation::Fair => Charge::to(role.waits, Some(by), role.sure),
             Relation::LowerPriority if end - from <= ORDINARY_DISPATCH => {
                 Charge::to(Cause::Dispatch, None, Confidence::Medium)
             }
@@ -159,10 +165,11 @@ fn role(comm: &str, origin: &Origin) -> Role {
         return OF_WORK;
     }
     if comm.starts_with("irq/") {
-        return Role { waits: Cause::IrqThreadDelayed, runs: Cause::IrqThread };
+        return role_of(Cause::IrqThreadDelayed, Cause::IrqThread);
     }
     if polls_network(comm) {
-        return Role { waits: Cause::NapiThreadDelayed, runs: Cause::NapiPoll };
+        let sure = if origin.kind == OriginKind::Poll { Confidence::Medium } else { Confidence::High };
+        return Role { sure, ..role_of(Cause::NapiThreadDelayed, Cause::NapiPoll) };
     }
     let network =
         matches!(origin.kind, OriginKind::Packet { .. } | OriginKind::Irq(_) | OriginKind::Softirq(NET_RX));
@@ -170,5 +177,5 @@ fn role(comm: &str, origin: &Origin) -> Role {
         true => Cause::NapiPoll,
         false => Cause::Softirq,
     };
-    Role { waits: Cause::SoftirqDeferred, runs }
+    role_of(Cause::SoftirqDeferred, runs)
 }

@@ -4,15 +4,16 @@ use super::Engine;
 use super::syscall_table::SyscallTable;
 use crate::model::IrqKind;
 use crate::model::culprit::irq_of_thread;
-use crate::timeline::activations::{Begin, WakeCause};
+use crate::timeline::activations::{Begin, Open, WakeCause};
 use crate::timeline::housekeeping::polls_network;
 use crate::timeline::irqs::IrqId;
 use crate::timeline::links::{HandOff, Link};
-use crate::timeline::origins::{NET_RX, Origin, OriginKind, Raise, RaisedBy};
+use crate::timeline::origins::{NET_RX, Origin, OriginKind, Origins, Raise, RaisedBy};
+use crate::timeline::packets::Sent;
 use crate::timeline::running::Running;
 use crate::timeline::waking::Waking;
 use whylate_base::{Comm, Cpu, Ns, Tid};
-use whylate_events::{ContextFlags, Event, Packet, PacketStep, Symbol, Work, WorkStep};
+use whylate_events::{ContextFlags, Event, Kind, Packet, PacketStep, Symbol, Work, WorkStep};
 
 impl Engine<'_> {
     /// The interrupt or softirq that is on top of a CPU, since when.
@@ -57,7 +58,7 @@ impl Engine<'_> {
             }),
             Some((Running::Softirq(vec), _)) => {
                 let carrier = Some(tid).filter(|&tid| self.serves_devices(tid));
-                match self.timeline.origins.receiving(on).filter(|_| vec == NET_RX) {
+                match self.timeline.origins.packets.receiving(on).filter(|_| vec == NET_RX) {
                     Some((sent, _)) => Some(sent.origin(carrier, on)),
                     None => self.timeline.origins.softirq_on(on, vec)?.origin(carrier, on),
                 }
@@ -72,7 +73,7 @@ impl Engine<'_> {
     /// The same where no interrupt is on top of the thread.
     fn origin_in_thread(&self, on: Cpu, tid: Tid) -> Option<Origin> {
         let origins = &self.timeline.origins;
-        if let Some((sent, receiver)) = origins.receiving(on)
+        if let Some((sent, receiver)) = origins.packets.receiving(on)
             && receiver == tid
         {
             return Some(sent.origin(Some(tid), on));
@@ -87,8 +88,11 @@ impl Engine<'_> {
         let (comm, open) = (thread.comm(), thread.open.as_ref()?);
         if polls_network(comm.as_str()) {
             // What a later poll finds may have come since the poll before it.
-            let origin = open.origin.as_deref().filter(|_| !open.polled)?;
-            return Some(Origin { carrier: Some(tid), done_on: on, ..*origin });
+            let origin = match open.origin.as_deref().filter(|_| !open.polled) {
+                Some(origin) => *origin,
+                None => self.waking_of_poller(open)?,
+            };
+            return Some(Origin { carrier: Some(tid), done_on: on, ..origin });
         }
         // The thread of an interrupt.
         let Begin::Woken(WakeCause::Irq(id)) = open.begin else { return None };
@@ -98,6 +102,46 @@ impl Engine<'_> {
         let (since, cpu) = origins.last_handler(id)?;
         let kind = OriginKind::Irq(id);
         Some(Origin { kind, since, cpu, by: None, carrier: Some(tid), done_on: on })
+    }
+
+    /// The waking of a thread of NAPI, which is for the first thread that it wakes, as far as is known: for what others were
+    /// woken may have come later.
+    fn waking_of_poller(&self, open: &Open) -> Option<Origin> {
+        if open.polled || self.timeline.seen.contains(Kind::Packet) {
+            return None;
+        }
+        let by = match open.begin {
+            Begin::Woken(WakeCause::Thread(by)) if !self.serves_devices(by) => Some(by),
+            Begin::Woken(WakeCause::Upon(_)) => None,
+            _ => return None,
+        };
+        let cpu = open.cpu?;
+        Some(Origin { kind: OriginKind::Poll, since: open.waking, cpu, by, carrier: None, done_on: cpu })
+    }
+
+    /// A wake-up of `tid` begins: notes what it shows of the thread of NAPI that is woken, or that wakes.
+    pub(super) fn note_napi(&mut self, event: &Event, tid: Tid, comm: Comm, waking: &Waking) {
+        if polls_network(comm.as_str()) {
+            let sender = self.in_thread(event);
+            let Origins { packets, names, .. } = &mut self.timeline.origins;
+            let handed = sender.and_then(|by| packets.hands_over(event.cpu, by, (tid, comm), names));
+            if let Some(sent) = handed {
+                self.is_sent(&sent);
+            }
+        }
+        if let Some(Origin { kind: OriginKind::Poll, carrier: Some(carrier), .. }) = waking.origin
+            && !self.serves_devices(tid)
+            && let Some(open) = &mut self.timeline.threads.get_mut(carrier).open
+        {
+            open.polled = true;
+        }
+    }
+
+    /// A packet is on its way to a thread of this machine.
+    fn is_sent(&mut self, sent: &Sent) {
+        if let Some(by) = sent.by {
+            self.link(|| Link::Sent { skb: sent.skb, at: sent.since, by, dev: sent.dev });
+        }
     }
 
     fn device(&self, id: IrqId) -> bool {
@@ -153,6 +197,7 @@ impl Engine<'_> {
             && let Some(open) = &mut self.timeline.threads.get_mut(tid).open
         {
             open.polled = true;
+            self.timeline.origins.packets.polled(event.cpu, tid);
         }
     }
 
@@ -160,18 +205,16 @@ impl Engine<'_> {
     pub(super) fn packet(&mut self, at: Ns, event: &Event, packet: &Packet) {
         let in_thread = self.in_thread(event);
         if packet.step == PacketStep::Sent && self.timeline.links.is_some() {
-            // What a software device hands over is `Looped` before.
-            if let Some((since, Some(by))) = self.timeline.origins.sending(event.cpu, packet.skb) {
-                let dev = self.timeline.origins.name_id(Symbol::from(packet.dev.as_str()));
+            // What a software device hands over is `Looped` before, or goes to a thread of NAPI.
+            if let Some((since, Some(by))) = self.timeline.origins.packets.sending(event.cpu, packet.skb) {
+                let dev = self.timeline.origins.names.id(Symbol::from(packet.dev.as_str()));
                 self.link(|| Link::Left { at: since, by, dev });
             }
         }
         let known = self.timeline.origins.packet(at, event.cpu, packet, event.context.tid, in_thread);
         match (packet.step, known) {
-            (PacketStep::Looped, Some(sent)) => {
-                if let Some(by) = sent.by {
-                    self.link(|| Link::Sent { skb: sent.skb, at: sent.since, by, dev: sent.dev() });
-                }
+            (PacketStep::Queued | PacketStep::Started | PacketStep::Looped, Some(sent)) => {
+                self.is_sent(&sent)
             }
             (PacketStep::Copied, _) => {
                 if let Some(tid) = in_thread {
@@ -188,7 +231,7 @@ impl Engine<'_> {
         match work.step {
             WorkStep::Queued => {
                 let by = self.in_thread(event);
-                let function = self.timeline.origins.name_id(work.function);
+                let function = self.timeline.origins.names.id(work.function);
                 let interrupt = self.interrupt_on(event.cpu);
                 let origin = self.origin(at, event, interrupt);
                 let (since, sender) =
@@ -224,7 +267,7 @@ impl Engine<'_> {
         if self.timeline.links.is_none() {
             return;
         }
-        let name = self.timeline.origins.name_id(name);
+        let name = self.timeline.origins.names.id(name);
         self.link(|| Link::Callback { tid, at, name });
     }
 

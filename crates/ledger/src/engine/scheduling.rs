@@ -10,6 +10,7 @@ use crate::timeline::activations::{Begin, Open, SleptOn, WakeCause};
 use crate::timeline::cpus::{CpuTimeline, Leaving};
 use crate::timeline::housekeeping::runs_softirqs;
 use crate::timeline::links::Link;
+use crate::timeline::origins::OriginKind;
 use crate::timeline::quota::LONG_WAIT;
 use crate::timeline::running::Running;
 use crate::timeline::sleeps::Wait;
@@ -24,6 +25,7 @@ impl Engine<'_> {
     /// `sched_waking`: a wake-up begins.
     pub(super) fn waking(&mut self, at: Ns, event: &Event, wake: &Wake) {
         let waking = self.wake_of(at, event, wake);
+        self.note_napi(event, wake.tid, wake.comm, &waking);
         let thread = self.timeline.threads.get_mut(wake.tid);
         thread.was_idle_if_woken();
         if !matches!(thread.state(), State::Queued(_)) {
@@ -222,7 +224,14 @@ impl Engine<'_> {
         // A period that began before the last activation ended is late from its own beginning on,
         // but never reaches back beyond the one before.
         let earliest = thread.last_due.unwrap_or(first).max(first);
-        let due = waking.due.max(earliest).min(at);
+        // One packet makes a thread due once: what it is woken for again came with that (GRO), and was sent later.
+        let is_again =
+            |kind| matches!(kind, OriginKind::Packet { .. }) && thread.last_due == Some(waking.due);
+        let due = match waking.origin.is_some_and(|origin| is_again(origin.kind)) {
+            true => waking.at,
+            false => waking.due,
+        };
+        let due = due.max(earliest).min(at);
         let began_fair = !thread.priority().is_realtime();
         let open = thread.open.insert(Open::new(Begin::Woken(waking.cause), due, waking.at.max(due)));
         open.woken = Some(at);

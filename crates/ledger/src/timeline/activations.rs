@@ -97,7 +97,7 @@ pub(crate) struct Open {
     pub(crate) exits_by_itself: bool,
     /// What cut into its work: in most, nothing.
     marks: Option<Box<Marks>>,
-    /// It has ended a poll of a network device in it.
+    /// It has ended a poll of a network device in it; or, where no packets are recorded, woken a thread in one.
     pub(crate) polled: bool,
     /// It has returned from the system call in which it slept, or from a later one.
     pub(crate) returned: bool,

@@ -2,7 +2,7 @@
 //! for.
 
 use super::activations::{Open, WakeCause};
-use super::origins::NameId;
+use super::names::NameId;
 use whylate_base::{Ns, Tid};
 
 /// A step of a chain, in the order in which they happen.

@@ -10,9 +10,11 @@
 //! have been there.
 
 use super::irqs::IrqId;
+use super::names::{NameId, Names};
+use super::packets::{Packets, Sent};
 use rustc_hash::{FxHashMap, FxHashSet};
 use whylate_base::{Cpu, Ns, Tid};
-use whylate_events::{Packet, PacketStep, Symbol, Work};
+use whylate_events::{Packet, Symbol, Work};
 
 /// Softirqs in which devices and packets wake threads, by number (`include/linux/interrupt.h`): HI, NET_TX, NET_RX, BLOCK,
 /// IRQ_POLL, TASKLET. The others serve timers, the scheduler and RCU.
@@ -23,10 +25,8 @@ const BARRIER: &str = "wq_barrier_func";
 pub(crate) const NET_RX: u32 = 3;
 /// The softirq of RCU's callbacks.
 pub(crate) const RCU: u32 = 9;
-/// Packets and work items on their way that are remembered; what is beyond is damaged, or its end was not recorded.
+/// Work items on their way that are remembered; what is beyond is damaged, or its end was not recorded.
 const MOST_ON_THE_WAY: usize = 1 << 14;
-/// Names that are remembered.
-const MOST_NAMES: usize = 1 << 12;
 /// See `MAX_CPUS` of the CPUs.
 const MOST_CPUS: usize = 16 * 1024;
 /// What began longer ago than this belongs to something else.
@@ -60,11 +60,9 @@ pub(crate) enum OriginKind {
     Packet { skb: u64, dev: NameId },
     /// A work item with this function.
     Work { work: u64, function: NameId },
+    /// The waking of a thread of NAPI, where no packets are recorded.
+    Poll,
 }
-
-/// A name, by index into [`Origins`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct NameId(u16);
 
 /// What raised a softirq.
 #[derive(Clone, Copy, Debug)]
@@ -91,34 +89,20 @@ pub(crate) struct SoftirqRun {
     pub(crate) cpu: Cpu,
 }
 
-/// A packet that its device hands to the receiving side.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Sent {
-    pub(crate) skb: u64,
-    pub(crate) since: Ns,
-    pub(crate) by: Option<Tid>,
-    pub(crate) cpu: Cpu,
-    dev: NameId,
-    is_received: bool,
-}
-
 #[derive(Clone, Copy, Debug, Default)]
 struct OnCpu {
     raises: [Option<Raise>; SOFTIRQS],
     runs: [Option<SoftirqRun>; SOFTIRQS],
     /// The interrupt whose handler began there last, and when.
     handled: Option<(IrqId, Ns)>,
-    /// The packet that a thread sends there: its address, since when, and the thread.
-    sending: Option<(u64, Ns, Option<Tid>)>,
-    /// The packet that is received there, and by which thread.
-    receiving: Option<(Sent, Tid)>,
 }
 
 /// See the module.
 #[derive(Default)]
 pub(crate) struct Origins {
     cpus: Vec<OnCpu>,
-    packets: FxHashMap<u64, Sent>,
+    pub(crate) packets: Packets,
+    pub(crate) names: Names,
     works: FxHashMap<u64, Origin>,
     running_works: FxHashMap<Tid, Origin>,
     /// Kworkers at the end of a flush.
@@ -127,8 +111,6 @@ pub(crate) struct Origins {
     preempted: FxHashMap<Tid, SoftirqRun>,
     /// When the handler of each interrupt last began, and on which CPU.
     handlers: FxHashMap<u16, (Ns, Cpu)>,
-    names: Vec<Symbol>,
-    name_ids: FxHashMap<Symbol, u16>,
 }
 
 impl Origins {
@@ -141,28 +123,6 @@ impl Origins {
             self.cpus.resize(index + 1, OnCpu::default());
         }
         self.cpus.get_mut(index)
-    }
-
-    /// The name behind an id.
-    pub(crate) fn name(&self, id: NameId) -> Symbol {
-        self.names.get(usize::from(id.0)).copied().unwrap_or_default()
-    }
-
-    /// All names of devices and functions that were seen.
-    pub(crate) fn names(&self) -> impl Iterator<Item = Symbol> {
-        self.names.iter().copied()
-    }
-
-    pub(crate) fn name_id(&mut self, name: Symbol) -> NameId {
-        let next = self.names.len();
-        if next >= MOST_NAMES {
-            return NameId(self.name_ids.get(&name).copied().unwrap_or(u16::MAX));
-        }
-        let id = *self.name_ids.entry(name).or_insert(next as u16);
-        if usize::from(id) == next {
-            self.names.push(name);
-        }
-        NameId(id)
     }
 
     /// A device's handler begins.
@@ -197,7 +157,7 @@ impl Origins {
             *run = Some(SoftirqRun { vec, raise: raise.take(), cpu });
         }
         if vec == NET_RX {
-            on.receiving = None;
+            self.packets.softirq(cpu);
         }
     }
 
@@ -206,10 +166,8 @@ impl Origins {
         if !self.preempted.is_empty() {
             self.preempted.remove(&tid);
         }
-        if vec == NET_RX
-            && let Some(on) = self.on(cpu)
-        {
-            on.receiving = None;
+        if vec == NET_RX {
+            self.packets.softirq(cpu);
         }
     }
 
@@ -234,13 +192,7 @@ impl Origins {
         self.cpus.get(cpu.index())?.runs.get(vec as usize).copied().flatten()
     }
 
-    /// The packet of this machine that is received on a CPU, with the thread that does it.
-    pub(crate) fn receiving(&self, cpu: Cpu) -> Option<(Sent, Tid)> {
-        self.cpus.get(cpu.index())?.receiving
-    }
-
-    /// A packet passes a point, in the context of the thread `by`, unless it is in an interrupt. Returns what is known
-    /// of one that is handed over.
+    /// A packet passes a point of the network stack; see [`Packets::passes`].
     pub(crate) fn packet(
         &mut self,
         at: Ns,
@@ -249,51 +201,8 @@ impl Origins {
         tid: Tid,
         by: Option<Tid>,
     ) -> Option<Sent> {
-        let skb = packet.skb;
-        match packet.step {
-            PacketStep::Queued => self.on(cpu)?.sending = Some((skb, at, by)),
-            PacketStep::Started => {
-                let on = self.on(cpu)?;
-                if on.sending.is_none_or(|(sending, ..)| sending != skb) {
-                    on.sending = Some((skb, at, by));
-                }
-            }
-            PacketStep::Sent => {}
-            PacketStep::Looped => {
-                let sending = self.on(cpu)?.sending.take();
-                let (_, since, by) = sending.filter(|(sending, ..)| *sending == skb).unwrap_or((skb, at, by));
-                let dev = self.name_id(Symbol::from(packet.dev.as_str()));
-                if self.packets.len() >= MOST_ON_THE_WAY {
-                    self.packets.clear();
-                }
-                let sent = Sent { skb, since, by, cpu, dev, is_received: false };
-                self.packets.insert(skb, sent);
-                return Some(sent);
-            }
-            PacketStep::Received => {
-                let known = match self.packets.get_mut(&skb) {
-                    // It is another one at the same address.
-                    Some(sent) if sent.is_received => {
-                        self.packets.remove(&skb);
-                        None
-                    }
-                    Some(sent) => {
-                        sent.is_received = true;
-                        Some(*sent)
-                    }
-                    None => None,
-                };
-                self.on(cpu)?.receiving = known.map(|sent| (sent, tid));
-            }
-            PacketStep::Copied => return self.packets.remove(&skb),
-        }
-        None
-    }
-
-    /// The packet that the thread on a CPU began to send: since when.
-    pub(crate) fn sending(&self, cpu: Cpu, skb: u64) -> Option<(Ns, Option<Tid>)> {
-        let (sending, since, by) = self.cpus.get(cpu.index())?.sending?;
-        (sending == skb).then_some((since, by))
+        let dev = self.names.id(Symbol::from(packet.dev.as_str()));
+        self.packets.passes((at, cpu), packet, dev, tid, by)
     }
 
     /// A work item is queued.
@@ -343,7 +252,7 @@ impl Origins {
         self.preempted.clear();
         self.running_works.clear();
         self.flushing.clear();
-        self.packets.clear();
+        self.packets.lose(cpu);
         self.works.clear();
     }
 }
@@ -353,11 +262,6 @@ impl Sent {
     pub(crate) fn origin(&self, carrier: Option<Tid>, done_on: Cpu) -> Origin {
         let Sent { skb, since, by, cpu, dev, .. } = *self;
         Origin { kind: OriginKind::Packet { skb, dev }, since, cpu, by, carrier, done_on }
-    }
-
-    /// The device.
-    pub(crate) fn dev(&self) -> NameId {
-        self.dev
     }
 }
 
@@ -385,38 +289,6 @@ impl Origin {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn packet(skb: u64, step: PacketStep) -> Packet {
-        Packet { skb, len: 60, dev: "lo".into(), step }
-    }
-
-    #[test]
-    fn a_packet_is_known_from_its_sender_to_its_reader() {
-        let mut origins = Origins::default();
-        let (cpu, a, b) = (Cpu(0), Tid(7), Tid(8));
-        let mut pass = |at: i64, skb, step, tid| {
-            let sent = origins.packet(Ns(at), cpu, &packet(skb, step), tid, Some(tid));
-            (sent.map(|sent| (sent.since.0, sent.by)), origins.receiving(cpu).map(|(sent, _)| sent.since.0))
-        };
-        assert_eq!(pass(10, 1, PacketStep::Queued, a), (None, None));
-        assert_eq!(pass(11, 1, PacketStep::Started, a), (None, None));
-        assert_eq!(pass(12, 1, PacketStep::Looped, a), (Some((10, Some(a))), None));
-        assert_eq!(pass(20, 1, PacketStep::Received, Tid(0)), (None, Some(10)));
-        assert_eq!(pass(30, 1, PacketStep::Copied, b).0, Some((10, Some(a))));
-        // Another packet at the same address, which a device received.
-        assert_eq!(pass(40, 1, PacketStep::Received, Tid(0)), (None, None));
-        assert_eq!(pass(50, 1, PacketStep::Copied, b).0, None);
-    }
-
-    #[test]
-    fn a_packet_at_the_address_of_one_that_was_dropped_is_another() {
-        let mut origins = Origins::default();
-        for step in [PacketStep::Started, PacketStep::Looped, PacketStep::Received, PacketStep::Received] {
-            origins.packet(Ns(10), Cpu(0), &packet(1, step), Tid(7), Some(Tid(7)));
-        }
-        assert!(origins.receiving(Cpu(0)).is_none());
-        assert!(origins.packet(Ns(20), Cpu(0), &packet(1, PacketStep::Copied), Tid(8), None).is_none());
-    }
 
     #[test]
     fn a_softirq_has_what_raised_it_last_before_it_began() {

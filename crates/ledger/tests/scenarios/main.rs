@@ -13,6 +13,7 @@ mod live;
 mod locks;
 mod losses;
 mod markers;
+mod napi;
 mod nmi;
 mod placement;
 mod quota;
