@@ -172,3 +172,19 @@ pub enum PartKind {
     /// Samples above the threshold: their number is the part's id, and the threshold its time.
     AboveThreshold,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::LatencyTracer;
+
+    #[test]
+    fn a_tracer_is_known_in_capitals_too() {
+        for (name, tracer) in [
+            ("wakeup_RT", Some(LatencyTracer::WakeupRt)),
+            ("IRQsoff", Some(LatencyTracer::Irqsoff)),
+            ("function", None),
+        ] {
+            assert_eq!(LatencyTracer::from_name(name), tracer, "{name}");
+        }
+    }
+}

@@ -248,12 +248,6 @@ const IRQSOFF: &str = "# tracer: irqsoff\n#\n\
       <idle>-0       3dNs3   25us : <stack trace>\n => _raw_spin_unlock_irq\n => run_timer_softirq\n";
 
 #[test]
-fn a_tracer_is_known_in_capitals() {
-    let (_, info) = all(&IRQSOFF.replace("# irqsoff latency", "# IRQsoff latency"));
-    assert_eq!(info.latency.map(|latency| latency.tracer), Some(LatencyTracer::Irqsoff));
-}
-
-#[test]
 fn a_critical_section_has_its_ends() {
     let (events, info) = all(IRQSOFF);
     let task =
