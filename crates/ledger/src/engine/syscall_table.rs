@@ -80,9 +80,10 @@ impl SyscallTable {
             Wait::Semaphore { owner: None }
         } else if self.waits.contains(&call.nr) || self.awaits_requests(call) {
             Wait::Input
-        } else if self.works_on_files(call) {
-            Wait::Output
-        } else if [self.writes, self.sends, self.queues].iter().any(|calls| calls.contains(&call.nr)) {
+        } else if [self.writes, self.sends, self.queues, self.files]
+            .iter()
+            .any(|calls| calls.contains(&call.nr))
+        {
             Wait::Output
         } else {
             Wait::Unsure
