@@ -119,8 +119,10 @@ impl Counted {
         let least = self.min.or(first).or(single);
         let min = least.or(max)?;
         let mean = self.mean.or(single.map(|single| single as f64));
-        // Samples beyond the classes have no sum.
-        let has_mean = mean.is_some() || self.overflow == 0;
+        // Samples beyond the classes have no sum of their own: the mean is known where they are so few that it does not matter.
+        let beyond =
+            self.overflow as f64 * max.zip(last).map_or(f64::INFINITY, |(max, last)| (max - last) as f64);
+        let has_mean = mean.is_some() || self.overflow == 0 || beyond < width as f64 * samples as f64;
         let own_sum = || self.classes.iter().map(|&(class, count)| class as f64 * count as f64).sum::<f64>();
         let sum = mean.map_or_else(own_sum, |mean| mean * samples as f64) * unit as f64;
         let bucket = |&(class, count): &(u64, u64)| {

@@ -1,6 +1,6 @@
 //! Which unit a summary counts in.
 
-use super::{HISTOGRAM, run};
+use super::{DATASET, HISTOGRAM, run};
 use whylate_base::Ns;
 
 /// As real ones end: with `-N`, and of its siblings.
@@ -39,4 +39,10 @@ fn a_unit_that_nothing_tells_is_doubted() {
     assert!(!doubted(HISTOGRAM) && !doubted(IN_NS));
     assert!(doubted("       0:       0:   21000\n       0:       1:   20000\n"));
     assert!(!doubted("       0:       0:   21000\n       0:       1:     200\n"));
+}
+
+#[test]
+fn few_samples_beyond_the_classes_leave_the_mean_as_it_is() {
+    let of = |max: u32| run(&DATASET.replace("[2, 7]", &format!("[2, {max}]"))).threads[1].histogram.mean();
+    assert_eq!((of(7), of(700)), (Some(Ns(1_900)), None));
 }
