@@ -29,6 +29,7 @@ pub(crate) mod origins;
 pub(crate) mod pacing;
 pub(crate) mod packets;
 pub(crate) mod past;
+mod per_cpu;
 pub(crate) mod quota;
 pub(crate) mod recent;
 mod recording;

@@ -6,13 +6,14 @@
 //! ```
 
 use super::irqs::Silence;
+use super::per_cpu::PerCpu;
 use super::recent::{forget_before, partition_from_end};
 use super::running::Running;
 use super::slices::{Clip, CpuSlice};
 use super::timers::{Callback, Firing, LateTimer};
 use super::usage::{Usage, UsageBlocks};
 use std::collections::VecDeque;
-use whylate_base::{Cpu, Ns, Priority, Tid};
+use whylate_base::{Ns, Priority, Tid};
 
 /// An interrupt that has been entered and not yet left.
 #[derive(Clone, Copy, Debug)]
@@ -362,41 +363,7 @@ impl Iterator for Slices<'_> {
 }
 
 /// All CPUs of a trace.
-#[derive(Default)]
-pub(crate) struct Cpus(Vec<CpuTimeline>);
-
-/// A CPU number beyond this is a damaged event, not a machine.
-const MAX_CPUS: usize = 16 * 1024;
-
-impl Cpus {
-    /// The CPU, known from now on; `None` for a number no machine has.
-    #[inline]
-    pub(crate) fn get_mut(&mut self, cpu: Cpu) -> Option<&mut CpuTimeline> {
-        let index = cpu.index();
-        if index >= MAX_CPUS {
-            return None;
-        }
-        if index >= self.0.len() {
-            self.0.resize_with(index + 1, CpuTimeline::default);
-        }
-        self.0.get_mut(index)
-    }
-
-    /// The CPU, if it was seen.
-    pub(crate) fn get(&self, cpu: Cpu) -> Option<&CpuTimeline> {
-        self.0.get(cpu.index())
-    }
-
-    /// All of them with their numbers.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (Cpu, &CpuTimeline)> {
-        self.0.iter().enumerate().map(|(index, timeline)| (Cpu(index as u32), timeline))
-    }
-
-    /// All of them.
-    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut CpuTimeline> {
-        self.0.iter_mut()
-    }
-}
+pub(crate) type Cpus = PerCpu<CpuTimeline>;
 
 #[cfg(test)]
 mod tests {

@@ -12,6 +12,7 @@
 use super::irqs::IrqId;
 use super::names::{NameId, Names};
 use super::packets::{Packets, Sent};
+use super::per_cpu::PerCpu;
 use rustc_hash::{FxHashMap, FxHashSet};
 use whylate_base::{Cpu, Ns, Tid};
 use whylate_events::{Packet, Symbol, Work};
@@ -27,8 +28,6 @@ pub(crate) const NET_RX: u32 = 3;
 pub(crate) const RCU: u32 = 9;
 /// Work items on their way that are remembered; what is beyond is damaged, or its end was not recorded.
 const MOST_ON_THE_WAY: usize = 1 << 14;
-/// See `MAX_CPUS` of the CPUs.
-const MOST_CPUS: usize = 16 * 1024;
 /// What began longer ago than this belongs to something else.
 const LONGEST: Ns = Ns::from_secs(10);
 const SOFTIRQS: usize = 10;
@@ -100,7 +99,7 @@ struct OnCpu {
 /// See the module.
 #[derive(Default)]
 pub(crate) struct Origins {
-    cpus: Vec<OnCpu>,
+    cpus: PerCpu<OnCpu>,
     pub(crate) packets: Packets,
     pub(crate) names: Names,
     works: FxHashMap<u64, Origin>,
@@ -114,28 +113,17 @@ pub(crate) struct Origins {
 }
 
 impl Origins {
-    fn on(&mut self, cpu: Cpu) -> Option<&mut OnCpu> {
-        let index = cpu.index();
-        if index >= MOST_CPUS {
-            return None;
-        }
-        if index >= self.cpus.len() {
-            self.cpus.resize(index + 1, OnCpu::default());
-        }
-        self.cpus.get_mut(index)
-    }
-
     /// A device's handler begins.
     pub(crate) fn handler(&mut self, id: IrqId, at: Ns, cpu: Cpu) {
         self.handlers.insert(id.index(), (at, cpu));
-        if let Some(on) = self.on(cpu) {
+        if let Some(on) = self.cpus.get_mut(cpu) {
             on.handled = Some((id, at));
         }
     }
 
     /// The interrupt whose handler began last on a CPU, and when.
     pub(crate) fn last_handled(&self, cpu: Cpu) -> Option<(IrqId, Ns)> {
-        self.cpus.get(cpu.index())?.handled
+        self.cpus.get(cpu)?.handled
     }
 
     /// When the handler of an interrupt last began, and where.
@@ -145,14 +133,14 @@ impl Origins {
 
     /// A softirq is raised.
     pub(crate) fn raised(&mut self, cpu: Cpu, vec: u32, raise: Raise) {
-        if let Some(slot) = self.on(cpu).and_then(|on| on.raises.get_mut(vec as usize)) {
+        if let Some(slot) = self.cpus.get_mut(cpu).and_then(|on| on.raises.get_mut(vec as usize)) {
             *slot = Some(raise);
         }
     }
 
     /// A softirq begins.
     pub(crate) fn softirq_begins(&mut self, cpu: Cpu, vec: u32) {
-        let Some(on) = self.on(cpu) else { return };
+        let Some(on) = self.cpus.get_mut(cpu) else { return };
         if let (Some(raise), Some(run)) = (on.raises.get_mut(vec as usize), on.runs.get_mut(vec as usize)) {
             *run = Some(SoftirqRun { vec, raise: raise.take(), cpu });
         }
@@ -173,7 +161,7 @@ impl Origins {
 
     /// A thread loses the CPU in the middle of a softirq, as it may with PREEMPT_RT.
     pub(crate) fn preempted(&mut self, cpu: Cpu, vec: u32, tid: Tid) {
-        let run = self.on(cpu).and_then(|on| on.runs.get(vec as usize).copied().flatten());
+        let run = self.cpus.get_mut(cpu).and_then(|on| on.runs.get(vec as usize).copied().flatten());
         if let Some(run) = run.filter(|_| self.preempted.len() < MOST_ON_THE_WAY) {
             self.preempted.insert(tid, run);
         }
@@ -189,7 +177,7 @@ impl Origins {
 
     /// The softirq of this number that runs on a CPU.
     pub(crate) fn softirq_on(&self, cpu: Cpu, vec: u32) -> Option<SoftirqRun> {
-        self.cpus.get(cpu.index())?.runs.get(vec as usize).copied().flatten()
+        self.cpus.get(cpu)?.runs.get(vec as usize).copied().flatten()
     }
 
     /// A packet passes a point of the network stack; see [`Packets::passes`].
@@ -246,7 +234,7 @@ impl Origins {
 
     /// Nothing is known any more of what a CPU was at.
     pub(crate) fn lose(&mut self, cpu: Cpu) {
-        if let Some(on) = self.on(cpu) {
+        if let Some(on) = self.cpus.get_mut(cpu) {
             *on = OnCpu::default();
         }
         self.preempted.clear();

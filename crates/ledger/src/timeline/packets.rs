@@ -9,6 +9,7 @@
 //! not followed.
 
 use super::names::{NameId, Names};
+use super::per_cpu::PerCpu;
 use rustc_hash::FxHashMap;
 use whylate_base::{Comm, Cpu, Ns, Tid};
 use whylate_events::{Packet, PacketStep};
@@ -17,8 +18,6 @@ use whylate_events::{Packet, PacketStep};
 const MOST_ON_THE_WAY: usize = 1 << 14;
 /// Queues of devices with a thread of NAPI that are remembered.
 const MOST_POLLERS: usize = 256;
-/// See `MAX_CPUS` of the CPUs.
-const MOST_CPUS: usize = 16 * 1024;
 
 /// A packet that its device hands to the receiving side.
 #[derive(Clone, Copy, Debug)]
@@ -34,7 +33,7 @@ pub(crate) struct Sent {
     polled: bool,
 }
 
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Debug, Default)]
 struct OnCpu {
     /// The packet that is sent there.
     sending: Option<Sent>,
@@ -45,32 +44,21 @@ struct OnCpu {
 /// See the module.
 #[derive(Default)]
 pub(crate) struct Packets {
-    cpus: Vec<OnCpu>,
+    cpus: PerCpu<OnCpu>,
     on_the_way: FxHashMap<u64, Sent>,
     /// Devices of software, each with a thread of NAPI to which it hands packets: those of the device at its other end.
     pollers: Vec<(NameId, Tid)>,
 }
 
 impl Packets {
-    fn on(&mut self, cpu: Cpu) -> Option<&mut OnCpu> {
-        let index = cpu.index();
-        if index >= MOST_CPUS {
-            return None;
-        }
-        if index >= self.cpus.len() {
-            self.cpus.resize(index + 1, OnCpu::default());
-        }
-        self.cpus.get_mut(index)
-    }
-
     /// The packet of this machine that is received on a CPU, with the thread that does it.
     pub(crate) fn receiving(&self, cpu: Cpu) -> Option<(Sent, Tid)> {
-        self.cpus.get(cpu.index())?.receiving
+        self.cpus.get(cpu)?.receiving
     }
 
     /// The softirq in which packets are received begins or ends on a CPU.
     pub(crate) fn softirq(&mut self, cpu: Cpu) {
-        if let Some(on) = self.on(cpu) {
+        if let Some(on) = self.cpus.get_mut(cpu) {
             on.receiving = None;
         }
     }
@@ -93,7 +81,7 @@ impl Packets {
         match packet.step {
             PacketStep::Queued | PacketStep::Started => {
                 let polled = self.pollers.iter().any(|(of, _)| *of == dev);
-                let on = self.on(cpu)?;
+                let on = self.cpus.get_mut(cpu)?;
                 if packet.step == PacketStep::Started && on.is_sending(skb).is_some() {
                     return None;
                 }
@@ -102,7 +90,7 @@ impl Packets {
                 return polled.then(|| self.is_on_its_way(sent));
             }
             PacketStep::Sent => {
-                let on = self.on(cpu)?;
+                let on = self.cpus.get_mut(cpu)?;
                 let sending = on.is_sending(skb).filter(|sending| sending.by == by);
                 on.sending = on.sending.filter(|sending| sending.skb != skb);
                 // A queueing discipline has kept it until now.
@@ -114,13 +102,13 @@ impl Packets {
                 }
             }
             PacketStep::Looped => {
-                let sending = self.on(cpu)?.sending.take().filter(|sending| sending.skb == skb);
+                let sending = self.cpus.get_mut(cpu)?.sending.take().filter(|sending| sending.skb == skb);
                 let sent = sending.map_or(sent, |Sent { since, by, .. }| Sent { since, by, ..sent });
                 return Some(self.is_on_its_way(sent));
             }
             PacketStep::Received => {
                 let known = self.received(cpu, skb, dev, by);
-                self.on(cpu)?.receiving = known.map(|sent| (sent, tid));
+                self.cpus.get_mut(cpu)?.receiving = known.map(|sent| (sent, tid));
             }
             PacketStep::Copied => {}
         }
@@ -159,7 +147,7 @@ impl Packets {
 
     /// The packet that the thread on a CPU began to send, and that leaves the machine: since when.
     pub(crate) fn sending(&self, cpu: Cpu, skb: u64) -> Option<(Ns, Option<Tid>)> {
-        let sending = self.cpus.get(cpu.index())?.is_sending(skb).filter(|sending| !sending.polled)?;
+        let sending = self.cpus.get(cpu)?.is_sending(skb).filter(|sending| !sending.polled)?;
         Some((sending.since, sending.by))
     }
 
@@ -173,7 +161,7 @@ impl Packets {
         (poller, comm): (Tid, Comm),
         names: &Names,
     ) -> Option<Sent> {
-        let sending = self.cpus.get(cpu.index())?.sending.filter(|sending| sending.by == Some(sender))?;
+        let sending = self.cpus.get(cpu)?.sending.filter(|sending| sending.by == Some(sender))?;
         let dev = names.name(sending.dev);
         // A device may wake its own thread as well, to take back what it has sent.
         let is_its_own = comm.as_str().strip_prefix("napi/").and_then(|of| of.strip_prefix(dev.as_str()));
@@ -187,20 +175,20 @@ impl Packets {
             return None;
         }
         let sent = Sent { polled: true, ..sending };
-        self.on(cpu)?.sending = Some(sent);
+        self.cpus.get_mut(cpu)?.sending = Some(sent);
         Some(self.is_on_its_way(sent))
     }
 
     /// The thread on a CPU has ended a poll: what it does next is not for the packet that it received last.
     pub(crate) fn polled(&mut self, cpu: Cpu, tid: Tid) {
-        if let Some(on) = self.on(cpu) {
+        if let Some(on) = self.cpus.get_mut(cpu) {
             on.receiving = on.receiving.filter(|(_, receiver)| *receiver != tid);
         }
     }
 
     /// Nothing is known any more of what a CPU was at.
     pub(crate) fn lose(&mut self, cpu: Cpu) {
-        if let Some(on) = self.on(cpu) {
+        if let Some(on) = self.cpus.get_mut(cpu) {
             *on = OnCpu::default();
         }
         self.on_the_way.clear();

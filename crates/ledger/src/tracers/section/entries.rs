@@ -1,29 +1,21 @@
 //! Functions in which interrupts and softirqs begin and end.
 
-/// Functions in which an interrupt begins or ends, on the architectures that have had this tracer.
-const OF_INTERRUPTS: [&str; 22] = [
-    "do_IRQ",
-    "common_interrupt",
+use whylate_events::interrupt_entry;
+
+/// Functions in which an interrupt begins or ends, on the architectures that have had this tracer, beyond its entry itself.
+const OF_INTERRUPTS: [&str; 12] = [
     "sysvec_",
-    "asm_sysvec_",
     "smp_apic_",
     "smp_reschedule_interrupt",
-    "apic_timer_interrupt",
-    "reschedule_interrupt",
-    "call_function_interrupt",
-    "ret_from_intr",
     "irq_enter",
     "irq_exit",
     "handle_irq",
     "gic_handle_irq",
-    "__irq_svc",
     "el1_",
     "el1h_",
-    "el0_irq",
     "interrupt_entry",
     "irqentry_",
     "call_on_irq_stack",
-    "__irq_usr",
 ];
 /// Functions in which softirqs begin and end (kernel/softirq.c).
 const OF_SOFTIRQS: [&str; 3] = ["__do_softirq", "handle_softirqs", "do_softirq"];
@@ -40,7 +32,7 @@ pub(super) fn is_way_in(after: &str, before: &str) -> bool {
 
 /// True of a function in which an interrupt begins or ends.
 pub(super) fn is_interrupt(name: &str) -> bool {
-    OF_INTERRUPTS.iter().any(|of| name.starts_with(of))
+    interrupt_entry(&[name]).is_some() || OF_INTERRUPTS.iter().any(|of| name.starts_with(of))
 }
 
 /// True of a function in which softirqs begin or end.
