@@ -20,6 +20,7 @@ use super::source::Source;
 use super::unknown::with_unknown;
 use crate::pasted;
 use row::Row;
+use std::collections::HashSet;
 use whylate_stats::Run;
 
 const SOURCE: Source = Source { tool: "perf sched latency", probe: "scheduling delay", unit: Unit::US };
@@ -62,11 +63,12 @@ pub(super) fn read(text: &str) -> Vec<Result<Run, Broken>> {
 fn add(tables: &mut Vec<Table>, line: &str) {
     let row = Row::of(line).ok_or_else(|| row::name(line).to_owned());
     // A table has each thread once.
-    let is_same = |other: &Result<Row, String>| matches!((other, &row), (Ok(a), Ok(b)) if a.name == b.name);
-    if tables.last().is_none_or(|table| table.rows.iter().any(is_same)) {
+    let is_there = |table: &Table| row.as_ref().is_ok_and(|row| table.names.contains(&row.name));
+    if tables.last().is_none_or(is_there) {
         tables.push(Table::default());
     }
     if let Some(table) = tables.last_mut() {
+        table.names.extend(row.as_ref().ok().map(|row| row.name.clone()));
         table.rows.push(row);
     }
 }
@@ -75,6 +77,8 @@ fn add(tables: &mut Vec<Table>, line: &str) {
 struct Table {
     /// Of a row that cannot be read the thread's name.
     rows: Vec<Result<Row, String>>,
+    /// Of those that can be read.
+    names: HashSet<String>,
     has_title: bool,
     /// Rows were left out.
     is_cut: bool,
