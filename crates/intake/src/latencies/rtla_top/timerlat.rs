@@ -25,11 +25,17 @@ pub(super) fn read(text: &str) -> Option<Result<Run, Broken>> {
     (!table.rows.is_empty()).then(|| table.run())
 }
 
-/// Least, mean and largest latency of a stage; `None`: it took no sample.
-type Latencies = Option<[u64; 3]>;
+/// Least, mean and largest latency of a stage.
+#[derive(Clone, Copy)]
+struct Stage {
+    min: u64,
+    /// `None` where it is not known.
+    mean: Option<u64>,
+    max: u64,
+}
 
-/// In place of a mean that is not known.
-const NO_MEAN: u64 = u64::MAX;
+/// A stage's; `None`: it took no sample.
+type Latencies = Option<Stage>;
 
 #[derive(Default)]
 struct Table {
@@ -75,7 +81,7 @@ impl Table {
         };
         let pairs = || earlier.iter().zip(&stages);
         let goes_on = |(earlier, later): (&Latencies, &Latencies)| match (earlier, later) {
-            (Some([least, _, most]), Some([min, _, max])) => min <= least && max >= most,
+            (Some(earlier), Some(later)) => later.min <= earlier.min && later.max >= earlier.max,
             (earlier, _) => earlier.is_none(),
         };
         if count >= *before && stages.len() == earlier.len() && pairs().all(goes_on) {
@@ -88,7 +94,9 @@ impl Table {
         for (earlier, later) in earlier.iter_mut().zip(stages) {
             *earlier = match (*earlier, later) {
                 // Two means do not make one of both: this is none of either.
-                (Some([a, _, b]), Some([min, _, max])) => Some([a.min(min), NO_MEAN, b.max(max)]),
+                (Some(a), Some(b)) => {
+                    Some(Stage { min: a.min.min(b.min), mean: None, max: a.max.max(b.max) })
+                }
                 (one, other) => one.or(other),
             };
         }
@@ -98,7 +106,7 @@ impl Table {
         let unit = if self.in_nanoseconds { Unit::NS } else { Unit::US };
         let source = Source { tool: "rtla", probe: "timerlat", unit };
         source.at_most(self.rows.len())?;
-        let largest = |stages: &[Latencies]| stages.iter().flatten().map(|one| one[2]).max();
+        let largest = |stages: &[Latencies]| stages.iter().flatten().map(|stage| stage.max).max();
         let most = self.rows.values().filter_map(|(_, stages)| largest(stages)).max();
         let of_all = self.of_all.take();
         let is_of_all = of_all.as_ref().is_some_and(|(_, all)| largest(all) >= most);
@@ -138,13 +146,13 @@ impl Table {
 
 fn counted(cpu: Option<Cpu>, name: &str, count: u64, stages: &[Latencies]) -> Vec<Counted> {
     let named = |(stage, latencies): (&str, &Latencies)| {
-        let [min, mean, max] = (*latencies)?;
+        let Stage { min, mean, max } = (*latencies)?;
         Some(Counted {
             cpu,
             name: format!("{name}, {stage}"),
             overflow: count,
             min: Some(min),
-            mean: Some(mean as f64).filter(|_| mean != NO_MEAN),
+            mean: mean.map(|mean| mean as f64),
             max: Some(max),
             ..Counted::default()
         })
@@ -166,7 +174,8 @@ fn of_row(words: &[&str]) -> Option<Latencies> {
     if min == "-" && max == "-" {
         return Some(None);
     }
-    Some(Some([min.parse().ok()?, mean.parse().ok()?, max.parse().ok()?]))
+    let mean = Some(mean.parse().ok()?);
+    Some(Some(Stage { min: min.parse().ok()?, mean, max: max.parse().ok()? }))
 }
 
 /// The same of all CPUs, without the current one. Its mean is wrong where many CPUs were measured for long: older versions add up
@@ -176,5 +185,5 @@ fn of_all(words: &[&str]) -> Option<Latencies> {
     if min == "-" && max == "-" {
         return Some(None);
     }
-    Some(Some([min.parse().ok()?, NO_MEAN, max.parse().ok()?]))
+    Some(Some(Stage { min: min.parse().ok()?, mean: None, max: max.parse().ok()? }))
 }
