@@ -188,12 +188,15 @@ fn read_report(path: &Path) -> Result<JobReport, LabError> {
 
 /// Unpacks the results' disk into `out`; where there is no room, the disk is kept, and the error names it.
 fn unpack_or_keep(disk: &Path, out: &Path) -> Result<(), LabError> {
-    let Err(error) = unpack(disk, out) else { return Ok(()) };
-    let LabError::File { source, path, .. } = error else { return Err(error) };
-    // A disk that cannot be read has no results.
-    if path == disk || source.kind() == io::ErrorKind::InvalidData {
-        return Err(LabError::File { doing: "read", path, source });
-    }
+    let (path, source) = match unpack(disk, out) {
+        // A disk that cannot be read has no results.
+        Err(LabError::File { path, source, .. })
+            if path != disk && source.kind() != io::ErrorKind::InvalidData =>
+        {
+            (path, source)
+        }
+        other => return other,
+    };
     let name = tempfile::Builder::new().prefix("whylate-results-").suffix(".cpio").tempfile();
     let kept = name.and_then(|kept| {
         std::fs::rename(disk, kept.path()).or_else(|_| std::fs::copy(disk, kept.path()).map(drop))?;
