@@ -24,6 +24,11 @@ impl Cut {
     pub fn is_empty(&self) -> bool {
         self.scope.is_whole() && self.tasks.is_empty() && self.events.is_empty()
     }
+
+    /// True where events of that kind, known under that group and name, are kept.
+    pub(crate) fn takes(&self, kind: Kind, point: &Tracepoint<'_>) -> bool {
+        self.events.is_empty() || self.events.iter().any(|choice| choice.takes(kind, point))
+    }
 }
 
 /// A choice of events.

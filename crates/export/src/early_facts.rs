@@ -4,7 +4,8 @@
 //! What threads were at the start (policies, CPUs they may use) is left behind: by then it may be otherwise.
 
 use crate::cut::Cut;
-use whylate_events::{Event, EventKind, Fact, Kind};
+use crate::tracepoint::Tracepoint;
+use whylate_events::{Event, EventKind, Fact, Kind, Marker};
 
 /// So many lines are more than any recorder writes.
 const MOST: usize = 4096;
@@ -18,7 +19,7 @@ pub(crate) struct EarlyFacts<F> {
 impl<F> EarlyFacts<F> {
     pub(crate) fn of(cut: &Cut) -> EarlyFacts<F> {
         let is_part = cut.scope.from.is_some() || cut.scope.cpus.is_some() || !cut.tasks.is_empty();
-        let has_markers = cut.events.is_empty() || cut.events.contains(&crate::Choice::Kind(Kind::Marker));
+        let has_markers = cut.takes(Kind::Marker, &Tracepoint::of(&EventKind::Marker(Marker::default())));
         EarlyFacts { held: (is_part && has_markers).then(Vec::new) }
     }
 

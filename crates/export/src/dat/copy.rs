@@ -61,10 +61,7 @@ fn describe(file: &TraceFile, cut: &Cut, page_size: usize, clock: &str) -> Descr
     let info = file.info();
     // The formats of a file show what was recorded: of what is cut out of it, nothing was.
     let decoders = raw::decoders(file);
-    let kept = |id: u16, point: &Tracepoint<'_>| {
-        let kind = decoders.kind(id).unwrap_or(Kind::Other);
-        cut.events.is_empty() || cut.events.iter().any(|choice| choice.takes(kind, point))
-    };
+    let kept = |id: u16, point: &Tracepoint<'_>| cut.takes(decoders.kind(id).unwrap_or(Kind::Other), point);
     let (mut ftrace_formats, mut event_formats) = (Vec::new(), Vec::new());
     for format in file.formats().iter() {
         if !kept(format.id, &Tracepoint::new(&format.system, &format.name)) {
