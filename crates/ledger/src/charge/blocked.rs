@@ -41,24 +41,14 @@ impl Charger<'_> {
                 self.follow(waker.or(owner), to, 0);
             }
             Wait::Semaphore { owner: Some((owner, confidence)) } => {
-                let before = self.fence();
-                self.follow(Some(owner), to, 0);
                 // It may have been a message that the other thread owed.
-                for segment in &mut self.segments[before..] {
-                    segment.confidence = segment.confidence.min(confidence);
-                }
-                self.fence();
+                self.at_most(confidence, |charger| charger.follow(Some(owner), to, 0));
             }
             Wait::Output | Wait::Child => self.own_wait(wait, waker, to),
             Wait::Work => self.behind_work(waker, to),
             Wait::Io | Wait::Uninterruptible if self.is_behind_kworker(waker, to) => {
-                let before = self.fence();
-                self.behind_work(waker, to);
                 // Which item it did for the thread is not recorded.
-                for segment in &mut self.segments[before..] {
-                    segment.confidence = segment.confidence.min(Confidence::Medium);
-                }
-                self.fence();
+                self.at_most(Confidence::Medium, |charger| charger.behind_work(waker, to));
             }
             Wait::Io => self.charge(to, Charge::to(Cause::BlockIo, None, Confidence::Medium)),
             // Most such sleeps are for a device.

@@ -117,6 +117,16 @@ impl Charger<'_> {
         self.fence
     }
 
+    /// What `charge` charges becomes segments of its own, none of which is surer than `confidence`.
+    pub(super) fn at_most(&mut self, confidence: Confidence, charge: impl FnOnce(&mut Self)) {
+        let before = self.fence();
+        charge(self);
+        for segment in &mut self.segments[before..] {
+            segment.confidence = segment.confidence.min(confidence);
+        }
+        self.fence();
+    }
+
     /// The thread was out of sight.
     pub(super) fn unseen(&mut self, to: Ns) {
         let charge = self.unknown(None, self.at, to);
