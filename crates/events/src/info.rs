@@ -80,6 +80,11 @@ impl TraceInfo {
         self.span = Some((span.0.min(first), span.1.max(last)));
     }
 
+    /// Where pieces of a recording in one text end that others follow; none in a recording, or of one piece.
+    pub fn cuts(&self) -> impl Iterator<Item = &LeftOut> {
+        self.left_out.iter().filter(|left_out| left_out.ends_piece)
+    }
+
     /// How many lines a latency tracer printed and how many of them the file has, if the file is an excerpt.
     pub fn excerpt(&self) -> Option<(u64, u64)> {
         let entries = self.latency.as_ref()?.entries?;

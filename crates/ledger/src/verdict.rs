@@ -280,7 +280,7 @@ pub(crate) fn weigh(activation: &mut Activation, judge: Judge, trace: &TraceInfo
             }
         }));
     }
-    let has_pieces = trace.lost_events == 0 && trace.left_out.iter().any(|left_out| left_out.ends_piece);
+    let has_pieces = trace.lost_events == 0 && trace.cuts().next().is_some();
     if verdict.cause == Cause::TraceLoss && has_pieces {
         verdict.why = format!(
             "the text does not show {} of it: its pieces do not follow on one another",

@@ -52,7 +52,7 @@ impl Collected {
 
     /// The event of the line `number`.
     pub(crate) fn event(&mut self, number: u64, event: Event) {
-        let head = EventHead { ts: event.ts, cpu: event.cpu, context: event.context };
+        let head = EventHead::of(&event);
         match self.pieces.place(head, self.last) {
             Place::Within => {}
             Place::FirstOfCpu => self.loss(number, None, &event),
@@ -85,7 +85,7 @@ impl Collected {
             Some((first, last)) => Some((first.min(event.ts), last.max(event.ts))),
             None => Some((event.ts, event.ts)),
         };
-        self.last = Some(EventHead { ts: event.ts, cpu: event.cpu, context: event.context });
+        self.last = Some(EventHead::of(event));
     }
 
     /// Keeps an event for those who asked for its kind.

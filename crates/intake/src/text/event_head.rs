@@ -15,6 +15,10 @@ pub(super) struct EventHead {
 }
 
 impl EventHead {
+    pub(super) fn of(event: &Event) -> EventHead {
+        EventHead { ts: event.ts, cpu: event.cpu, context: event.context }
+    }
+
     pub(super) fn event(self, kind: EventKind) -> Event {
         Event { ts: self.ts, cpu: self.cpu, context: self.context, kind }
     }

@@ -27,14 +27,13 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
         })
         .map(|(_, time)| time)
         .sum();
-    let pieces = subject.trace.left_out.iter().filter(|left_out| left_out.ends_piece);
-    if let (Some(first), 0) = (pieces.clone().next(), lost) {
+    if let (Some(first), 0) = (subject.trace.cuts().next(), lost) {
         return vec![Finding {
             code: Cause::TraceLoss.code(),
             severity: if charged > Ns::ZERO { Severity::Warning } else { Severity::Info },
             title: format!(
                 "the text has {} pieces of a recording; {charged} of activations fall between them",
-                pieces.count() + 1
+                subject.trace.cuts().count() + 1
             ),
             why: "the times of one do not follow on those of the other: what happened between them is not in the text".to_owned(),
             evidence: vec![Evidence::general(format!("the first one ends before line {}", first.line))],
