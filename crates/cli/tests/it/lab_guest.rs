@@ -192,7 +192,7 @@ fn a_guest_that_hangs_is_ended_with_its_console_shown() {
     assert!(run.stderr.contains("interrupted at the limit (--limit)"), "{}", run.stderr);
     // Only where QEMU emulates the CPUs in several threads does it fail by itself.
     for (time, may_be_qemu) in [("virtual", false), ("free", true)] {
-        let panics = ["--time", time, "--append", "rdinit=/nobody", "--no-record", "--", "true"];
+        let panics = ["--time", time, "--append", "rdinit=/none", "--no-record", "--", "true"];
         let run = lab.run(&panics);
         assert_eq!(run.code, Some(2), "{run:#?}");
         assert!(run.stderr.contains("Kernel panic"), "{}", run.stderr);

@@ -560,18 +560,15 @@ fn a_cpu_that_wakes_slowly_from_idle_is_charged_until_the_switch() {
     assert_blames(activation, Cause::IdleExit, None);
 }
 
+/// The victim works from 105 us on.
+fn working() -> Scene {
+    let idle = Scene::new().cpu(1).at(0).sign(ContextFlags::default());
+    idle.at(100).timer_wakes(VICTIM).at(105).run(VICTIM)
+}
+
 /// The next period began at 1000 us, and the thread was still at work until 1200.
 fn overrun() -> Scene {
-    Scene::new()
-        .cpu(1)
-        .at(0)
-        .sign(ContextFlags::default())
-        .at(100)
-        .timer_wakes(VICTIM)
-        .at(105)
-        .run(VICTIM)
-        .at(1_200)
-        .arm(TIMER, 1_000)
+    working().at(1_200).arm(TIMER, 1_000)
 }
 
 #[test]
@@ -599,14 +596,7 @@ fn a_period_that_began_before_the_last_one_was_done_is_late_by_the_overrun() {
 /// The CPU was idle then by rights: no timer was armed.
 #[test]
 fn an_overrun_that_slept_in_the_middle_of_its_work_is_no_theft() {
-    let explained = Scene::new()
-        .cpu(1)
-        .at(0)
-        .sign(ContextFlags::default())
-        .at(100)
-        .timer_wakes(VICTIM)
-        .at(105)
-        .run(VICTIM)
+    let explained = working()
         .at(200)
         .block(IDLE)
         .at(5_000)
