@@ -1,6 +1,6 @@
 //! Kernel modules of a guest: found in a modules tree, with their dependencies.
 //!
-//! Each module lists its own dependencies (`depends=` of its `.modinfo` section), so no
+//! Each module lists its own dependencies (`depends=` and `softdep=` of its `.modinfo` section), so no
 //! `modules.dep` is needed, which only an installed kernel has.
 
 use crate::LabError;
@@ -82,6 +82,15 @@ impl ModuleTree {
         self.load_below(&canonical(name), loaded, &mut Vec::new())
     }
 
+    /// The module of a soft dependency. That of an algorithm, which a module asks the crypto API for, has the
+    /// algorithm's name in an alias; its generic implementation works on every CPU. What the tree has no module for is
+    /// built in, or the kernel does without it.
+    fn softly_needed(&self, name: &str) -> Option<String> {
+        let name = canonical(name.strip_prefix("crypto-").unwrap_or(name));
+        let generic = format!("{name}_generic");
+        [name, generic].into_iter().find(|name| self.files.contains_key(name))
+    }
+
     fn load_below(
         &self,
         name: &str,
@@ -105,10 +114,21 @@ impl ModuleTree {
                 self.load_below(&canonical(needed), loaded, above)?;
             }
         }
+        for softly in elf.modinfo("softdep").into_iter().flat_map(before) {
+            if let Some(needed) = self.softly_needed(softly) {
+                self.load_below(&needed, loaded, above)?;
+            }
+        }
         above.pop();
         loaded.push(Loadable { name: name.to_owned(), image });
         Ok(())
     }
+}
+
+/// What a module wants to be loaded before it: `pre:` of its `softdep=` (modprobe.d(5)).
+fn before(softdep: &str) -> impl Iterator<Item = &str> {
+    let (_, list) = softdep.split_once("pre:").unwrap_or_default();
+    list.split_whitespace().take_while(|word| *word != "post:")
 }
 
 /// The kernel treats `-` and `_` in module names as equal.
@@ -166,6 +186,11 @@ mod tests {
         put("virtio-blk.ko.gz", &gz.finish().expect("packed"));
         put("egg.ko", &module("hen"));
         put("hen.ko", &module("egg"));
+        let softly =
+            |list: &str| file(None, &["depends=", "softdep=post: egg", &format!("softdep=pre: {list}")]);
+        put("libcrc32c.ko", &softly("crc32c xxhash64 post: egg"));
+        put("ext4.ko", &softly("virtio crypto-crc32c"));
+        put("crc32c_generic.ko", &module(""));
         put("orphan.ko", &module("nobody"));
         put("broken.ko", b"text");
         put("short.ko.xz", b"\xfd7zXZ\0\0");
@@ -181,6 +206,8 @@ mod tests {
             (vec!["virtio_blk"], vec!["virtio", "virtio_ring", "virtio_blk"]),
             (vec!["virtio-ring", "virtio-blk", "virtio"], vec!["virtio", "virtio_ring", "virtio_blk"]),
             (vec!["egg"], vec!["hen", "egg"]),
+            (vec!["libcrc32c"], vec!["crc32c_generic", "libcrc32c"]),
+            (vec!["ext4"], vec!["virtio", "crc32c_generic", "ext4"]),
         ] {
             let mut loaded = Vec::new();
             for name in asked {
