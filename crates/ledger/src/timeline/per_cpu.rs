@@ -13,14 +13,18 @@ impl<T: Default> PerCpu<T> {
     /// That of the CPU, known from now on; `None` for a number no machine has.
     #[inline]
     pub(crate) fn get_mut(&mut self, cpu: Cpu) -> Option<&mut T> {
-        let index = cpu.index();
-        if index >= MAX_CPUS {
-            return None;
+        if cpu.index() >= self.0.len() {
+            self.add(cpu);
         }
-        if index >= self.0.len() {
-            self.0.resize_with(index + 1, T::default);
+        self.0.get_mut(cpu.index())
+    }
+
+    /// Apart from [`get_mut`](Self::get_mut), which every event calls several times: without it, that is inlined.
+    #[cold]
+    fn add(&mut self, cpu: Cpu) {
+        if cpu.index() < MAX_CPUS {
+            self.0.resize_with(cpu.index() + 1, T::default);
         }
-        self.0.get_mut(index)
     }
 
     /// That of the CPU, if it was seen.
