@@ -65,6 +65,21 @@ pub(super) fn responsible<S: AsRef<str>>(stack: &[S]) -> Option<&str> {
     stack.iter().map(|frame| frame.as_ref().trim()).find(|name| !is_primitive(name))
 }
 
+/// True of a function of the tracers themselves. Their files are not compiled for the function tracer
+/// (kernel/trace/Makefile), so a line that names one is the mark at which a section begins or ends, and shows no call: its
+/// caller is where that was (`start_critical_timing`, `stop_critical_timing`, kernel/trace/trace_irqsoff.c).
+pub(super) fn is_mark(name: &str) -> bool {
+    const MARKS: [&str; 6] = [
+        "trace_hardirqs_o",
+        "tracer_hardirqs_o",
+        "trace_preempt_o",
+        "tracer_preempt_o",
+        "start_critical_timing",
+        "stop_critical_timing",
+    ];
+    MARKS.iter().any(|mark| name.starts_with(mark))
+}
+
 /// True of a function that only disables or enables for others: a lock's, a tracer's, a preemption counter's.
 pub(super) fn is_primitive(name: &str) -> bool {
     const PARTS: [&str; 13] = [
@@ -82,7 +97,7 @@ pub(super) fn is_primitive(name: &str) -> bool {
         "tracer_",
         "rt_spin_",
     ];
-    name.is_empty() || PARTS.iter().any(|part| name.contains(part))
+    name.is_empty() || is_mark(name) || PARTS.iter().any(|part| name.contains(part))
 }
 
 #[cfg(test)]

@@ -1,12 +1,12 @@
 //! The lines of a latency tracer's file, as far as they show functions: which, in which thread, with what disabled.
 
 use super::handlers::CALLERS;
-use super::interrupted::is_primitive;
+use super::interrupted::{is_mark, is_primitive};
 use crate::model::section::{CpuContext, Gap};
 use std::collections::HashMap;
 use std::fmt;
 use whylate_base::{Cpu, Ns, Tid};
-use whylate_events::{ContextFlags, Event, EventKind, Symbol};
+use whylate_events::{ContextFlags, Event, EventKind, Symbol, interrupt_entry};
 
 /// More lines than this are not kept: no tracer's buffer of one CPU holds as many.
 const MAX_LINES: usize = 1 << 20;
@@ -105,6 +105,14 @@ impl Line {
                 Some(function)
             }
             What::Stack | What::Other => None,
+        }
+    }
+
+    /// How deep a call of the function graph is.
+    fn depth(&self) -> Option<u32> {
+        match self.what {
+            What::Entry { depth, .. } | What::Exit { depth, .. } => Some(depth),
+            What::Function(_) | What::Stack | What::Other => None,
         }
     }
 
@@ -212,12 +220,48 @@ impl Lines {
         self.names.get(number as usize).map_or("", |name| name.as_str())
     }
 
+    /// The function in which a line shows the CPU: of a tracer's own mark, the caller.
+    pub(super) fn shown(&self, line: &Line) -> Option<u32> {
+        line.function().and_then(|function| match is_mark(self.name(function)) {
+            true => line.caller,
+            false => Some(function),
+        })
+    }
+
+    /// True where functions were traced after `start` and before `end`, and not only what begins and ends a section there:
+    /// the tracers print that in any case. `ends` are the functions in which it begins and ends, by the header.
+    pub(super) fn shows_functions(
+        &self,
+        within: &[Line],
+        (start, end): (Ns, Ns),
+        ends: [Option<&str>; 2],
+    ) -> bool {
+        let is_call = |line: &&Line| line.named().is_some();
+        let mut calls: Vec<&Line> = within.iter().filter(is_call).collect();
+        let of_mark = |line: &Line| line.named().is_some_and(|function| is_mark(self.name(function)));
+        // Such a line shows what called the tracer, or its caller; the function graph has none.
+        let names = |line: &Line, end: Option<&str>| {
+            let shown = [line.named().filter(|_| line.depth().is_none()), line.caller];
+            end.is_some_and(|end| shown.into_iter().flatten().any(|function| self.name(function) == end))
+        };
+        let [opened, closed] = ends;
+        if calls.first().is_some_and(|line| of_mark(line) || names(line, opened)) {
+            calls.remove(0);
+        }
+        // At the end there are two, of which the second is a mark by its name.
+        calls.retain(|line| !of_mark(line));
+        if calls.last().is_some_and(|line| names(line, closed)) {
+            calls.pop();
+        }
+        calls.iter().any(|line| line.at > start && line.at < end)
+    }
+
     /// The functions that most of these lines name, most first.
     pub(super) fn most_named(&self, lines: &[Line], most: usize) -> Vec<(&str, usize)> {
         let mut counts: HashMap<u32, usize> = HashMap::new();
         lines
             .iter()
-            .filter_map(Line::function)
+            .filter_map(|line| self.shown(line))
             .for_each(|function| *counts.entry(function).or_default() += 1);
         let mut named: Vec<(&str, usize)> =
             counts.into_iter().map(|(function, count)| (self.name(function), count)).collect();
@@ -295,8 +339,7 @@ impl Lines {
         let mut pairs: Vec<&[Line]> =
             lines.windows(2).filter(|pair| pair[1].at > pair[0].at && pair[1].what != What::Stack).collect();
         pairs.sort_by_key(|pair| (std::cmp::Reverse(pair[1].at - pair[0].at), pair[0].at));
-        let named =
-            |line: &Line| line.named().map_or_else(String::new, |function| self.name(function).to_owned());
+        let named = |line: &Line| self.place(line).map_or_else(String::new, str::to_owned);
         let gap = |pair: &&[Line]| Gap {
             start: pair[0].at,
             length: pair[1].at - pair[0].at,
@@ -304,6 +347,14 @@ impl Lines {
             before: named(&pair[1]),
         };
         pairs.iter().take(most).map(gap).collect()
+    }
+
+    /// What a line names; in place of a tracer's mark its caller, except on the way into an interrupt, where the mark shows
+    /// how far the CPU came.
+    fn place(&self, line: &Line) -> Option<&str> {
+        let name = self.name(line.named()?);
+        let caller = line.caller.map(|caller| self.name(caller)).filter(|_| is_mark(name));
+        Some(caller.filter(|caller| interrupt_entry(&[caller]).is_none()).unwrap_or(name))
     }
 
     /// The longest stretch between two lines, where their callers show that both are within one function.

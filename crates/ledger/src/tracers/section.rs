@@ -61,15 +61,17 @@ pub(super) fn section(
     let end = start + latency;
     let within = lines.between(start, end);
     let excerpt = info.excerpt();
+    let ends = [trace.started_at.as_deref(), trace.ended_at.as_deref()];
     let (mut parts, times) = match excerpt {
         // Which lines follow on one another is not known.
         Some(_) => (Vec::new(), FunctionTimes::None),
-        None => parts(lines, within, start, end),
+        None => parts(lines, within, (start, end), ends),
     };
     let charged: Ns = parts.iter().map(|part| part.time).sum();
     let rest: Ns = parts.iter().skip(PARTS).map(|part| part.time).sum();
     parts.truncate(PARTS);
-    let first = within.iter().find_map(Line::function).map(|function| lines.name(function).to_owned());
+    let first =
+        within.iter().find_map(|line| lines.shown(line)).map(|function| lines.name(function).to_owned());
     // An excerpt of its end does not show its beginning.
     let is_end = within.first().is_some_and(|line| (line.at - start).0.saturating_mul(10) > latency.0);
     let opened_by = trace.started_at.clone().or(first.filter(|_| !is_end));
@@ -134,7 +136,8 @@ pub(super) fn section(
     if let Some(handler) = handler {
         section.why.push_str(&format!("; the interrupt's handler is {handler}"));
     }
-    section.fix = fix(preempt_rt, &section, (stood_in, handler), shows_functions(within, start, end));
+    section.fix =
+        fix(preempt_rt, &section, (stood_in, handler), lines.shows_functions(within, (start, end), ends));
     let stalled = section
         .gaps
         .first()
@@ -194,11 +197,8 @@ fn kernel(info: &TraceInfo) -> Option<(u32, u32)> {
 /// True where the functions within the section were traced, and not only those at its ends.
 pub(super) fn shows_within(lines: &Lines, section: &CriticalSection) -> bool {
     let end = section.start + section.latency;
-    shows_functions(lines.between(section.start, end), section.start, end)
-}
-
-fn shows_functions(within: &[Line], start: Ns, end: Ns) -> bool {
-    within.iter().any(|line| line.named().is_some() && line.at > start && line.at < end)
+    let ends = [section.opened_by.as_deref(), section.closed_by.as_deref()];
+    lines.shows_functions(lines.between(section.start, end), (section.start, end), ends)
 }
 
 fn of_harmless(section: &CriticalSection, harmless: Harmless) -> (String, Vec<String>) {

@@ -5,23 +5,21 @@ use crate::tracers::lines::{Line, Lines, What};
 use std::collections::HashMap;
 use whylate_base::Ns;
 
-/// What each function took, most first, adding up to `end - start` at most; and what these times are.
+/// What each function took, most first, adding up to `end - start` at most; and what these times are. `ends` are the
+/// functions in which the section begins and ends, by the header.
 pub(super) fn parts(
     lines: &Lines,
     within: &[Line],
-    start: Ns,
-    end: Ns,
+    (start, end): (Ns, Ns),
+    ends: [Option<&str>; 2],
 ) -> (Vec<FunctionTime>, FunctionTimes) {
     let graph = within.iter().any(|line| matches!(line.what, What::Entry { .. } | What::Exit { .. }));
-    let entered = within.iter().filter(|line| line.function().is_some());
-    // What opens the section and what closes it are traced in any case.
-    let inside = entered.filter(|line| line.at > start && line.at < end).count();
-    if !graph && inside == 0 {
+    if !graph && !lines.shows_functions(within, (start, end), ends) {
         return (Vec::new(), FunctionTimes::None);
     }
     let (sums, times) = match graph {
         true => (own_times(within, end), FunctionTimes::Own),
-        false => (times_until_next(within, end), FunctionTimes::UntilNext),
+        false => (times_until_next(lines, within, end), FunctionTimes::UntilNext),
     };
     let mut parts: Vec<FunctionTime> = sums
         .into_iter()
@@ -40,11 +38,11 @@ pub(super) fn parts(
 /// Time and calls, by function and context.
 type Sums = HashMap<(u32, CpuContext), (Ns, u64)>;
 
-fn times_until_next(within: &[Line], end: Ns) -> Sums {
+fn times_until_next(lines: &Lines, within: &[Line], end: Ns) -> Sums {
     let mut sums = Sums::new();
     let mut current: Option<(u32, CpuContext)> = None;
     for (i, line) in within.iter().enumerate() {
-        if let Some(function) = line.function() {
+        if let Some(function) = lines.shown(line) {
             let key = (function, line.within());
             sums.entry(key).or_default().1 += 1;
             current = Some(key);

@@ -3,6 +3,7 @@
 mod calls;
 mod harmless;
 mod latency;
+mod marks;
 mod osnoise;
 mod reports;
 mod rtla;
