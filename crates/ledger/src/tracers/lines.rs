@@ -32,6 +32,9 @@ pub(super) struct Lines {
     /// The last stack, innermost first.
     stack: Vec<Symbol>,
     stack_ended: bool,
+    /// The functions of kernel threads, by the stacks that were saved in them: the one that `kthread` calls
+    /// (kernel/kthread.c).
+    pub(super) kernel_threads: HashMap<Tid, Symbol>,
     /// When a thread was last switched to, by id.
     pub(super) switched_to: HashMap<Tid, Ns>,
     /// When a thread first had a line on another CPU, by id.
@@ -136,6 +139,7 @@ impl Lines {
             numbers: HashMap::new(),
             stack: Vec::new(),
             stack_ended: true,
+            kernel_threads: HashMap::new(),
             switched_to: HashMap::new(),
             elsewhere: HashMap::new(),
             woken: HashMap::new(),
@@ -172,6 +176,11 @@ impl Lines {
                 self.keep(event, What::Stack);
             }
             if self.stack.len() < MAX_FRAMES {
+                if let Some(&function) = self.stack.last().filter(|_| name.as_str() == "kthread")
+                    && self.kernel_threads.len() < MOST_ELSEWHERE
+                {
+                    self.kernel_threads.entry(event.context.tid).or_insert(function);
+                }
                 self.stack.push(name);
             }
             return;
@@ -377,6 +386,18 @@ impl Lines {
         let is_handler = |name: &&str| !CALLERS.contains(name) && !is_primitive(name);
         let first = handlers.find(is_handler)?;
         handlers.filter(is_handler).all(|other| other == first).then_some(first)
+    }
+
+    /// True where interrupts were off from one line of a thread to the next, outside of interrupts. Where lines are left out
+    /// (`is_cut`), only if both are within one function.
+    pub(super) fn is_irqs_off(&self, line: &Line, next: Option<&Line>, is_cut: bool) -> bool {
+        let is_off = |line: &Line| line.flags.irqs_off() && !line.flags.in_interrupt();
+        next.is_some_and(|next| {
+            let same = next.tid == line.tid && is_off(line) && is_off(next);
+            let called =
+                next.caller.is_some_and(|_| next.caller == line.named() || next.caller == line.caller);
+            same && (called || !is_cut)
+        })
     }
 
     /// The longest run of lines of one thread for which `holds`, without a long time between two of them.

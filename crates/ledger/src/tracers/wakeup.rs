@@ -90,6 +90,12 @@ pub(super) fn by_header(assembler: &mut Assembler<'_>, trace: &LatencyTrace, lin
                 _ => OnCpu::Unknown,
             };
             let mut charge = before_the_switch(culprit, window, priority);
+            if charge.cause == Cause::PreemptionDisabled
+                && following.is_some_and(|_| lines.is_irqs_off(line, window.get(i + 1), is_cut))
+            {
+                charge.cause = Cause::IrqsDisabled;
+                charge.confidence = charge.confidence.min(Confidence::Medium);
+            }
             if charge.cause == Cause::FairQueue && assembler.timeline().may_rank_by_nice(line.at) {
                 charge.confidence = Confidence::Low;
             }
@@ -127,6 +133,7 @@ pub(super) fn by_header(assembler: &mut Assembler<'_>, trace: &LatencyTrace, lin
         }
     };
     let mut notes = vec![Evidence::general(note)];
+    notes.extend(window.first().and_then(|first| of_kernel_thread(assembler.timeline(), lines, first)));
     notes.extend(ran_elsewhere.map(|ran| {
         Evidence::general(format!(
             "its lines contradict the header: they are of another CPU, on which {} has a line {ran} after the first",
@@ -134,6 +141,17 @@ pub(super) fn by_header(assembler: &mut Assembler<'_>, trace: &LatencyTrace, lin
         ))
     }));
     assembler.keep_measured(activation, notes, true);
+}
+
+/// Which kernel thread had the CPU at a line, where the trace lacks its name.
+fn of_kernel_thread(timeline: &Timeline, lines: &Lines, line: &Line) -> Option<Evidence> {
+    let known = timeline.threads.get(line.tid).map(|thread| thread.comm_at(line.at));
+    if line.tid.is_idle() || known.is_some_and(|comm| !comm.is_empty() && !comm.as_str().starts_with('<')) {
+        return None;
+    }
+    let function = lines.kernel_threads.get(&line.tid)?;
+    let who = actors::called(timeline, line.at, line.tid);
+    Some(Evidence::general(format!("by its stack {who} is a kernel thread, whose function is {function}")))
 }
 
 /// The charge for a thread that had the CPU between the wake-up and the switch. Where no line has its priority, only the

@@ -298,3 +298,37 @@ fn a_cpu_that_went_on_into_an_idle_state_was_not_stolen() {
     assert!(slept.verdict.by.is_none() && slept.verdict.charged >= Ns(2_647_000), "{slept:#?}");
     assert_ne!(of("do_something").verdict.cause, Cause::IdleExit);
 }
+
+/// A kernel thread without a name keeps interrupts off in one function; the switch is not among the lines.
+fn kept_off(flags: &str, caller: &str, cut: bool) -> Activation {
+    let mut info = info(55_000_000);
+    info.latency.as_mut().expect("of a tracer").entries = cut.then_some(300);
+    let call = |ns, flags: &str, name: &str, caller: &str| {
+        event(ns, SHELL, flags, EventKind::Function { name: name.into(), caller: caller.into() })
+    };
+    let events = vec![
+        wake(0, SHELL, "dNh"),
+        frame(8_000, SHELL, "hrtimer_wakeup"),
+        frame(8_000, SHELL, "reclaimd"),
+        frame(8_000, SHELL, "kthread"),
+        call(9_000, "dNh", "hrtimer_interrupt", "apic_timer_interrupt"),
+        call(11_000, flags, "isolate_pages", "shrink_list"),
+        call(54_900_000, flags, "mod_state", caller),
+        call(54_990_000, "N", "put_pages", "shrink_list"),
+    ];
+    only(info, events)
+}
+
+#[test]
+fn between_two_lines_with_interrupts_off_they_are_off() {
+    let off = kept_off("dN", "isolate_pages", false);
+    assert_eq!((off.verdict.cause, off.verdict.charged), (Cause::IrqsDisabled, Ns(54_889_000)));
+    assert!(off.verdict.fix.iter().all(|fix| !fix.text.contains("preempt=full")), "{:?}", off.verdict.fix);
+    let seen = "by its stack tid 77 is a kernel thread, whose function is reclaimd";
+    assert!(off.verdict.evidence.iter().any(|evidence| evidence.what == seen), "{:#?}", off.verdict);
+    // Lines are left out: only within one function nothing was between.
+    assert_eq!(kept_off("dN", "isolate_pages", true).verdict.cause, Cause::IrqsDisabled);
+    assert_eq!(kept_off("dN", "another", true).verdict.cause, Cause::PreemptionDisabled);
+    assert_eq!(kept_off("N", "isolate_pages", false).verdict.cause, Cause::PreemptionDisabled);
+    assert_eq!(kept_off("dNh", "isolate_pages", false).verdict.cause, Cause::PreemptionDisabled);
+}
