@@ -177,7 +177,8 @@ impl LateActivation<'_> {
 pub(crate) const USE_PREEMPT_RT: [&str; 3] = [
     "boot with threadirqs, or use a PREEMPT_RT kernel: the handler is then a thread with a priority",
     "use a PREEMPT_RT kernel, which disables interrupts far less",
-    "use a fully preemptible kernel: preempt=full, or PREEMPT_RT",
+    "use a fully preemptible kernel: preempt=full, or PREEMPT_RT; preempt=full does not help where the code itself disables \
+     preemption",
 ];
 
 /// One segment of a ledger, as evidence.
