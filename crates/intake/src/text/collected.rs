@@ -7,10 +7,12 @@ use super::tally::Tally;
 use super::window::Window;
 use std::collections::BTreeMap;
 use whylate_base::{Cpu, Ns};
-use whylate_events::{Context, Damage, Event, EventKind, Fact, Kind, KindSet, Marker};
+use whylate_events::{Context, Damage, Event, EventKind, Fact, Kind, KindSet, LeftOut, Marker};
 
 /// Losses of one CPU that wait; the kernel notes one before each event.
 const MOST_LOSSES: usize = 64;
+/// An excerpt has few marks of lines that were left out.
+const MOST_LEFT_OUT: usize = 1024;
 
 /// Takes events in, line by line.
 pub(crate) struct Collected {
@@ -24,6 +26,8 @@ pub(crate) struct Collected {
     /// Where and when the last event was, wanted or not.
     pub(crate) last: Option<EventHead>,
     pub(crate) pieces: Pieces,
+    /// Where a mark shows that lines were left out.
+    left_out: Vec<LeftOut>,
     pub(crate) span: Option<(Ns, Ns)>,
     pub(crate) highest_cpu: u32,
     backwards: Tally,
@@ -42,6 +46,7 @@ impl Collected {
             losses: BTreeMap::new(),
             last: None,
             pieces: Pieces::default(),
+            left_out: Vec::new(),
             span: None,
             highest_cpu: 0,
             backwards: Tally::default(),
@@ -86,6 +91,18 @@ impl Collected {
             None => Some((event.ts, event.ts)),
         };
         self.last = Some(EventHead::of(event));
+    }
+
+    /// The line `number` is a mark that lines were left out, after what was at `at`.
+    pub(crate) fn leaves_out(&mut self, number: u64, at: Ns) {
+        if self.left_out.len() < MOST_LEFT_OUT {
+            self.left_out.push(LeftOut { at, line: number, ends_piece: false });
+        }
+    }
+
+    /// Where lines were left out, and where pieces end.
+    pub(crate) fn left_out(&self) -> Vec<LeftOut> {
+        self.left_out.iter().chain(self.pieces.cuts()).copied().collect()
     }
 
     /// Keeps an event for those who asked for its kind.

@@ -14,6 +14,7 @@
 
 use super::fields::{self, comm_pid, microseconds, symbol};
 use super::line::{MARKS, interrupt_state};
+use crate::pasted;
 use std::collections::HashMap;
 use whylate_base::{Cpu, Ns, Tid};
 use whylate_events::{ContextFlags, Symbol};
@@ -42,6 +43,8 @@ pub(crate) enum What<'a> {
     Switch(&'a str, Tid),
     /// An arrow where an interrupt begins or ends.
     Ornament,
+    /// A mark in place of calls: they were left out.
+    LeftOut,
 }
 
 /// A call, or its return.
@@ -60,6 +63,9 @@ pub(crate) enum CallPart {
     Leaf(Ns),
     Exit(Ns),
 }
+
+/// Signs of lines and arrows that are drawn with a remark.
+const DRAWN: [char; 9] = ['|', '+', '>', '-', '<', '│', '└', '├', '┌'];
 
 /// Reads a line without blanks around it; `None` when it is not the tracer's.
 pub(crate) fn parse(line: &str) -> Option<GraphLine<'_>> {
@@ -116,6 +122,7 @@ fn what<'a>(duration: &str, text: &'a str) -> Option<What<'a>> {
     let comment = fields::trim(text).strip_prefix("/*").and_then(|text| text.strip_suffix("*/"));
     match comment {
         Some(comment) if duration.is_empty() => Some(What::Comment(fields::trim(comment))),
+        None if pasted::leaves_out(fields::trim(text)) => Some(What::LeftOut),
         _ => call(duration, text).map(What::Call),
     }
 }
@@ -129,15 +136,17 @@ pub(crate) fn call(duration: &str, text: &str) -> Option<Call> {
             Some(microseconds(fields::trim_end(us))?)
         }
     };
-    let function = fields::trim(text);
-    let blanks = text.len() - fields::trim_start(text).len();
+    let trimmed = fields::trim(text);
+    let function = trimmed.get(annotation(trimmed)..)?;
+    let blanks = text.chars().count() - fields::trim_start(text).chars().count() + trimmed.chars().count()
+        - function.chars().count();
     let depth = u32::try_from(blanks.saturating_sub(2) / 2).ok()?.min(u32::from(u8::MAX));
     if let Some(rest) = function.strip_prefix('}') {
         let name = rest.split_once("/*").map(|(_, name)| symbol(name)).unwrap_or_default();
         return Some(Call { name, depth, part: CallPart::Exit(duration?) });
     }
     let (before, after) = function.split_once('(')?;
-    if before.is_empty() || before.contains(' ') {
+    if before.is_empty() || before.contains(' ') || before.starts_with(DRAWN) {
         return None;
     }
     let code = after.split_once("/*").map_or(after, |(code, _)| fields::trim_end(code));
@@ -147,6 +156,28 @@ pub(crate) fn call(duration: &str, text: &str) -> Option<Call> {
         _ => return None,
     };
     Some(Call { name: symbol(before), depth, part })
+}
+
+/// How many bytes before a call, or before its brace, are a remark that was drawn into its line: `+---->f();`,
+/// `(~7 us) |  f() {`, `|    }`. The call keeps its column.
+fn annotation(text: &str) -> usize {
+    let is_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '$');
+    let is_drawn = |before: &str| before.ends_with(|c: char| !is_name(c)) && before.contains(DRAWN);
+    if text.starts_with(is_name) && text.split_once('(').is_some_and(|(name, _)| !name.contains(' '))
+        || text.starts_with('}')
+    {
+        return 0;
+    }
+    let code = text.split_once(" /*").map_or(text, |(code, _)| fields::trim_end(code));
+    let begin = match code.strip_suffix('}') {
+        Some(before) => before.len(),
+        None => match code.strip_suffix("();").or_else(|| code.strip_suffix("() {")) {
+            Some(called) => called.trim_end_matches(is_name).len(),
+            None => return 0,
+        },
+    };
+    let before = text.get(..begin).unwrap_or_default();
+    if is_drawn(before) || before.ends_with("  ") { begin } else { 0 }
 }
 
 /// The same two events as `trace-cmd report` prints them: `0.253 us   |  func();`, or raw

@@ -22,13 +22,11 @@ use super::tally::Tally;
 use crate::pasted;
 use whylate_base::{Cpu, Ns};
 use whylate_events::{
-    Context, ContextFlags, Damage, Event, EventKind, KindSet, LatencyTrace, LeftOut, Symbol, Tool, TraceInfo,
+    Context, ContextFlags, Damage, Event, EventKind, KindSet, LatencyTrace, Symbol, Tool, TraceInfo,
 };
 
 /// So many lines without their header are an excerpt.
 const MOST_OF_A_FRAGMENT: u64 = 4096;
-/// An excerpt has few marks of lines that were left out.
-const MOST_LEFT_OUT: usize = 1024;
 
 /// Takes lines in and gives events.
 pub(crate) struct Reader {
@@ -294,10 +292,8 @@ impl Reader {
                         false => self.prose.add(self.number, text),
                     }
                     self.collected.pieces.separated(self.number);
-                    if let Some(last) = self.collected.last.filter(|_| pasted::leaves_out(text))
-                        && self.left_out.len() < MOST_LEFT_OUT
-                    {
-                        self.left_out.push(LeftOut { at: last.ts, line: self.number, ends_piece: false });
+                    if let Some(last) = self.collected.last.filter(|_| pasted::leaves_out(text)) {
+                        self.collected.leaves_out(self.number, last.ts);
                     }
                 }
             }
@@ -354,6 +350,7 @@ impl Reader {
                 let head = Head { comm: "", context, cpu: line.cpu, ts, by_perf: false };
                 self.event_line(&head, body, false);
             }
+            What::LeftOut => self.collected.leaves_out(self.number, ts),
             What::Ornament | What::Switch(..) => {}
         }
     }
@@ -451,7 +448,7 @@ impl Reader {
             machine: self.header.machine.clone(),
             span: self.collected.span,
             damage: self.damage(),
-            left_out: self.left_out.iter().chain(self.collected.pieces.cuts()).copied().collect(),
+            left_out: self.collected.left_out(),
             tracer: self.header.tracer.clone(),
             latency: self.header.latency.clone(),
             breakdowns: self.analyses.breakdowns.clone(),

@@ -19,7 +19,11 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
         return Vec::new();
     };
     let (function, duration, cpu) = (call.function.as_str(), call.duration, call.cpu);
-    let (title, within) = match call.most {
+    let end = call.at + duration;
+    // What was left out within may have taken the time.
+    let is_whole = !subject.trace.left_out.iter().any(|left_out| left_out.at >= call.at && left_out.at < end);
+    let longer = subject.calls.longer_return();
+    let (title, within) = match call.most.filter(|_| is_whole) {
         Some((name, own, calls)) => {
             let in_calls = if calls == 1 { "one call".to_owned() } else { format!("{calls} calls") };
             let title = match own.0 as f64 / duration.0.max(1) as f64 >= MOST {
@@ -56,7 +60,7 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
         );
         Evidence::at(away.at, away.cpu, text)
     }));
-    evidence.extend(subject.calls.longer_return().map(|longer| {
+    evidence.extend(longer.map(|longer| {
         Evidence::general(format!(
             "another call returned after {longer}: the lines that lead to it are missing, so it is not known which it was"
         ))
@@ -64,8 +68,18 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
     vec![Finding {
         code: INFO.code,
         severity: Severity::Info,
-        title,
+        title: match longer {
+            Some(longer) => {
+                format!("a call took {longer}, and its entry is missing; of the whole calls {title}")
+            }
+            None => title,
+        },
         why: match call.only_returns {
+            _ if longer.is_some() => {
+                format!(
+                    "{function} is the longest call of those that the trace has from entry to return; {within}"
+                )
+            }
             true => format!("{function} is the longest call of those whose return the trace has; {within}"),
             false => {
                 format!("{function} is the longest call that the trace has from entry to return; {within}")

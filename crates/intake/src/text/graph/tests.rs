@@ -25,6 +25,13 @@ fn calls_in_every_layout() {
         ("0)               |  f(a=1) { /* <-g+0x5/0x10 */", "f", 0, Entry),
         ("0)   0.253 us    |    } /* f ret=0x1 */", "f", 1, Exit(Ns(253))),
         ("0)               |  f();", "f", 0, Entry),
+        // Remarks that are drawn into the lines leave the calls in their columns.
+        ("1)   0.470 us    |              +---->ktime_get();", "ktime_get", 9, Leaf(Ns(470))),
+        ("1)   0.394 us    |     |     hrtimer_forward();", "hrtimer_forward", 4, Leaf(Ns(394))),
+        ("1)               |   (~7.5us)   |  lock_base.isra.0() {", "lock_base.isra.0", 7, Entry),
+        ("1)   0.382 us    | the new part      preempt_count_sub();", "preempt_count_sub", 8, Leaf(Ns(382))),
+        ("1)   7.505 us    |      │     +---->}", "", 8, Exit(Ns(7_505))),
+        ("1)   7.505 us    |   |  } /* f */", "f", 2, Exit(Ns(7_505))),
     ] {
         // Functions of modules have no blank in their names.
         if line.contains('[') {
@@ -32,6 +39,18 @@ fn calls_in_every_layout() {
             continue;
         }
         assert_eq!(name_of(line), (name.to_owned(), depth, part), "{line}");
+    }
+}
+
+#[test]
+fn a_mark_in_place_of_calls_is_none() {
+    for (line, left_out) in [
+        ("1)               |      ...", true),
+        ("1)               |  [...]", true),
+        ("1)               |  ...->f();", false),
+        ("1)               |  a remark of the author", false),
+    ] {
+        assert_eq!(parse(line).is_some_and(|line| line.what == What::LeftOut), left_out, "{line}");
     }
 }
 

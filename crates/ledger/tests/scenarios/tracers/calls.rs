@@ -1,7 +1,7 @@
 //! Calls of the function_graph tracer, without a latency tracer's header.
 
 use whylate_base::{Cpu, Ns, Tid};
-use whylate_events::{Context, ContextFlags, Event, EventKind, TraceInfo, VecSource};
+use whylate_events::{Context, ContextFlags, Event, EventKind, LeftOut, TraceInfo, VecSource};
 use whylate_ledger::{Options, explain};
 
 /// A line of function_graph as events: its name, depth and duration; a duration of 0 opens a call, and a name of `}` ends it.
@@ -84,10 +84,28 @@ fn with_lines_missing_within_only_the_length_of_a_call_is_known() {
     assert_eq!(finding.title, "drain took 614.0 us on CPU 1");
     assert!(finding.why.contains("lines within it are missing"), "{}", finding.why);
     // The return may be that of a later call of this depth, whose entry is missing.
-    let title = longest(&[("drain", 1, 0), ("add", 3, 20), ("}", 1, 614)]);
-    assert_eq!(title.as_deref(), Some("longest-call: add took 20.00 us of its 20.00 us itself, on CPU 1"));
-    let title = longest(&[("drain", 1, 0), ("add", 3, 20), ("} other", 1, 614)]);
-    assert_eq!(title.as_deref(), Some("longest-call: add took 20.00 us of its 20.00 us itself, on CPU 1"));
+    for end in ["}", "} other"] {
+        let title = longest(&[("drain", 1, 0), ("add", 3, 20), (end, 1, 614)]);
+        assert_eq!(
+            title.as_deref(),
+            Some(
+                "longest-call: a call took 614.0 us, and its entry is missing; of the whole calls add took 20.00 us of its \
+                 20.00 us itself, on CPU 1"
+            )
+        );
+    }
+}
+
+#[test]
+fn with_calls_left_out_no_function_took_most_of_it() {
+    let lines = [("drain", 0, 0), ("move", 1, 0), ("add", 2, 20), ("}", 1, 580), ("}", 0, 614)];
+    let of = |at: i64| {
+        let left_out = vec![LeftOut { at: Ns::from_us(at), line: 2, ends_piece: false }];
+        let info = TraceInfo { left_out, ..TraceInfo::default() };
+        explain(VecSource::new(calls(&lines), info, true), &Options::default()).findings.remove(0).title
+    };
+    assert_eq!(of(1_010), "drain took 614.0 us on CPU 1");
+    assert_eq!(of(3_000), "move took 560.0 us of the 614.0 us of drain, on CPU 1");
 }
 
 #[test]
@@ -137,5 +155,8 @@ fn a_call_is_its_threads_also_where_that_moves_or_sleeps_in_it() {
     assert_eq!(alone.title, "probe took 500.0 us on CPU 1, and other threads ran there meanwhile");
     // The idle task of each CPU is another one.
     let idle = finding(vec![at(0, 1, 0, enters("poll")), at(5, 2, 0, leaves(90)), at(10, 1, 0, leaves(10))]);
-    assert_eq!(idle.title, "poll took 10.00 us of its 10.00 us itself, on CPU 1");
+    assert_eq!(
+        idle.title,
+        "a call took 90.00 us, and its entry is missing; of the whole calls poll took 10.00 us of its 10.00 us itself, on CPU 1"
+    );
 }
