@@ -100,8 +100,10 @@ pub struct Breakdown {
     pub tool: Tool,
     /// Where; [`Cpu::UNKNOWN`] where the line that has it is missing.
     pub cpu: Cpu,
-    /// The latency in all.
+    /// The latency in all; of one that is cut, what its parts took together, which is the least that it was.
     pub total: Ns,
+    /// True where the text ends before the line that has the total.
+    pub is_cut: bool,
     /// What it consists of, in the file's order; it need not add up.
     pub parts: Vec<BreakdownPart>,
     /// The blocking thread's stack, innermost first, where there is one.

@@ -17,7 +17,7 @@ use crate::options::Judge;
 use crate::stats::{Charged, Stats, charged as charged_by};
 use crate::timeline::Timeline;
 use whylate_base::{AdvisedFix, Confidence, Evidence, Ns};
-use whylate_events::{Quality, TraceInfo};
+use whylate_events::{Breakdown, Quality, TraceInfo};
 
 /// Runnable to the end of the trace for this long is starvation, and not a trace that ended early.
 const STARVED: Ns = Ns::from_ms(100);
@@ -291,6 +291,11 @@ pub(crate) fn weigh(activation: &mut Activation, judge: Judge, trace: &TraceInfo
     // Another cause may be in the lines that the file lacks.
     if trace.excerpt().is_some_and(|(printed, here)| here.saturating_mul(2) < printed) {
         verdict.confidence = verdict.confidence.min(Confidence::Medium);
+    }
+    // Of rtla's analysis the rest is missing: parts of it, and the total.
+    let of_cut = |breakdown: &Breakdown| breakdown.is_cut && breakdown.cpu == activation.cpu;
+    if activation.running.is_none() && trace.breakdowns.iter().any(of_cut) {
+        verdict.confidence = Confidence::Low;
     }
     if trace.quality() == Quality::Poor {
         verdict.confidence = Confidence::Low;

@@ -255,7 +255,7 @@ pub(crate) fn lateness(activation: &Activation) -> String {
         _ if activation.running.is_none() && only_its_interrupt(activation) => {
             format!("the timer's interrupt came {response} after {since}, where the recording ends")
         }
-        _ if activation.running.is_none() => format!("never ran, for {response}"),
+        _ if activation.running.is_none() => format!("had not run {response} after {since}"),
         Some(latency) if activation.trigger == Trigger::Running => format!("went on {latency} later"),
         Some(latency) if latency + latency >= response => format!("ran {latency} after {since}"),
         _ if activation.done.is_some() => format!("was done {response} after {since}"),
@@ -299,6 +299,7 @@ pub(crate) fn gap(gap: &Gap) -> String {
 fn only_its_interrupt(activation: &Activation) -> bool {
     let before = [Cause::TimerLate, Cause::IdleExit, Cause::IrqsDisabled, Cause::Irq, Cause::Nmi];
     activation.trigger == Trigger::Timer
+        && activation.woken.is_none_or(|woken| woken >= activation.end)
         && activation.ledger.iter().all(|segment| before.contains(&segment.cause))
 }
 

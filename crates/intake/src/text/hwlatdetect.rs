@@ -118,7 +118,7 @@ impl Hwlatdetect {
         let sampled = self.sampled.filter(|&(longest, _)| longest >= total);
         let (total, cpu) = sampled.unwrap_or((total, Cpu::UNKNOWN));
         let tool = Tool::Hwlatdetect;
-        self.found = Some(Breakdown { tool, cpu, total, parts, stack: vec![], line: number });
+        self.found = Some(Breakdown { tool, cpu, total, is_cut: false, parts, stack: vec![], line: number });
         (true, self.found.clone())
     }
 }

@@ -80,6 +80,9 @@ const KNOWN: &[(&str, PartKind)] = &[
     ("Thread interference", PartKind::Thread),
 ];
 
+/// The name of an interrupt before the timer's own: the delay has at most its length of it.
+const UP_TO: &str = "up to, by an interrupt before";
+
 /// How lines begin that only rtla prints, and that hold nothing to keep.
 const TITLES: &[&str] = &[
     "# RTLA ",
@@ -209,7 +212,8 @@ impl Analyses {
         self.end();
         self.has_title = true;
         let tool = Tool::RtlaTimerlat;
-        self.current = Some(Breakdown { tool, cpu, total: Ns::ZERO, parts: vec![], stack: vec![], line });
+        self.current =
+            Some(Breakdown { tool, cpu, total: Ns::ZERO, is_cut: false, parts: vec![], stack: vec![], line });
     }
 
     /// The file ends, or another analysis begins: one that was cut took at least as long as its parts together.
@@ -217,7 +221,7 @@ impl Analyses {
         self.previous = None;
         let Some(mut cut) = self.current.take() else { return };
         if !cut.parts.is_empty() {
-            cut.total = together(&cut.parts);
+            (cut.total, cut.is_cut) = (together(&cut.parts), true);
             self.keep(cut);
         }
     }
@@ -280,7 +284,7 @@ impl Analyses {
             return self.within(&delay);
         }
         if rest.starts_with("Previous IRQ interference:") {
-            self.previous = Some(part(PartKind::IrqDelay, "up to, by an interrupt before"));
+            self.previous = Some(part(PartKind::IrqDelay, UP_TO));
             return if time.is_some() { RtlaLine::Read } else { RtlaLine::Strange };
         }
         if let Some(&(label, kind)) = KNOWN.iter().find(|(label, _)| rest.starts_with(label)) {
@@ -312,11 +316,13 @@ impl Analyses {
 /// and the latency of the interrupt the delay of its handler and the beginning of the handler.
 fn together(parts: &[BreakdownPart]) -> Ns {
     let is_of_irq = |part: &&BreakdownPart| matches!(part.kind, PartKind::IrqDelay | PartKind::IrqLatency);
-    let longest = |kind| parts.iter().filter(|part| part.kind == kind).map(|part| part.time).max();
+    // An interrupt before the timer's own is within the delay, as far as it lasted into it.
+    let parts = || parts.iter().filter(|part| part.name != UP_TO);
+    let longest = |kind| parts().filter(|part| part.kind == kind).map(|part| part.time).max();
     let delay = longest(PartKind::IrqDelay).filter(|_| longest(PartKind::TimerIrq).is_some());
     let mut all = delay.or(longest(PartKind::IrqLatency)).or(longest(PartKind::IrqDelay)).unwrap_or(Ns::ZERO);
     let mut listed = Ns::ZERO;
-    for part in parts.iter().filter(|part| !is_of_irq(part)) {
+    for part in parts().filter(|part| !is_of_irq(part)) {
         match (part.id, listed >= part.time) {
             // Within the sum above it, as far as that goes.
             (Some(_), true) => listed = listed.since(part.time),
@@ -368,7 +374,15 @@ fn top_row(line: &str, number: u64, in_nanoseconds: bool) -> Option<Breakdown> {
         parts.extend([part(PartKind::MeanIrqLatency, irq), part(PartKind::MeanThreadLatency, thread)]);
     }
     let total = [irq, thread, user].into_iter().flatten().max()?;
-    Some(Breakdown { tool: Tool::RtlaTimerlatTop, cpu, total, parts, stack: vec![], line: number })
+    Some(Breakdown {
+        tool: Tool::RtlaTimerlatTop,
+        cpu,
+        total,
+        is_cut: false,
+        parts,
+        stack: vec![],
+        line: number,
+    })
 }
 
 /// `ALL #59 e0 |  0  1  9 |  12  15  87`: least, mean and largest of all rows.

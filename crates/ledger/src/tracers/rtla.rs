@@ -40,12 +40,12 @@ pub(super) fn record(assembler: &mut Assembler<'_>, breakdown: &Breakdown) {
     let claimed: Ns = pieces.iter().map(|(time, _)| *time).sum();
     let mut ledger: Vec<Segment> = Vec::new();
     let mut at = Ns::ZERO;
-    let unsure = claimed > total;
+    let exceeds = claimed > total;
     let mut add = |time: Ns, charge: Charge| {
         let end = (at + time).min(total);
         if end > at {
             let Charge { cause, by, owner, mut confidence } = charge;
-            if unsure {
+            if exceeds {
                 confidence = Confidence::Low;
             }
             ledger.push(Segment { cause, start: at, end, cpu: breakdown.cpu, by, owner, confidence });
@@ -55,16 +55,30 @@ pub(super) fn record(assembler: &mut Assembler<'_>, breakdown: &Breakdown) {
     pieces.into_iter().for_each(|(time, charge)| add(time, charge));
     add(total, Charge::unexplained());
     let mut notes = notes(timeline, breakdown, blocker, place.as_ref());
-    if unsure {
+    if exceeds {
         notes.push(Evidence::general(format!(
             "its parts add up to {claimed}, more than the {total} in all: the last parts are cut"
         )));
     }
     // An interrupt's latency alone is no switch to a thread.
-    let ran = breakdown.parts.iter().any(|part| part.kind == PartKind::TimerIrq);
+    let handler = breakdown.parts.iter().find(|part| part.kind == PartKind::TimerIrq);
+    let ran = handler.is_some() && !breakdown.is_cut;
+    // The handler wakes the thread.
+    let delay = breakdown
+        .parts
+        .iter()
+        .find(|part| part.kind == PartKind::IrqDelay)
+        .map_or(Ns::ZERO, |part| part.time);
+    if breakdown.is_cut {
+        notes.push(Evidence::general(format!(
+            "the analysis ends before its total (`Thread latency:`): the latency is at least {total}, the sum of the parts \
+             that it has"
+        )));
+    }
     let activation = Activation {
         cpu: breakdown.cpu,
         trigger: Trigger::Timer,
+        woken: handler.map(|_| delay.clamp(Ns::ZERO, total)),
         running: ran.then_some(total),
         ledger,
         ..Activation::of(tid, comm, priority, Ns::ZERO, total)

@@ -79,7 +79,15 @@ fn row(line: &str, number: u64) -> Option<Breakdown> {
     let [_, _, share, _, single, _, _, _, ..] = *columns.as_slice() else { return None };
     share.contains('.').then_some(())?;
     let total = Ns(i64::try_from(decimal(single)?).ok()?.checked_mul(1_000)?);
-    Some(Breakdown { tool: Tool::RtlaOsnoise, cpu, total, parts: vec![], stack: vec![], line: number })
+    Some(Breakdown {
+        tool: Tool::RtlaOsnoise,
+        cpu,
+        total,
+        is_cut: false,
+        parts: vec![],
+        stack: vec![],
+        line: number,
+    })
 }
 
 #[cfg(test)]

@@ -136,7 +136,13 @@ fn a_cut_analysis_is_kept_and_took_as_long_as_its_parts_together() {
         let (analyses, _) = read(&cut);
         let total = analyses.breakdowns.first().map(|first| first.total.0);
         assert_eq!(total, together(count), "{count}");
+        assert!(analyses.breakdowns.iter().all(|cut| cut.is_cut), "{count}");
     }
+    assert!(!whole.is_cut);
+    // What an interrupt before took at most is within the delay.
+    let before = THREAD.replace("1.50 us\n", "90.00 us\n");
+    let cut: String = before.lines().take(5).map(|line| format!("{line}\n")).collect();
+    assert_eq!(read(&cut).0.breakdowns[0].total, Ns(46_100));
 }
 
 #[test]

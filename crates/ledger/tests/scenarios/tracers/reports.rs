@@ -9,7 +9,7 @@ use whylate_events::{
 };
 
 fn breakdown(tool: Tool, cpu: Cpu, total: i64) -> Breakdown {
-    Breakdown { tool, cpu, total: Ns(total), parts: vec![], stack: vec![], line: 4 }
+    Breakdown { tool, cpu, total: Ns(total), is_cut: false, parts: vec![], stack: vec![], line: 4 }
 }
 
 fn of_breakdowns(breakdowns: Vec<Breakdown>) -> Explained {

@@ -17,6 +17,7 @@ fn objtool() -> Breakdown {
         tool: Tool::RtlaTimerlat,
         cpu: Cpu(23),
         total: Ns(41_960),
+        is_cut: false,
         parts: vec![
             part(PartKind::IrqDelay, "", None, 27_490, false),
             part(PartKind::IrqLatency, "", None, 28_130, false),
@@ -112,10 +113,23 @@ fn an_interrupt_before_the_timers_own_explains_some_of_its_delay() {
 }
 
 #[test]
+fn an_analysis_that_is_cut_has_no_latency_and_is_not_sure() {
+    let explained = broken_down(Breakdown { total: Ns(40_870), is_cut: true, ..objtool() });
+    let activation = explained.only();
+    check_tiling(activation);
+    assert_eq!((activation.latency(), activation.response()), (None, Ns(40_870)));
+    assert_eq!(activation.woken, Some(Ns(27_490)), "the handler is among the parts");
+    let verdict = &activation.verdict;
+    assert_eq!((verdict.cause, verdict.confidence), (Cause::IrqsDisabled, Confidence::Low));
+    assert!(verdict.evidence.iter().any(|seen| seen.what.contains("at least 40.87 us")), "{verdict:#?}");
+}
+
+#[test]
 fn rtlas_table_of_noise_is_a_finding() {
     let explained = broken_down(Breakdown {
         tool: Tool::RtlaOsnoise,
         total: Ns::from_us(710),
+        is_cut: false,
         parts: Vec::new(),
         stack: Vec::new(),
         ..objtool()
@@ -129,6 +143,7 @@ fn rtlas_table_of_noise_is_a_finding() {
 fn an_analysis_of_an_interrupt_alone_ends_in_it() {
     let explained = broken_down(Breakdown {
         total: Ns(80_000),
+        is_cut: false,
         parts: vec![
             part(PartKind::IrqDelay, "", None, 78_000, false),
             part(PartKind::IrqLatency, "", None, 80_000, false),
@@ -147,6 +162,7 @@ fn an_analysis_of_an_interrupt_alone_ends_in_it() {
 fn unseen_delay(stack: &[&str], thread: (&str, u32)) -> Breakdown {
     Breakdown {
         total: Ns(640_000),
+        is_cut: false,
         parts: vec![
             part(PartKind::IrqDelay, "", None, 0, false),
             part(PartKind::IrqLatency, "", None, 640_000, false),
