@@ -152,7 +152,9 @@ impl<'a> Assembler<'a> {
     pub(crate) fn end(&mut self) {
         let timeline = &self.engine.timeline;
         let now = timeline.now;
-        for tid in timeline.threads.active_ids(|thread| thread.open.is_some()) {
+        let open = timeline.threads.active_ids(|thread| thread.open.is_some());
+        self.engine.timeline.is_over = true;
+        for tid in open {
             let thread = self.engine.timeline.threads.get_mut(tid);
             match thread.state() {
                 State::Blocked { wait, .. } if !wait.continues() && !thread.is_marked => {

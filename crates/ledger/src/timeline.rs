@@ -96,6 +96,8 @@ pub(crate) struct Timeline {
     /// The kinds that were seen or switched on; known at the end.
     pub(crate) recorded: KindSet,
     pub(crate) now: Ns,
+    /// The recording is over: what is open stays so.
+    pub(crate) is_over: bool,
     pub(crate) first: Option<Ns>,
 }
 
@@ -124,6 +126,7 @@ impl Timeline {
             softirqs: Softirqs::default(),
             recorded: KindSet::NONE,
             now: Ns(i64::MIN),
+            is_over: false,
             first: None,
         }
     }

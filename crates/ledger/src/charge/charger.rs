@@ -142,7 +142,17 @@ impl Charger<'_> {
     }
 
     /// The charge for what goes before any thread, or is unknown.
-    pub(super) fn interruption(&self, (from, to, slice): Clip) -> Option<Charge> {
+    pub(super) fn interruption(&self, clip: Clip) -> Option<Charge> {
+        let charge = self.interruption_as_recorded(clip)?;
+        let (_, _, slice) = clip;
+        // The recording is over, and lacks its end: it may have been shorter.
+        let is_cut = self.timeline.is_over
+            && self.timeline.cpus.get(self.cpu).is_some_and(|timeline| timeline.is_open(&slice));
+        let confidence = if is_cut { charge.confidence.min(Confidence::Medium) } else { charge.confidence };
+        Some(Charge { confidence, ..charge })
+    }
+
+    fn interruption_as_recorded(&self, (from, to, slice): Clip) -> Option<Charge> {
         let silence = || self.timeline.cpus.get(self.cpu)?.silence(from, to);
         match slice.running {
             Running::Irq(id) => match silence() {

@@ -6,6 +6,7 @@ use super::notes::VerdictNote;
 use super::overdue::{in_doubt_from, notably_late};
 use crate::causes::Cause;
 use crate::timeline::activations::{Fault, Marks};
+use crate::timeline::housekeeping::runs_softirqs;
 use crate::timeline::running::Running;
 use whylate_base::{Confidence, Cpu, Evidence, Ns};
 
@@ -41,6 +42,10 @@ impl Charger<'_> {
         for (from, end, slice) in timeline.between(self.at, to) {
             match slice.running {
                 Running::Task(tid, _) if tid == self.victim.tid => self.own(end, &mut marks),
+                // To run them is its work.
+                Running::Softirq(_) if runs_softirqs(self.victim.comm_at(from).as_str()) => {
+                    self.own(end, &mut marks);
+                }
                 _ => {
                     let charge = self.interruption((from, end, slice)).unwrap_or_else(Charge::unexplained);
                     self.charge(end, charge);

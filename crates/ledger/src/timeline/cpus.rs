@@ -104,6 +104,11 @@ impl CpuTimeline {
         self.stack.last().copied()
     }
 
+    /// True of a slice of an interrupt or a softirq whose end was not seen so far.
+    pub(crate) fn is_open(&self, slice: &CpuSlice) -> bool {
+        self.stack.iter().any(|frame| frame.running == slice.running && frame.start <= slice.start)
+    }
+
     /// The outermost hard interrupt that is running.
     pub(crate) fn hard_interrupt(&self) -> Option<Frame> {
         self.stack.iter().find(|frame| matches!(frame.running, Running::Irq(_))).copied()

@@ -1,7 +1,7 @@
 //! Which thread had the CPU, where the events around a switch are few, late or written in another way.
 
 use super::support::{IDLE, MS, Scene, Thread, assert_charges, deadline, fair, rt, sys};
-use whylate_base::Ns;
+use whylate_base::{Confidence, Ns};
 use whylate_events::{ContextFlags, TaskState};
 use whylate_ledger::{Activation, Cause, Options};
 
@@ -165,4 +165,26 @@ fn a_switch_that_takes_long_is_no_work_of_the_thread() {
     // Events of the thread before are on the way to the next: the last of them shows how long that was.
     assert_eq!(dispatch(&switched(&[110, 168])), Ns::from_us(63));
     assert_eq!(dispatch(&switched(&[110])), Ns::ZERO, "as usual");
+}
+
+/// A softirq is entered, and the recording is over before it ends, or has its exit.
+fn softirq_upon(comm: &'static str, ends: bool) -> Activation {
+    let thread = fair(comm, 20);
+    let scene = Scene::new().cpu(1).at(0).run(thread).at(20).softirq(3);
+    let scene = if ends { scene.at(800).softirq_exit(3) } else { scene };
+    scene.at(810).irq(9, "disk").at(811).irq_exit(9).explain(comm).only().clone()
+}
+
+#[test]
+fn a_thread_that_runs_softirqs_does_not_wait_for_one() {
+    let ran = softirq_upon("ksoftirqd/1", true);
+    assert!(ran.ledger.iter().all(|segment| segment.cause != Cause::Softirq), "{:?}", ran.ledger);
+    let waited = softirq_upon("app", true);
+    assert_eq!((waited.verdict.cause, waited.verdict.confidence), (Cause::Softirq, Confidence::High));
+}
+
+#[test]
+fn a_softirq_whose_end_is_not_recorded_may_have_been_shorter() {
+    let verdict = softirq_upon("app", false).verdict;
+    assert_eq!((verdict.cause, verdict.confidence), (Cause::Softirq, Confidence::Medium));
 }
