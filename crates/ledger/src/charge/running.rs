@@ -5,7 +5,7 @@ use super::charger::Charger;
 use super::notes::VerdictNote;
 use super::overdue::{in_doubt_from, notably_late};
 use crate::causes::Cause;
-use crate::timeline::activations::{Fault, Marks};
+use crate::timeline::activations::{Begin, Fault, Marks};
 use crate::timeline::housekeeping::runs_softirqs;
 use crate::timeline::running::Running;
 use whylate_base::{Confidence, Cpu, Evidence, Ns};
@@ -18,6 +18,8 @@ const USUAL_MINOR_FAULT: Ns = Ns::from_us(1);
 const BURST: usize = 4;
 /// A fault that clears a huge page takes longer on a slow machine.
 const LONG_FAULT: Ns = Ns::from_ms(1);
+/// Without an event for so long, a CPU without a tick may as well have left the thread.
+const LONG_SILENCE: Ns = Ns::from_ms(1);
 /// Longer than the kernel looks for room in the memory at once.
 const LONGEST_RECLAIM: Ns = Ns::from_ms(50);
 /// So many faults on either side show what one costs: thousands more show the same.
@@ -35,6 +37,10 @@ impl Charger<'_> {
         let Some(timeline) = self.timeline.cpus.get(cpu) else { return self.unseen(to) };
         let mut marks = self.marks(cpu, self.at, to);
         if let Some((from, in_doubt)) = self.long_last_fault(to) {
+            marks.retain(|mark| mark.0 < from);
+            marks.push((from, to, in_doubt));
+        }
+        if let Some((from, in_doubt)) = self.unseen_to_the_end(cpu, to) {
             marks.retain(|mark| mark.0 < from);
             marks.push((from, to, in_doubt));
         }
@@ -93,6 +99,22 @@ impl Charger<'_> {
         );
         self.notes.push(VerdictNote::Note(Evidence::at(at, self.cpu, text)));
         Some((at, Charge::to(Cause::OwnWork, None, Confidence::Low)))
+    }
+
+    /// The recording goes on after the CPU's last event, and has none of its switches: how long the thread ran there is not
+    /// known. So it is where events were filtered, or the text has few of them.
+    fn unseen_to_the_end(&mut self, cpu: Cpu, to: Ns) -> Option<(Ns, Charge)> {
+        let timeline = self.timeline.cpus.get(cpu).filter(|_| self.timeline.is_over)?;
+        let last = timeline.last_event.filter(|&last| last >= self.at && timeline.switches == 0)?;
+        let silent = to - last;
+        if self.open.begin != Begin::TraceStart || silent.0 <= (last - self.at).0 || silent < LONG_SILENCE {
+            return None;
+        }
+        let text = format!(
+            "the last event of CPU {cpu}, of which no switch was recorded: whether the thread ran on from there is not known"
+        );
+        self.notes.push(VerdictNote::Note(Evidence::at(last, cpu, text)));
+        Some((last, Charge::unexplained()))
     }
 
     /// True where the thread has run many times of late, and a quarter of them at least was shorter than this.

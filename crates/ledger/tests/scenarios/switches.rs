@@ -1,9 +1,9 @@
 //! Which thread had the CPU, where the events around a switch are few, late or written in another way.
 
 use super::support::{IDLE, MS, Scene, Thread, assert_charges, deadline, fair, rt, sys};
-use whylate_base::{Confidence, Ns};
+use whylate_base::{Confidence, Ns, Tid};
 use whylate_events::{ContextFlags, TaskState};
-use whylate_ledger::{Activation, Cause, Options};
+use whylate_ledger::{Activation, Cause, Options, Select};
 
 const VICTIM: Thread = rt("victim", 10, 80);
 
@@ -187,4 +187,22 @@ fn a_thread_that_runs_softirqs_does_not_wait_for_one() {
 fn a_softirq_whose_end_is_not_recorded_may_have_been_shorter() {
     let verdict = softirq_upon("app", false).verdict;
     assert_eq!((verdict.cause, verdict.confidence), (Cause::Softirq, Confidence::Medium));
+}
+
+#[test]
+fn where_a_thread_without_switches_ran_after_the_cpus_last_event_is_not_known() {
+    let (seen, other) = (fair("seen", 20), fair("other", 21));
+    let flags = ContextFlags::default();
+    let options = Options { tasks: vec![Select::Tid(Tid(20))], ..Options::default() };
+    let of = |last: i64| {
+        let scene = Scene::new().cpu(2).at(0).sign_of(seen, flags).at(last).sign_of(seen, flags);
+        let explained = scene.cpu(1).at(last + 1).run(other).at(100 * MS).sleep(other).explain_with(&options);
+        let activation = explained.only().clone();
+        assert_eq!(activation.done, None);
+        let noted =
+            activation.verdict.evidence.iter().any(|seen| seen.what.contains("whether the thread ran on"));
+        (activation.verdict.cause, noted)
+    };
+    assert_eq!(of(6), (Cause::Unexplained, true));
+    assert_eq!(of(99 * MS), (Cause::OwnWork, false), "its events go on");
 }
