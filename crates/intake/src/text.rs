@@ -57,6 +57,7 @@ mod tables;
 mod tally;
 mod tracers;
 mod window;
+mod woken_by_name;
 
 pub(crate) use hwlatdetect::Hwlatdetect;
 pub use kernel_log::KernelLog;

@@ -19,6 +19,7 @@ use super::ros2::RosCallbacks;
 use super::rtla::{Analyses, RtlaLine};
 use super::tables::{self, Other};
 use super::tally::Tally;
+use super::woken_by_name::WokenByName;
 use crate::pasted;
 use whylate_base::{Cpu, Ns};
 use whylate_events::{
@@ -52,7 +53,7 @@ pub(crate) struct Reader {
     prose: Tally,
     strange_lines: Tally,
     strange_fields: Tally,
-    left_out: Vec<LeftOut>,
+    woken_by_name: WokenByName,
     further: FurtherRecording,
     /// What the text is, if it has no event.
     pub(crate) other: Option<Other>,
@@ -82,7 +83,7 @@ impl Reader {
             prose: Tally::default(),
             strange_lines: Tally::default(),
             strange_fields: Tally::default(),
-            left_out: Vec::new(),
+            woken_by_name: WokenByName::default(),
             further: FurtherRecording::default(),
             other: None,
             commented: Commented::default(),
@@ -249,7 +250,9 @@ impl Reader {
             Body::Lost(count) => self.collected.loss_at(self.number, count, &event(EventKind::Other)),
             Body::Unknown => self.collected.event(self.number, event(EventKind::Other)),
             Body::Damaged => {
-                self.strange_fields.add(self.number, body);
+                if !self.woken_by_name.keep(self.number, body, event(EventKind::Other)) {
+                    self.strange_fields.add(self.number, body);
+                }
                 self.collected.event(self.number, event(EventKind::Other));
             }
         }
@@ -397,6 +400,7 @@ impl Reader {
             self.commented_lines();
         }
         self.analyses.end();
+        self.woken_by_name.end(&self.names.all(), &mut self.collected, &mut self.strange_fields);
         if let Some(ended) = self.ended.take().filter(|_| self.collected.read <= MOST_OF_A_FRAGMENT) {
             self.header.fragment(ended);
         }

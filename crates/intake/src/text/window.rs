@@ -59,6 +59,16 @@ impl Window {
         self.in_order.len() + self.late.len()
     }
 
+    /// True where no event was handed out yet.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.handed_out.is_none()
+    }
+
+    /// Those that wait, in the order of their time but for those that came late.
+    pub(crate) fn events(&self) -> impl Iterator<Item = &Event> {
+        self.in_order.iter().chain(self.late.iter().map(|late| &late.event))
+    }
+
     /// The event that comes out next.
     pub(crate) fn first(&self) -> Option<&Event> {
         match (self.in_order.front(), self.late.peek()) {
