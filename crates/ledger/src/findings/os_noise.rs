@@ -5,10 +5,10 @@ use super::subject::Subject;
 use super::words::{severity, times};
 use crate::causes::Cause;
 use crate::causes::advised::{Advised, RECORD};
-use crate::model::Culprit;
+use crate::model::{Activation, Culprit};
 use crate::timeline::Timeline;
 use crate::tracers::actors;
-use crate::tracers::osnoise::{Interference, NoiseOfCpu};
+use crate::tracers::osnoise::{Interference, InterferenceSum, NoiseOfCpu};
 use std::cmp::Reverse;
 use whylate_base::{AdvisedFix, Cpu, Evidence, Finding, Ns};
 use whylate_events::NoiseSource;
@@ -40,15 +40,23 @@ fn finding(subject: &Subject<'_>, cpus: &[(Cpu, &NoiseOfCpu)], worst: Cpu, most:
     }
     evidence.extend(cpus.iter().map(|(cpu, noise)| {
         let at = Some(noise.longest.1).filter(|&at| at > Ns::ZERO);
-        Evidence { at, cpu: Some(*cpu), ..Evidence::general(format!("lost {}", lost(noise))) }
+        Evidence {
+            at,
+            cpu: Some(*cpu),
+            ..Evidence::general(format!("lost {}{}", lost(noise), in_all(noise)))
+        }
     }));
     Finding {
         code: INFO.code,
         severity: severity(most.longest.0, subject.options.deadline),
         title: format!("CPU {worst} lost {}{largest_of}", lost(most)),
-        why: "a thread that spins on the CPU and never sleeps lost this time to interrupts, other threads and the \
-              machine; it made no thread late, but a thread that is due in such a time is late"
-            .to_owned(),
+        why: format!(
+            "a thread that spins on the CPU and never sleeps lost this time to interrupts, other threads and the machine; {}",
+            match delayed(subject, worst, &largest) {
+                Some(thread) => format!("part of it delayed {thread}, as explained there"),
+                None => "it made no thread late, but a thread that is due in such a time is late".to_owned(),
+            }
+        ),
         evidence,
         fix: match worst_of {
             Some((by, sum)) => advice(timeline, sum.at, by, worst),
@@ -58,6 +66,32 @@ fn finding(subject: &Subject<'_>, cpus: &[(Cpu, &NoiseOfCpu)], worst: Cpu, most:
                 RECORD,
             )],
         },
+    }
+}
+
+/// The thread that was late by one of the interferences, of those that are explained.
+fn delayed(subject: &Subject<'_>, cpu: Cpu, largest: &[(Interference, InterferenceSum)]) -> Option<Culprit> {
+    let hits = |late: &&Activation| {
+        let until = late.running.unwrap_or(late.end);
+        late.cpu == cpu && largest.iter().any(|(_, sum)| sum.at < until && sum.at + sum.longest > late.due)
+    };
+    let late =
+        subject.worst.iter().filter(hits).max_by_key(|late| late.running.unwrap_or(late.end) - late.due)?;
+    Some(Culprit::Task { tid: late.tid, comm: late.comm, priority: late.priority })
+}
+
+/// `: 90.00 us in all, by 12 interrupts, 6 softirqs and 1 thread`, from the samples.
+fn in_all(noise: &NoiseOfCpu) -> String {
+    let named = ["interrupt", "softirq", "thread", "NMI"].into_iter().zip(noise.counts);
+    let counts: Vec<String> = named
+        .filter(|&(_, count)| count > 0)
+        .map(|(name, count)| format!("{count} {name}{}", if count == 1 { "" } else { "s" }))
+        .collect();
+    match counts.split_last() {
+        _ if noise.noise == Ns::ZERO => String::new(),
+        None => format!(": {} in all", noise.noise),
+        Some((last, [])) => format!(": {} in all, by {last}", noise.noise),
+        Some((last, others)) => format!(": {} in all, by {} and {last}", noise.noise, others.join(", ")),
     }
 }
 

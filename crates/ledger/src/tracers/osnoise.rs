@@ -28,6 +28,8 @@ pub(crate) struct NoiseOfCpu {
     pub(crate) runtime: Ns,
     pub(crate) noise: Ns,
     pub(crate) hardware: u64,
+    /// How many interferences there were: interrupts, softirqs, threads, NMIs.
+    pub(crate) counts: [u64; 4],
     /// The longest single noise, and the end of its sample.
     pub(crate) longest: (Ns, Ns),
     by: HashMap<Interference, InterferenceSum>,
@@ -74,6 +76,8 @@ impl Noises {
         on.runtime += sample.runtime.max(Ns::ZERO);
         on.noise += sample.noise.max(Ns::ZERO);
         on.hardware += u64::from(sample.hw_count);
+        let counts = [sample.irq_count, sample.softirq_count, sample.thread_count, sample.nmi_count];
+        on.counts.iter_mut().zip(counts).for_each(|(sum, count)| *sum += u64::from(count));
         on.longest = on.longest.max((sample.max_sample, event.ts));
     }
 

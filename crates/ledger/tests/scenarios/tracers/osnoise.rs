@@ -13,6 +13,7 @@ fn osnoise_samples_are_noise_and_no_activation() {
             max_sample: Ns(longest),
             hw_count,
             irq_count: 1_007,
+            thread_count: 1,
             ..OsnoiseSample::default()
         };
         on(Cpu(cpu), 81_637_220_000, 859, "", EventKind::OsnoiseSample(sample))
@@ -48,6 +49,9 @@ fn osnoise_samples_are_noise_and_no_activation() {
         finding.evidence.iter().any(|seen| seen.cpu == Some(Cpu(0)) && seen.what.contains("0.02 %")),
         "{finding:#?}"
     );
+    let lost =
+        "lost 1.20 % of 1.000 s to noise, 74.00 us at once: 12.00 ms in all, by 1007 interrupts and 1 thread";
+    assert!(finding.evidence.iter().any(|seen| seen.what == lost), "{finding:#?}");
     let hardware = explained.finding("hardware-noise").expect("a finding");
     assert!(hardware.title.starts_with("23 noises") && hardware.severity == Severity::Info, "{hardware:#?}");
 }

@@ -3,7 +3,7 @@
 use super::{CC1, CPU, TIMERLAT, charged, check_tiling, event, explained, frame, noise, sample};
 use crate::support::assert_charges;
 use proptest::prelude::*;
-use whylate_base::{Comm, Confidence, Ns, Priority, Tid};
+use whylate_base::{Comm, Confidence, Cpu, Ns, Priority, Tid};
 use whylate_events::{Event, EventKind, NoiseSource, Switch, TaskState, TimerlatContext, TraceInfo, Wake};
 use whylate_ledger::{Activation, Cause, Culprit};
 
@@ -315,4 +315,21 @@ fn interferences_by_a_coarse_clock_are_not_used() {
     let seen = |word: &str| activation.verdict.evidence.iter().any(|seen| seen.what.contains(word));
     assert!(seen("whole milliseconds"), "{:#?}", activation.verdict.evidence);
     assert!(explained.finding("os-noise").is_none() && explained.finding("irq").is_none());
+}
+
+#[test]
+fn noise_that_delayed_a_timerlat_thread_is_reported_as_that() {
+    use TimerlatContext::{Irq, Thread};
+    let why = |cpu: u32| {
+        let kind = noise(850_900, TIMERLAT, NoiseSource::Thread, "cc1", CC1 as u32, 20_000, 820_000).kind;
+        let events = vec![
+            sample(15_000, CC1, 7, Irq, 10_000),
+            super::on(Cpu(cpu), 850_900, TIMERLAT, "", kind),
+            sample(851_000, TIMERLAT, 7, Thread, 846_000),
+        ];
+        explained(TraceInfo::default(), events).finding("os-noise").expect("a finding").why.clone()
+    };
+    let delayed = why(5);
+    assert!(delayed.ends_with("part of it delayed timerlat/5:1035 (rt 95), as explained there"), "{delayed}");
+    assert!(why(6).contains("it made no thread late"), "{}", why(6));
 }
