@@ -38,6 +38,7 @@ impl Engine<'_> {
         self.timeline.seen.insert(event.kind.kind());
         if let EventKind::Lost { since, kinds, count } = event.kind {
             self.count_loss(at, event.cpu, since, count);
+            self.timeline.pending.lost();
             match since.filter(|&since| self.others_went_on(event.cpu, since, kinds)) {
                 Some(since) => self.partly_lost(since, at, event.cpu),
                 None => self.lost(at, event.cpu, since),

@@ -22,6 +22,7 @@ mod refused;
 mod relative_sleep;
 mod rhythm;
 mod rttime;
+mod softirq_late;
 mod starved;
 mod stolen;
 mod subject;
@@ -40,7 +41,7 @@ use info::FindingInfo;
 use whylate_base::Finding;
 
 /// The codes that are no cause's.
-const CODES: [FindingInfo; 11] = [
+const CODES: [FindingInfo; 12] = [
     deadline::INFO,
     chain_late::INFO,
     refused::INFO,
@@ -48,6 +49,7 @@ const CODES: [FindingInfo; 11] = [
     os_noise::INFO,
     hardware_noise::INFO,
     longest_call::INFO,
+    softirq_late::INFO,
     unseen::INFO,
     recorded_cpus::INFO,
     vcpu_preempted::INFO,
@@ -55,11 +57,16 @@ const CODES: [FindingInfo; 11] = [
 ];
 
 /// Findings that are measurements, an answer by themselves.
-const MEASURED: [&str; 4] =
-    [os_noise::INFO.code, hardware_noise::INFO.code, longest_call::INFO.code, "stolen"];
+const MEASURED: [&str; 5] = [
+    os_noise::INFO.code,
+    hardware_noise::INFO.code,
+    longest_call::INFO.code,
+    softirq_late::INFO.code,
+    "stolen",
+];
 
 /// What each file finds. The order is that of findings of the same severity.
-const FINDERS: [fn(&Subject<'_>) -> Vec<Finding>; 19] = [
+const FINDERS: [fn(&Subject<'_>) -> Vec<Finding>; 20] = [
     deadline::findings,
     bandwidth::findings,
     refused::findings,
@@ -79,6 +86,7 @@ const FINDERS: [fn(&Subject<'_>) -> Vec<Finding>; 19] = [
     hardware_noise::findings,
     hwlat::findings,
     longest_call::findings,
+    softirq_late::findings,
 ];
 
 /// Adds findings to those that are there; the gravest stay first.

@@ -29,6 +29,7 @@ pub(crate) mod origins;
 pub(crate) mod pacing;
 pub(crate) mod packets;
 pub(crate) mod past;
+pub(crate) mod pending;
 mod per_cpu;
 pub(crate) mod quota;
 pub(crate) mod recent;
@@ -56,6 +57,7 @@ use irqs::Irqs;
 use links::Link;
 use losses::Losses;
 use origins::Origins;
+use pending::PendingSoftirqs;
 use quota::QuotaTimers;
 use settings::RtOverrun;
 use softirqs::{Raiser, Softirqs};
@@ -93,6 +95,7 @@ pub(crate) struct Timeline {
     pub(crate) standstills: u32,
     pub(crate) seen: KindSet,
     pub(crate) softirqs: Softirqs,
+    pub(crate) pending: PendingSoftirqs,
     /// The kinds that were seen or switched on; known at the end.
     pub(crate) recorded: KindSet,
     pub(crate) now: Ns,
@@ -124,6 +127,7 @@ impl Timeline {
             standstills: 0,
             seen: KindSet::NONE,
             softirqs: Softirqs::default(),
+            pending: PendingSoftirqs::default(),
             recorded: KindSet::NONE,
             now: Ns(i64::MIN),
             is_over: false,

@@ -17,7 +17,7 @@ use crate::timeline::thread::Thread;
 use crate::timeline::timers::{ArmedTimer, Callback, Firing, LateTimer};
 use crate::timeline::waking::Waking;
 use whylate_base::{Cpu, CpuSet, Ns, SchedClass, Tid};
-use whylate_events::{Event, EventKind, HrtimerExpiry, HrtimerStart, Symbol};
+use whylate_events::{Event, EventKind, HrtimerExpiry, HrtimerStart, Kind, Symbol};
 
 /// A timer is late when its interrupt began this long after its expiry; hardware is never exact.
 const LATE: Ns = Ns::from_us(20);
@@ -150,6 +150,9 @@ impl Engine<'_> {
             EventKind::VectorEntry { name } => enter(Running::Irq(self.timeline.irqs.id(None, name))),
             EventKind::SoftirqEntry { vec } => {
                 origins.softirq_begins(event.cpu, vec);
+                if !self.timeline.seen.contains(Kind::Switch) {
+                    self.timeline.pending.begins(at, event.cpu, vec, event.context.tid);
+                }
                 enter(Running::Softirq(vec))
             }
             EventKind::IrqExit { irq } => {

@@ -182,6 +182,9 @@ impl Engine<'_> {
             },
         };
         self.timeline.origins.raised(event.cpu, vec, Raise { at, by });
+        if !self.timeline.seen.contains(Kind::Switch) {
+            self.timeline.pending.raised(at, event.cpu, vec);
+        }
     }
 
     /// The current thread, where it is not in an interrupt.

@@ -66,7 +66,7 @@ pub(crate) fn task(timeline: &Timeline, at: Ns, tid: Tid, comm: &str) -> Culprit
 }
 
 /// How to call a thread at an instant.
-pub(super) fn called(timeline: &Timeline, at: Ns, tid: Tid) -> String {
+pub(crate) fn called(timeline: &Timeline, at: Ns, tid: Tid) -> String {
     if tid.is_idle() { "the idle CPU".to_owned() } else { task(timeline, at, tid, "").to_string() }
 }
 

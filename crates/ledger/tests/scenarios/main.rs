@@ -23,6 +23,7 @@ mod scheduling;
 mod scope;
 mod semaphores;
 mod settings;
+mod softirqs;
 mod switches;
 mod timers;
 mod tracers;
