@@ -35,6 +35,8 @@ pub(super) struct Counted {
     pub(super) limit: u64,
     /// How many samples the classes hold by the file's own sum, with or without the overflow.
     pub(super) total: Option<u64>,
+    /// That sum is without the overflow.
+    pub(super) is_total_of_classes: bool,
     /// In units, where they are given.
     pub(super) min: Option<u64>,
     pub(super) max: Option<u64>,
@@ -65,11 +67,15 @@ impl Counted {
     /// Where lines of the histogram were left out, as mails do to be short, the tool's own minimum, mean and maximum are
     /// all that is known: returns how many samples the classes held, and of how many.
     pub(super) fn without_cut_classes(&mut self) -> Option<(u64, u64)> {
-        let held = self.held();
-        let total = self.total.filter(|&total| total > held.saturating_add(self.overflow))?;
+        let (held, beyond) = (self.held(), self.overflow);
+        let all = |total: u64| total.saturating_add(if self.is_total_of_classes { beyond } else { 0 });
+        let is_cut =
+            |total: &u64| *total != held.saturating_add(beyond) && all(*total) > held.saturating_add(beyond);
+        let total = self.total.filter(is_cut)?;
         (self.max.is_some() && self.min.is_some() && self.mean.is_some()).then_some(())?;
+        let all = all(total);
         self.classes.clear();
-        (self.overflow, self.total) = (total, None);
+        (self.overflow, self.total) = (all, None);
         Some((held, total))
     }
 

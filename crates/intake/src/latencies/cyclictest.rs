@@ -117,8 +117,13 @@ fn one(text: &str, asked: Option<usize>) -> Vec<Result<Run, Broken>> {
 /// The greatest number of the lines of maxima; 0 is that of a thread without samples.
 fn greatest(text: &str) -> Option<u64> {
     let maxima = text.lines().filter_map(|line| line.strip_prefix("# Max Latencies:"));
-    let words = maxima.flat_map(str::split_ascii_whitespace);
-    words.filter_map(|word| word.parse().ok()).max().filter(|&most| most > 0)
+    maxima.flat_map(numbers).max().filter(|&most| most > 0)
+}
+
+/// The numbers with which the rest of a line begins. They end at the first word that is none: guides write remarks behind them,
+/// which have numbers of their own.
+fn numbers(rest: &str) -> impl Iterator<Item = u64> {
+    rest.split_ascii_whitespace().map_while(|word| word.parse().ok())
 }
 
 /// `# Break thread: 163350`, `# Break value: 51`: the latency that ended the run under `-b`. cyclicdeadline ends before it
@@ -126,7 +131,7 @@ fn greatest(text: &str) -> Option<u64> {
 fn broke_at(text: &str, threads: &mut [Counted]) {
     let number = |name: &str| {
         let line = text.lines().rev().find_map(|line| line.strip_prefix(name))?;
-        line.trim().parse::<u64>().ok()
+        numbers(line).next()
     };
     let Some(value) = number("# Break value:") else { return };
     if threads.iter().any(|thread| thread.max >= Some(value)) {
@@ -261,7 +266,7 @@ fn histogram(text: &str) -> Option<Vec<Counted>> {
     let mut threads: Vec<Counted> = Vec::new();
     let named = |name: &str| {
         let line = text.lines().find_map(|line| line.strip_prefix(name))?;
-        Some(line.split_ascii_whitespace().filter_map(|word| word.parse().ok()).collect::<Vec<u64>>())
+        Some(numbers(line).collect::<Vec<u64>>())
     };
     let (min, max) = (named("# Min Latencies:"), named("# Max Latencies:"));
     let (mean, overflow) = (named("# Avg Latencies:"), named("# Histogram Overflows:"));
@@ -290,6 +295,8 @@ fn histogram(text: &str) -> Option<Vec<Counted>> {
         thread.overflow = of(&overflow, at).unwrap_or(0);
         thread.mean = of(&mean, at).map(|mean| mean as f64);
         (thread.total, thread.limit) = (of(&total, at), limit);
+        // `log_entries` of `print_hist` (cyclictest.c): 2.40 prints 7 for 7 samples in classes and 1993 beyond.
+        thread.is_total_of_classes = true;
     }
     (!threads.is_empty()).then_some(threads)
 }

@@ -299,3 +299,36 @@ fn fewer_threads_than_the_command_asks_for_are_refused() {
         assert!(read(Path::new("x"), whole.as_bytes()).is_ok(), "{whole}");
     }
 }
+
+#[test]
+fn remarks_behind_the_lines_below_a_histogram_are_none_of_their_numbers() {
+    let remarks = [
+        ("# Min Latencies: 00017 00017", " -- 17 us \u{662f}\u{6700}\u{5c0f}\u{503c}"),
+        ("# Avg Latencies: 00046 00018", "   (46 us and 18 us)"),
+        ("# Max Latencies: 01026 00018", " <- 1 ms"),
+        ("# Histogram Overflows: 00002 00000", " above 19 us"),
+    ];
+    let remarked = remarks
+        .iter()
+        .fold(HISTOGRAM.to_owned(), |text, (line, remark)| text.replace(line, &format!("{line}{remark}")));
+    assert_eq!(run(&remarked).threads, run(HISTOGRAM).threads);
+    // A remark that follows one column is not the second one.
+    let one = "# Histogram\n000003 000010 -- 7\n# Total: 000000010 -- of 12\n# Min Latencies: 00003 -- 4\n# Avg Latencies: 00003 -- 4\n\
+               # Max Latencies: 00463 -- 99\n# Histogram Overflows: 00002 -- 99 us\n";
+    let histogram = &run(one).threads[0].histogram;
+    assert_eq!((run(one).threads.len(), histogram.count(), histogram.overflow()), (1, 12, 2));
+    assert_eq!(histogram.max(), Some(Ns::from_us(463)));
+}
+
+#[test]
+fn samples_beyond_the_classes_count_beside_the_total_of_the_classes() {
+    // Whole: 14 in classes, 2 beyond.
+    assert_eq!(run(HISTOGRAM).threads[0].histogram.count(), 16);
+    // With rows left out it is the same number.
+    let cut = HISTOGRAM.replace("000017 000004\t000001\n", "More entries ...\n");
+    let run = run(&cut);
+    let counts: Vec<u64> = run.threads.iter().map(|thread| thread.histogram.count()).collect();
+    assert_eq!(counts, [16, 21]);
+    let note = "a thread's classes hold 10 of 14 samples, so they are not used";
+    assert!(run.notes.iter().any(|other| other.ends_with(note)), "{:?}", run.notes);
+}
