@@ -11,6 +11,7 @@
 //! ts: 1499801089.066141940, inner:84, outer:0, cpu:2        before rt-tests 2.0 without the CPU
 //! ```
 //!
+//! With `--watch` the samples come as they are taken: a report that was cut before `Max Latency:` has its largest gap among them.
 //! Guides comment the lines out: `# Max Latency: 84us`.
 //!
 //! Facts: src/hwlatdetect/hwlatdetect.py of rt-tests.
@@ -47,16 +48,22 @@ pub(crate) struct Hwlatdetect {
     threshold: Option<Ns>,
     /// The longest gap of the samples that are listed, above `Max Latency` in some versions, and its CPU.
     sampled: Option<(Ns, Cpu)>,
-    /// The report, once its largest latency was read.
+    /// How many samples are listed.
+    samples: u32,
+    /// The report, once its largest latency or a sample was read.
     found: Option<Breakdown>,
+    /// `found` is of the samples alone.
+    is_of_samples: bool,
 }
 
 impl Hwlatdetect {
     /// Takes a line of the report in; false where it is none.
     pub(crate) fn takes(&mut self, number: u64, line: &str, breakdowns: &mut Vec<Breakdown>) -> bool {
+        let before = self.found.as_ref().filter(|_| self.is_of_samples).map(|found| found.line);
         let (is_of_report, found) = self.line(number, line);
         if let Some(found) = found {
-            breakdowns.retain(|other| other.tool != found.tool || other.line != found.line);
+            let is_earlier = |line: u64| line == found.line || Some(line) == before;
+            breakdowns.retain(|other| other.tool != found.tool || !is_earlier(other.line));
             breakdowns.push(found);
         }
         is_of_report
@@ -86,6 +93,10 @@ impl Hwlatdetect {
             if self.sampled.is_none_or(|(longest, _)| gap > longest) {
                 self.sampled = Some((gap, cpu));
             }
+            self.samples = self.samples.saturating_add(1);
+            if self.found.is_none() || self.is_of_samples {
+                return (true, self.of_samples(number));
+            }
             let is_it = |found: &Breakdown| {
                 found.total < gap || found.total == gap && found.cpu == Cpu::UNKNOWN && cpu != Cpu::UNKNOWN
             };
@@ -93,8 +104,11 @@ impl Hwlatdetect {
             (found.total, found.cpu) = (gap, cpu);
             return (true, Some(found.clone()));
         }
-        if let Some(threshold) = line.strip_prefix("Latency threshold:") {
-            self.threshold = microseconds(threshold);
+        // Some pages lost the ends of lines: `parameters:Latency threshold: 10usSample window: 1000000us`.
+        let threshold = line.strip_prefix("parameters:").map_or(line, fields::trim);
+        if let Some(threshold) = threshold.strip_prefix("Latency threshold:") {
+            let end = threshold.find("us").map_or(threshold.len(), |at| at + "us".len());
+            self.threshold = threshold.get(..end).and_then(microseconds);
             return (true, None);
         }
         if let Some(count) = line.strip_prefix("Samples exceeding threshold:").map(fields::trim) {
@@ -113,13 +127,37 @@ impl Hwlatdetect {
             None if largest == "Below threshold" => Ns::ZERO,
             None => return (false, None),
         };
-        let parts =
-            self.duration.map(|duration| part(PartKind::Measured, None, duration)).into_iter().collect();
         let sampled = self.sampled.filter(|&(longest, _)| longest >= total);
         let (total, cpu) = sampled.unwrap_or((total, Cpu::UNKNOWN));
-        let tool = Tool::Hwlatdetect;
-        self.found = Some(Breakdown { tool, cpu, total, is_cut: false, parts, stack: vec![], line: number });
+        self.is_of_samples = false;
+        self.found = Some(self.breakdown(number, total, cpu));
         (true, self.found.clone())
+    }
+
+    /// The report by its samples so far, the first of which stands in the line `number` if there was none before it.
+    fn of_samples(&mut self, number: u64) -> Option<Breakdown> {
+        let (longest, cpu) = self.sampled?;
+        let first = self.found.as_ref().map_or(number, |found| found.line);
+        let mut found = self.breakdown(first, longest, cpu);
+        let above =
+            self.threshold.map(|threshold| part(PartKind::AboveThreshold, Some(self.samples), threshold));
+        found.parts.extend(above);
+        self.is_of_samples = true;
+        self.found = Some(found.clone());
+        Some(found)
+    }
+
+    fn breakdown(&self, line: u64, total: Ns, cpu: Cpu) -> Breakdown {
+        let measured = self.duration.map(|duration| part(PartKind::Measured, None, duration));
+        Breakdown {
+            tool: Tool::Hwlatdetect,
+            cpu,
+            total,
+            is_cut: false,
+            parts: measured.into_iter().collect(),
+            stack: vec![],
+            line,
+        }
     }
 }
 
@@ -186,5 +224,27 @@ mod tests {
         assert_eq!(largest(&[above[0], above[1], "Max Latency: 30us"]), Ns::from_us(33));
         assert_eq!(largest(&["Max Latency: 30us", above[0], above[1]]), Ns::from_us(33));
         assert_eq!(largest(&["Max Latency: 41us", above[0]]), Ns::from_us(41));
+    }
+
+    #[test]
+    fn a_report_that_was_cut_before_its_result_has_its_samples() {
+        let (mut report, mut breakdowns) = (Hwlatdetect::default(), vec![]);
+        let lines = [
+            "hwlatdetect: test duration 60 seconds",
+            "parameters:Latency threshold: 10usSample window: 1000000us",
+            "Starting tests:1700.5, inner:21, outer:33",
+            "ts: 1701.5, inner:34, outer:12",
+            "ts: 1702.5, inner:14, outer:12",
+        ];
+        for (number, line) in (1..).zip(lines) {
+            assert!(report.takes(number, line, &mut breakdowns), "{line}");
+        }
+        assert_eq!(breakdowns.len(), 1);
+        assert_eq!((breakdowns[0].total, breakdowns[0].line), (Ns::from_us(34), 3));
+        let above = breakdowns[0].parts.iter().find(|part| part.kind == PartKind::AboveThreshold);
+        assert_eq!(above.map(|above| (above.id, above.time)), Some((Some(3), Ns::from_us(10))));
+        // The result takes the place of what the samples show.
+        assert!(report.takes(6, "Max Latency: 35us", &mut breakdowns));
+        assert_eq!((breakdowns.len(), breakdowns[0].total, breakdowns[0].line), (1, Ns::from_us(35), 6));
     }
 }
