@@ -123,10 +123,12 @@ fn name_before_colon(text: &str) -> Option<(&str, &str)> {
     Some((name, rest.strip_prefix(':').filter(|_| is_name)?))
 }
 
-fn stack(text: &str) -> Option<Stack> {
-    if text.starts_with("<stack trace") {
+/// `<stack trace>`; a page may have put a blank behind the `<`.
+pub(super) fn stack(text: &str) -> Option<Stack> {
+    let title = text.strip_prefix('<')?.trim_start();
+    if title.starts_with("stack trace") {
         Some(Stack::Kernel)
-    } else if text.starts_with("<user stack trace") {
+    } else if title.starts_with("user stack trace") {
         Some(Stack::User)
     } else {
         None

@@ -175,7 +175,7 @@ impl Reader {
                     match self.header.latency.as_mut().filter(|_| is_taken) {
                         None if is_taken => {
                             self.ended = fragment::end_of_section(text, &head, body)
-                                .or(self.ended.take().filter(|_| body.starts_with("<stack trace>")));
+                                .or(self.ended.take().filter(|_| body::stack(body).is_some()));
                         }
                         None => {}
                         Some(latency) => {

@@ -208,10 +208,14 @@ fn damage_shows_no_control_characters() {
 
 #[test]
 fn text_that_goes_on_in_the_next_line_is_no_damage() {
-    let (events, info) = all("cpus=6\nversion = 6\nCPU 3 is empty\n##### CPU 2 buffer started ####\n\
+    let text = "cpus=6\nversion = 6\nCPU 3 is empty\n##### CPU 2 buffer started ####\n\
          a-1 [000] 1.5: bprint: f: cpu=0\n gid=4\n\
-         a-1 [000] 2.5: kernel_stack: <stack trace >\n=> schedule (ffffffff)\n => do_nanosleep");
+         a-1 [000] 2.5: kernel_stack: <stack trace >\n=> schedule (ffffffff)\n => do_nanosleep";
+    let (events, info) = all(text);
     let frames: Vec<_> = events.iter().map(|event| event.kind).collect();
+    // A page put a blank into the title.
+    let damaged = all(&text.replace("<stack trace >", "< stack trace>")).0;
+    assert_eq!(damaged.iter().map(|event| event.kind).collect::<Vec<_>>(), frames);
     assert_eq!(
         frames,
         [Other, StackFrame { name: "schedule".into() }, StackFrame { name: "do_nanosleep".into() }]
