@@ -21,6 +21,8 @@ pub(crate) struct Header {
     pub(crate) latency: Option<LatencyTrace>,
     /// How many such headers there are.
     pub(crate) latency_traces: u32,
+    /// The longest latency in the headers behind the first.
+    further_latency: Option<Ns>,
     title: Option<String>,
     /// The title, or that and the line with the latency, are missing.
     is_untitled: bool,
@@ -219,6 +221,16 @@ impl Header {
         }
     }
 
+    /// `2 more latency traces follow the first, with up to 2.48 ms`, if there are more than one.
+    pub(crate) fn further_traces(&self) -> Option<String> {
+        let more = self.latency_traces.checked_sub(1).filter(|&more| more > 0)?;
+        let longest = self.further_latency.map(|longest| match more {
+            1 => format!(", with a latency of {longest}"),
+            _ => format!(", with latencies of up to {longest}"),
+        });
+        Some(format!("{more} more latency traces follow the first{}", longest.unwrap_or_default()))
+    }
+
     fn first_latency(&mut self) -> Option<&mut LatencyTrace> {
         self.latency.as_mut().filter(|_| self.latency_traces == 1)
     }
@@ -236,6 +248,8 @@ impl Header {
             latency.entries = entries.map(u64::from);
             latency.latency = us.map_or(latency.latency, Ns);
             latency.cpu = cpu.and_then(|cpu| fields::cpu_from(&cpu.to_string())).unwrap_or(latency.cpu);
+        } else if self.latency_traces > 1 {
+            self.further_latency = self.further_latency.max(us.map(Ns));
         }
         if let Some((_, model)) = text.split_once("(M:") {
             let model = fields::first_word(model).to_ascii_lowercase();

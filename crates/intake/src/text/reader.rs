@@ -467,21 +467,17 @@ impl Reader {
     }
 
     fn damage(&self) -> Vec<Damage> {
-        let more = self.header.latency_traces.saturating_sub(1);
         let damages = [
             self.strange_lines.damage("skipped lines that seem to be of a trace, in no known form"),
             self.prose.damage("skipped lines that are no trace lines").map(Damage::detail),
             self.strange_fields
                 .damage("events with fields in no known form, of which only time and thread are used"),
             self.cut_lines.damage("lines far longer than a trace's, of which the end was skipped"),
-            (more > 0).then(|| {
-                let what = format!("{more} more latency traces follow the first");
-                match self.further.begins() {
-                    Some(line) => {
-                        Damage::at(line, format!("{what}, and are left out: save each in a file of its own"))
-                    }
-                    None => Damage::whole(format!("{what}: their times are their own")),
+            self.header.further_traces().map(|what| match self.further.begins() {
+                Some(line) => {
+                    Damage::at(line, format!("{what}, and are left out: save each in a file of its own"))
                 }
+                None => Damage::whole(format!("{what}: their times are their own")),
             }),
             self.further.other_begins().map(|line| {
                 let what = "another recording follows, with times of its own, and is left out: save each in a file of its own";

@@ -304,7 +304,11 @@ fn of_two_latency_traces_the_first_counts_and_the_other_is_reported() {
         all(&format!("{IRQSOFF}{}", IRQSOFF.replace("16 us", "99 us").replace("CPU#3", "CPU#1")));
     assert_eq!(info.latency.map(|latency| (latency.latency, latency.cpu)), Some((Ns::from_us(16), Cpu(3))));
     assert!(
-        info.damage.iter().any(|damage| damage.what.starts_with("1 more latency traces follow")),
+        info.damage.iter().any(|damage| {
+            damage
+                .what
+                .starts_with("1 more latency traces follow the first, with a latency of 99.00 us, and are")
+        }),
         "{:?}",
         info.damage
     );
