@@ -199,7 +199,7 @@ fn contents_that_hold_no_trace() {
         (
             b" [003] 20.500100: sched_waking: comm=app pid=7 prio=49 target_cpu=003\n",
             |e| matches!(e, OpenError::NotRead { .. }),
-            "is events without the thread, the CPU or the time",
+            "is events without the thread in front of the CPU and the time; give whole lines",
         ),
         (
             b"Look at:\n 31.500200 [0002]  app two[7/6]   0.104   3.018   0.012  -----> late!\n",

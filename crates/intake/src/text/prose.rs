@@ -15,6 +15,12 @@ pub(super) fn has_time_and_cpu(text: &str) -> bool {
     !text.trim_start().starts_with('[') && words.clone().any(is_time) && words.clone().any(is_cpu)
 }
 
+/// True of a line that begins with a CPU in brackets and a time.
+pub(super) fn begins_with_cpu_and_time(text: &str) -> bool {
+    let mut words = text.split_ascii_whitespace();
+    words.next().is_some_and(is_cpu) && words.take(2).any(is_time)
+}
+
 /// `1310.796265:`, as all clocks that count in seconds are printed.
 fn is_time(word: &str) -> bool {
     let time = word.strip_suffix(':').and_then(|time| time.split_once('.'));

@@ -205,6 +205,12 @@ fn lacking(line: &str) -> Option<(&'static str, &'static str)> {
             "give them as the tracefs file `trace`, `trace-cmd report` or `perf script` print them",
         ));
     }
+    if is_event && prose::begins_with_cpu_and_time(line) {
+        return Some((
+            "events without the thread in front of the CPU and the time",
+            "give whole lines, as the tracefs file `trace` and `trace-cmd report` print them",
+        ));
+    }
     (is_event || is_bare_switch(line)).then_some((
         "events without the thread, the CPU or the time in front of them",
         "give whole lines, as the tracefs file `trace` and `trace-cmd report` print them",
