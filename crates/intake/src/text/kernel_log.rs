@@ -1,7 +1,7 @@
 //! The kernel's log: no trace, but its messages about what is late have a meaning, figures and call stacks.
 //!
 //! ```text
-//! lines ─> stamps ─> meanings: which kind of message ─┬─> details: rcu, hung, lockups, durations, clock
+//! lines ─> stamps ─> meanings: which kind of message ─┬─> details: rcu, hung, lockups, pools, durations, softirqs, clock
 //!                                                     └─> stacks: owner, frames ─> reporter: what it shows
 //! ```
 
@@ -13,8 +13,10 @@ mod hung;
 mod lockups;
 mod meanings;
 mod owner;
+mod pools;
 mod rcu;
 mod reporter;
+mod softirqs;
 mod stacks;
 mod stamps;
 

@@ -1,14 +1,20 @@
 //! What a message itself shows: CPUs, threads, times.
 
 use super::clock::UnstableClock;
-use super::durations::{CpuHogs, LongestRun};
+use super::durations::{CpuHogs, LongestRun, TimedWork};
 use super::hung::HungTasks;
 use super::lockups::{SoftLockups, hard_lockup};
 use super::meanings::{
-    CLOCK, CPU_HOG, CRASH, HARD_LOCKUP, HUNG_TASK, LONG_NMI, RCU, SOFT_LOCKUP, TIMER_INTERRUPT,
+    CLOCK, CPU_HOG, CRASH, CSD, HARD_LOCKUP, HUNG_TASK, LONG_NMI, NOHZ, PERF, RCU, SOFT_LOCKUP,
+    TIMER_INTERRUPT, WORK_LOCKUP,
 };
+use super::pools::StuckPools;
 use super::rcu::RcuStall;
+use super::softirqs::PendingSoftirqs;
 use super::stacks::{LoggedStack, LoggedStacks};
+
+/// More CPUs of hard lockups are not kept.
+const MOST_CPUS: usize = 8;
 
 /// What the messages of one kind show.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,9 +26,12 @@ pub(super) enum Details {
     Rcu(RcuStall),
     Hung(HungTasks),
     Soft(SoftLockups),
-    Hard(Option<u32>),
+    /// The CPUs.
+    Hard(Vec<u32>),
+    Pools(StuckPools),
     Hogs(CpuHogs),
     Longest(LongestRun),
+    Softirqs(PendingSoftirqs),
     Clock(UnstableClock),
 }
 
@@ -33,9 +42,14 @@ impl Details {
             RCU => Details::Rcu(RcuStall::default()),
             HUNG_TASK => Details::Hung(HungTasks::default()),
             SOFT_LOCKUP => Details::Soft(SoftLockups::default()),
-            HARD_LOCKUP => Details::Hard(None),
+            HARD_LOCKUP => Details::Hard(Vec::new()),
+            WORK_LOCKUP => Details::Pools(StuckPools::default()),
             CPU_HOG => Details::Hogs(CpuHogs::default()),
-            TIMER_INTERRUPT | LONG_NMI => Details::Longest(LongestRun::default()),
+            TIMER_INTERRUPT => Details::Longest(LongestRun::new(TimedWork::TimerInterrupt)),
+            LONG_NMI => Details::Longest(LongestRun::new(TimedWork::Nmi)),
+            PERF => Details::Longest(LongestRun::new(TimedWork::PerfInterrupts)),
+            CSD => Details::Longest(LongestRun::new(TimedWork::Call)),
+            NOHZ => Details::Softirqs(PendingSoftirqs::default()),
             CRASH => Details::Crash,
             CLOCK => Details::Clock(UnstableClock::default()),
             _ => Details::None,
@@ -57,7 +71,10 @@ impl Details {
     pub(super) fn message(&mut self, message: &str) {
         match self {
             Details::Rcu(rcu) => rcu.message(message),
-            Details::Hard(cpu) => *cpu = cpu.or(hard_lockup(message)),
+            Details::Hard(cpus) => {
+                let cpu = hard_lockup(message).filter(|cpu| cpus.len() < MOST_CPUS && !cpus.contains(cpu));
+                cpus.extend(cpu);
+            }
             _ => {
                 self.line(message);
             }
@@ -71,7 +88,9 @@ impl Details {
             Details::Rcu(rcu) => rcu.line(message),
             Details::Hung(hung) => hung.line(message),
             Details::Soft(lockups) => lockups.line(message),
+            Details::Pools(pools) => pools.line(message),
             Details::Hogs(hogs) => hogs.line(message),
+            Details::Softirqs(softirqs) => softirqs.line(message),
             Details::Longest(longest) => longest.line(message),
             Details::Clock(clock) => clock.line(message),
         }
@@ -94,10 +113,13 @@ impl Details {
             Details::Rcu(rcu) => rcu.meaning(stacks),
             Details::Hung(hung) => hung.meaning(),
             Details::Soft(lockups) => lockups.meaning(),
-            Details::Hard(cpu) => {
-                cpu.map(|cpu| format!("CPU {cpu} had interrupts disabled for 10 s or more (hard lockup)"))
-            }
+            Details::Hard(cpus) => (!cpus.is_empty()).then(|| {
+                let cpus = super::stamps::cpus(cpus);
+                format!("{cpus} had interrupts disabled for 10 s or more (hard lockup)")
+            }),
+            Details::Pools(pools) => pools.meaning(),
             Details::Hogs(hogs) => hogs.meaning(),
+            Details::Softirqs(softirqs) => softirqs.meaning(),
             Details::Longest(longest) => longest.meaning(),
             Details::Clock(clock) => clock.meaning(),
         }

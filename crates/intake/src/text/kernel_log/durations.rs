@@ -4,9 +4,11 @@
 //! workqueue: blk_mq_run_work_fn hogged CPU for >10000us 35 times, consider switching to WQ_UNBOUND    kernel/workqueue.c
 //! hrtimer: interrupt took 501441082 ns                                                          kernel/time/hrtimer.c
 //! INFO: NMI handler (perf_event_nmi_handler) took too long to run: 250.936 msecs                arch/x86/kernel/nmi.c
+//! perf: interrupt took too long (2501 > 2500), lowering kernel.perf_event_max_sample_rate to 79000  kernel/events/core.c
+//! csd: Detected non-responsive CSD lock (#1) on CPU#5, waiting 5000000037 ns for CPU#03 f+0x0/0x30(0x0).  kernel/smp.c
 //! ```
 
-use super::stamps::{leading_number, number_behind};
+use super::stamps::{cpu_behind, leading_number, number_behind};
 use whylate_base::Ns;
 
 /// More functions are not kept.
@@ -63,16 +65,54 @@ fn hog(message: &str) -> Option<CpuHog> {
     known.then_some(CpuHog { function: function.to_owned(), threshold: Ns::from_us(us.parse().ok()?), times })
 }
 
-/// The longest of what a message reports.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// What messages with a time are about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum TimedWork {
+    TimerInterrupt,
+    Nmi,
+    PerfInterrupts,
+    Call,
+}
+
+/// The longest of what messages of one kind report.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct LongestRun {
-    longest: Option<(Ns, String)>,
+    of: TimedWork,
+    longest: Option<(Ns, TimedRun)>,
+}
+
+/// What took long.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum TimedRun {
+    TimerInterrupt,
+    /// By this handler.
+    Nmi(String),
+    /// The mean of the last interrupts, and the most that is allowed.
+    PerfInterrupts {
+        allowed: Ns,
+    },
+    /// A CPU waits until another one has called a function.
+    Call {
+        from: u32,
+        to: u32,
+        function: Option<String>,
+    },
 }
 
 impl LongestRun {
+    pub(super) fn new(of: TimedWork) -> LongestRun {
+        LongestRun { of, longest: None }
+    }
+
     /// Takes in a line; false where it is no such message.
     pub(super) fn line(&mut self, message: &str) -> bool {
-        let Some(run) = timer_interrupt(message).or_else(|| nmi(message)) else { return false };
+        let run = match self.of {
+            TimedWork::TimerInterrupt => timer_interrupt(message),
+            TimedWork::Nmi => nmi(message),
+            TimedWork::PerfInterrupts => perf(message),
+            TimedWork::Call => call(message),
+        };
+        let Some(run) = run else { return false };
         if self.longest.as_ref().is_none_or(|(longest, _)| *longest < run.0) {
             self.longest = Some(run);
         }
@@ -82,25 +122,57 @@ impl LongestRun {
     /// What it means; `None` where no time is given.
     pub(super) fn meaning(&self) -> Option<String> {
         let (longest, what) = self.longest.as_ref()?;
-        Some(match what.as_str() {
-            "" => format!("the timer interrupt took {longest}, or the machine stood still in it"),
-            handler => format!("the handler {handler} of an NMI took {longest}"),
+        Some(match what {
+            TimedRun::TimerInterrupt => {
+                format!("the timer interrupt took {longest}, or the machine stood still in it")
+            }
+            TimedRun::Nmi(handler) => format!("the handler {handler} of an NMI took {longest}"),
+            TimedRun::PerfInterrupts { allowed } => format!(
+                "the interrupts of perf took {longest} on average, where {allowed} is allowed, so the kernel lowered their rate"
+            ),
+            TimedRun::Call { from, to, function } => {
+                let function = function.as_ref().map(|function| format!(" ({function})")).unwrap_or_default();
+                format!("CPU {to} did not take a call of CPU {from}{function} for {longest}")
+            }
         })
     }
 }
 
-fn timer_interrupt(message: &str) -> Option<(Ns, String)> {
+fn timer_interrupt(message: &str) -> Option<(Ns, TimedRun)> {
     let ns = number_behind(message, "hrtimer: interrupt took ").filter(|_| message.contains(" ns"))?;
-    Some((Ns(i64::try_from(ns).ok()?), String::new()))
+    Some((Ns(i64::try_from(ns).ok()?), TimedRun::TimerInterrupt))
 }
 
-fn nmi(message: &str) -> Option<(Ns, String)> {
+fn nmi(message: &str) -> Option<(Ns, TimedRun)> {
     let (_, rest) = message.split_once("NMI handler (")?;
     let (handler, rest) = rest.split_once(')')?;
     let (ms, fraction) = rest.split_once("to run: ")?.1.split_once(" msecs")?.0.split_once('.')?;
     let us = (fraction.len() == 3).then(|| fraction.parse::<i64>().ok()).flatten()?;
     let ms: i64 = ms.trim().parse().ok()?;
-    Some((Ns::from_us(ms.checked_mul(1_000)?.checked_add(us)?), handler.to_owned()))
+    Some((Ns::from_us(ms.checked_mul(1_000)?.checked_add(us)?), TimedRun::Nmi(handler.to_owned())))
+}
+
+/// `perf: interrupt took too long (2501 > 2500), lowering ...`; before 4.7 `perf samples too long`. The numbers are the decaying
+/// mean and its limit (`perf_duration_warn()`).
+fn perf(message: &str) -> Option<(Ns, TimedRun)> {
+    let figures = message.split_once("perf").and_then(|(_, rest)| rest.split_once("too long ("));
+    let (mean, allowed) = figures?.1.split_once(')')?.0.split_once(" > ")?;
+    let ns = |figure: &str| figure.trim().parse().ok().map(Ns);
+    Some((ns(mean)?, TimedRun::PerfInterrupts { allowed: ns(allowed)? }))
+}
+
+/// `csd: Detected non-responsive CSD lock (#1) on CPU#5, waiting 5000000037 ns for CPU#03 do_flush_tlb_all+0x0/0x30(0x0).`
+fn call(message: &str) -> Option<(Ns, TimedRun)> {
+    let (_, rest) = message.split_once("non-responsive CSD lock")?;
+    let (from, rest) = rest.split_once("waiting ")?;
+    let (ns, to) = rest.split_once(" ns for ")?;
+    let function = to
+        .split_whitespace()
+        .nth(1)
+        .and_then(|place| place.split_once("+0x"))
+        .map(|(name, _)| name.to_owned());
+    let call = TimedRun::Call { from: cpu_behind(from, "CPU#")?, to: cpu_behind(to, "CPU#")?, function };
+    Some((Ns(ns.trim().parse().ok()?), call))
 }
 
 #[cfg(test)]
@@ -126,7 +198,7 @@ mod tests {
 
     #[test]
     fn the_longest_run_counts() {
-        let mut run = LongestRun::default();
+        let mut run = LongestRun::new(TimedWork::Nmi);
         assert!(run.line("INFO: NMI handler (perf_event_nmi_handler) took too long to run: 1.723 msecs"));
         assert!(run.line("INFO: NMI handler (perf_event_nmi_handler) took too long to run: 250.936 msecs"));
         assert!(!run.line("INFO: NMI handler (perf_event_nmi_handler) took too long"));
@@ -134,11 +206,50 @@ mod tests {
             run.meaning().as_deref(),
             Some("the handler perf_event_nmi_handler of an NMI took 250.9 ms")
         );
-        let mut run = LongestRun::default();
+        assert!(!run.line("hrtimer: interrupt took 30211000000 ns"));
+        let mut run = LongestRun::new(TimedWork::TimerInterrupt);
         assert!(run.line("hrtimer: interrupt took 30211 ns"));
         assert_eq!(
             run.meaning().as_deref(),
             Some("the timer interrupt took 30.21 us, or the machine stood still in it")
+        );
+    }
+
+    #[test]
+    fn perf_interrupts_and_calls_have_their_times() {
+        let meaning = |of, lines: &[&str]| {
+            let mut run = LongestRun::new(of);
+            lines.iter().for_each(|line| assert!(run.line(line), "{line}"));
+            run.meaning().unwrap_or_default()
+        };
+        assert_eq!(
+            meaning(
+                TimedWork::PerfInterrupts,
+                &[
+                    "perf: interrupt took too long (2501 > 2500), lowering kernel.perf_event_max_sample_rate to 79000",
+                    "perf: interrupt took too long (3162 > 3126), lowering kernel.perf_event_max_sample_rate to 63000",
+                ]
+            ),
+            "the interrupts of perf took 3.16 us on average, where 3.13 us is allowed, so the kernel lowered their rate"
+        );
+        assert!(
+            meaning(TimedWork::PerfInterrupts, &["perf samples too long (2505 > 2500), lowering"])
+                .contains("took 2.50 us on average")
+        );
+        assert_eq!(
+            meaning(
+                TimedWork::Call,
+                &[
+                    "csd: Detected non-responsive CSD lock (#1) on CPU#5, waiting 5000000037 ns for CPU#03 flush+0x0/0x30(0x0).",
+                    "csd: Continued non-responsive CSD lock (#1) on CPU#5, waiting 10000000041 ns for CPU#03 flush+0x0/0x30(0x0).",
+                ]
+            ),
+            "CPU 3 did not take a call of CPU 5 (flush) for 10.000 s"
+        );
+        assert!(!LongestRun::new(TimedWork::PerfInterrupts).line("perf: interrupt took too long (2501 >"));
+        assert!(
+            !LongestRun::new(TimedWork::Call)
+                .line("csd: Detected non-responsive CSD lock (#1) on CPU#5, waiting")
         );
     }
 }

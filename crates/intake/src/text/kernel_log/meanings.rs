@@ -48,7 +48,7 @@ pub(super) fn meaning(line: &str) -> Option<&'static str> {
             "no handler took an interrupt, which was turned off after many of them",
         ),
         (&["temperature above threshold", "throttled"], "a CPU was too hot, and its clock was slowed"),
-        (&["Detected non-responsive CSD lock"], "a CPU did not take the call of another CPU for seconds"),
+        (&["non-responsive CSD lock"], CSD),
         (&["page allocation stalls for "], "a thread waited for memory for long"),
         (&["transmit queue ", " timed out"], "a network device did not send for seconds"),
         (&["NMI received for unknown reason"], "an NMI came that no handler took"),
@@ -72,7 +72,7 @@ pub(super) const TIMER_INTERRUPT: &str = "the timer interrupt took long, or the 
 pub(super) const LONG_NMI: &str = "the handler of an NMI took long";
 const IDLE_LOCKUP: &str = "the watchdog of a CPU did not run for 20 s or more while its idle task had it (soft lockup): its timer or its \
                            interrupts were lost, a clock jumped, or the machine stood still";
-const PERF: &str = "the interrupts of perf took long";
+pub(super) const PERF: &str = "the interrupts of perf took long";
 const SCHED_EXT: &str =
     "a BPF scheduler (sched_ext) left a runnable thread without a CPU for seconds, and was turned off";
 const OLD_SECTION: &str = "the latency tracer of the patches of 2004 to 2008 met a longer section with preemption disabled than before";
@@ -94,7 +94,8 @@ pub(super) const HARD_LOCKUP: &str = "a CPU had interrupts disabled for 10 s or 
 pub(super) const HUNG_TASK: &str = "a thread slept uninterruptibly for longer than kernel.hung_task_timeout_secs, for a device or a lock (hung task)";
 pub(super) const RCU: &str =
     "a CPU gave RCU no quiescent state for long, or RCU's own threads did not come to run (RCU stall)";
-const NOHZ: &str = "softirqs were pending as an idle CPU stopped its tick";
+pub(super) const NOHZ: &str = "softirqs were pending as an idle CPU stopped its tick";
+pub(super) const CSD: &str = "a CPU did not take the call of another CPU for seconds";
 pub(super) const CLOCK: &str =
     "the clock was unstable, or the machine stood still, so that it was not read in time";
 

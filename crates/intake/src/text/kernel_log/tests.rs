@@ -42,7 +42,12 @@ fn work_in_flight_repetitions_and_crashes_are_reported() {
         .to_string();
     assert!(said.starts_with("Its line 1 (\"Oops: 0000 [#1] SMP\") means that the kernel crashed"), "{said}");
     assert!(said.contains("the stack below it is caller, called from other, and line 3"), "{said}");
-    assert!(said.contains("stuck for 35s!\", the first of 2) means that the work items"), "{said}");
+    assert!(
+        said.contains(
+            "stuck for 35s!\", the first of 2) means that the work items of the worker pool of CPU 2 did not"
+        ),
+        "{said}"
+    );
     assert!(said.ends_with("; the work that had begun is psi_avgs_work"), "{said}");
 }
 
@@ -93,8 +98,32 @@ fn work_in_flight_is_of_the_lockup_above_it_and_no_stack_of_a_message_that_is_no
          Detected non-responsive CSD lock\n other+0x1/0x2\n",
     )
     .to_string();
-    assert!(said.contains("the first of 2) means that the work items of a workqueue did not come to run; the work that had begun is late_work, and"), "{said}");
+    assert!(said.contains("the first of 2) means that the work items of the worker pool of CPU 1 did not come to run for 35 s, and those of CPU 2 for 35 s; the \
+                       work that had begun is late_work, and"), "{said}");
     assert!(!said.contains("other"), "{said}");
+}
+
+#[test]
+fn a_broken_report_of_a_worker_pool_is_read_with_its_rest() {
+    let said = read(
+        "kernel:BUG: workqueue lockup - pool cpus=1 node=0 flags=0x0 nice=0 stuck\nfor 30s!\n\nMessage from syslogd@host at\n\
+         kernel:BUG: workqueue lockup - pool cpus=3 node=0 flags=0x0 nice=0 stuck\nfor 49s!\n",
+    )
+    .to_string();
+    assert!(
+        said.ends_with("pool of CPU 3 did not come to run for 49 s, and those of CPU 1 for 30 s"),
+        "{said}"
+    );
+}
+
+#[test]
+fn hard_lockups_of_several_cpus_are_all_named() {
+    let said =
+        read("Watchdog detected hard LOCKUP on cpu 3\nWatchdog detected hard LOCKUP on cpu 5\n").to_string();
+    assert!(
+        said.ends_with("means that CPUs 3 and 5 had interrupts disabled for 10 s or more (hard lockup)"),
+        "{said}"
+    );
 }
 
 proptest::proptest! {

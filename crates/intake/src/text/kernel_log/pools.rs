@@ -1,0 +1,124 @@
+//! What the watchdog of workqueues reports (`wq_watchdog_timer_fn()` and `pr_cont_pool_info()` in `kernel/workqueue.c`).
+//!
+//! ```text
+//! BUG: workqueue lockup - pool cpus=4 node=0 flags=0x0 nice=0 stuck for 30s!
+//! BUG: workqueue lockup - pool cpus=0-7 flags=0x4 nice=-20 stuck for 66s!
+//! ```
+
+use super::stamps::number_behind;
+
+/// More worker pools are not kept.
+const MOST: usize = 64;
+/// More of them are not named.
+const MOST_NAMED: usize = 8;
+
+/// A pool of workers that began no work item for long, though some were pending.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct StuckPool {
+    /// `4`, `0-7`: those on which its workers may run.
+    cpus: String,
+    /// The workers' nice value; -20 for work of high priority.
+    nice: Option<i64>,
+    seconds: u64,
+}
+
+/// The worker pools that a log reports, each once with its longest time.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct StuckPools {
+    pools: Vec<StuckPool>,
+}
+
+impl StuckPools {
+    /// Takes in a line; false where it is no such report.
+    pub(super) fn line(&mut self, message: &str) -> bool {
+        let Some(pool) = pool(message) else { return false };
+        let has_room = self.pools.len() < MOST;
+        match self.pools.iter_mut().find(|other| other.cpus == pool.cpus && other.nice == pool.nice) {
+            Some(other) => other.seconds = other.seconds.max(pool.seconds),
+            None if has_room => self.pools.push(pool),
+            None => {}
+        }
+        true
+    }
+
+    /// What it means; `None` where no time is given. The pool that waited longest comes first.
+    pub(super) fn meaning(&self) -> Option<String> {
+        let mut pools: Vec<&StuckPool> = self.pools.iter().collect();
+        pools.sort_by_key(|pool| std::cmp::Reverse(pool.seconds));
+        let [longest, others @ ..] = pools.as_slice() else { return None };
+        let mut text = format!(
+            "the work items of the worker pool of {} did not come to run for {} s",
+            longest.name(),
+            longest.seconds
+        );
+        for other in others.iter().take(MOST_NAMED - 1) {
+            text.push_str(&format!(", and those of {} for {} s", other.name(), other.seconds));
+        }
+        match others.len().saturating_sub(MOST_NAMED - 1) {
+            0 => {}
+            1 => text.push_str(", and those of 1 more pool"),
+            more => text.push_str(&format!(", and those of {more} more pools")),
+        }
+        Some(text)
+    }
+}
+
+impl StuckPool {
+    /// `CPU 4`, `CPUs 0-7 (nice -20)`
+    fn name(&self) -> String {
+        let StuckPool { cpus, nice, .. } = self;
+        let word = if cpus.bytes().all(|digit| digit.is_ascii_digit()) { "CPU" } else { "CPUs" };
+        let nice = nice.filter(|&nice| nice != 0).map(|nice| format!(" (nice {nice})"));
+        format!("{word} {cpus}{}", nice.unwrap_or_default())
+    }
+}
+
+fn pool(message: &str) -> Option<StuckPool> {
+    // Of two reports that a page put together the second one is whole.
+    let (_, report) = message.rsplit_once("workqueue lockup - pool")?;
+    let (pool, time) = report.split_once("stuck for ")?;
+    let value = |name: &str| pool.split_whitespace().find_map(|word| word.strip_prefix(name));
+    let cpus = value("cpus=")?;
+    let is_list = cpus.starts_with(|sign: char| sign.is_ascii_digit())
+        && cpus.bytes().all(|sign| sign.is_ascii_digit() || matches!(sign, b',' | b'-'));
+    Some(StuckPool {
+        cpus: is_list.then(|| cpus.to_owned())?,
+        nice: value("nice=").and_then(|nice| nice.parse().ok()),
+        seconds: number_behind(time, "").filter(|_| time.contains('s'))?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_pool_has_its_longest_time() {
+        let mut pools = StuckPools::default();
+        assert_eq!(pools.meaning(), None);
+        assert!(!pools.line("BUG: workqueue lockup - pool cpus=4 node=0 flags=0x0 nice=0 stuck"));
+        assert!(!pools.line("BUG: workqueue lockup - pool cpus=x nice=0 stuck for 30s!"));
+        assert!(pools.line("BUG: workqueue lockup - pool cpus=4 node=0 flags=0x0 nice=0 stuck for 30s!"));
+        assert!(pools.line("BUG: workqueue lockup - pool cpus=4 node=0 flags=0x0 nice=0 stuck for 61s!"));
+        let one = "the work items of the worker pool of CPU 4 did not come to run for 61 s";
+        assert_eq!(pools.meaning().as_deref(), Some(one));
+        assert!(pools.line("BUG: workqueue lockup - pool cpus=4 node=0 flags=0x0 nice=-20 stuck for 30s!"));
+        assert_eq!(pools.meaning(), Some(format!("{one}, and those of CPU 4 (nice -20) for 30 s")));
+        assert!(pools.line("BUG: workqueue lockup - pool cpus=0-3,8 flags=0x4 nice=0 stuck for 90s!"));
+        let longest = "the work items of the worker pool of CPUs 0-3,8 did not come to run for 90 s, and those of CPU 4 for 61 s";
+        assert!(pools.meaning().is_some_and(|text| text.starts_with(longest)));
+    }
+
+    #[test]
+    fn a_time_is_of_the_pool_before_it_and_many_pools_are_counted() {
+        let mut pools = StuckPools::default();
+        let two = "BUG: workqueue lockup - pool cpus=4 nice=0 stuck BUG: workqueue lockup - pool cpus=7 nice=0 stuck for 49s!";
+        assert!(pools.line(two));
+        let one = "the work items of the worker pool of CPU 7 did not come to run for 49 s";
+        assert_eq!(pools.meaning().as_deref(), Some(one));
+        for cpu in 20..30 {
+            pools.line(&format!("BUG: workqueue lockup - pool cpus={cpu} nice=0 stuck for 30s!"));
+        }
+        assert!(pools.meaning().is_some_and(|text| text.ends_with(", and those of 3 more pools")));
+    }
+}
