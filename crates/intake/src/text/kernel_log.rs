@@ -80,7 +80,7 @@ impl KernelLog {
     pub(super) fn line(&mut self, number: u64, line: &str) {
         let message = stamps::message(line);
         match meanings::meaning(message) {
-            Some(meaning) => self.message(number, message, meaning),
+            Some(meaning) => self.message(number, message, stamps::seconds(line), meaning),
             None if !self.messages.is_empty() => self.other_line(number, message),
             None => return,
         }
@@ -90,7 +90,7 @@ impl KernelLog {
         self.pieces.push(message.chars().take(LONGEST_PIECE).collect());
     }
 
-    fn message(&mut self, number: u64, message: &str, meaning: &'static str) {
+    fn message(&mut self, number: u64, message: &str, seconds: Option<u64>, meaning: &'static str) {
         let same = self.messages.iter().position(|other| other.meaning == meaning);
         let at = match same {
             Some(at) => at,
@@ -110,7 +110,7 @@ impl KernelLog {
             one.count += 1;
         }
         one.last = number;
-        one.details.message(message);
+        one.details.message(message, seconds);
         if meanings::brings_stack(meaning) {
             self.above = (one.count == 1 || one.details.has_stacks_of_all()).then_some(at);
         }

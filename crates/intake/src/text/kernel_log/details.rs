@@ -67,10 +67,13 @@ impl Details {
         }
     }
 
-    /// Takes in a message that has a meaning by itself.
-    pub(super) fn message(&mut self, message: &str) {
+    /// Takes in a message that has a meaning by itself, printed so many seconds after the boot.
+    pub(super) fn message(&mut self, message: &str, seconds: Option<u64>) {
         match self {
             Details::Rcu(rcu) => rcu.message(message),
+            Details::Hung(hung) => {
+                hung.message(message, seconds);
+            }
             Details::Hard(cpus) => {
                 let cpu = hard_lockup(message).filter(|cpu| cpus.len() < MOST_CPUS && !cpus.contains(cpu));
                 cpus.extend(cpu);
@@ -111,7 +114,7 @@ impl Details {
         match self {
             Details::None | Details::Crash => None,
             Details::Rcu(rcu) => rcu.meaning(stacks),
-            Details::Hung(hung) => hung.meaning(),
+            Details::Hung(hung) => hung.meaning(stacks),
             Details::Soft(lockups) => lockups.meaning(),
             Details::Hard(cpus) => (!cpus.is_empty()).then(|| {
                 let cpus = super::stamps::cpus(cpus);

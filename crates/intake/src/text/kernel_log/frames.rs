@@ -8,11 +8,8 @@
 //!  ? pci_pm_default_resume+0x30/0x30
 //! ```
 
-/// Functions with which any thread begins, goes to sleep or prints its stack: they are no answer.
-const GENERAL: [&str; 18] = [
-    "kthread",
-    "ret_from_fork",
-    "ret_from_fork_asm",
+/// Functions in which any thread goes to sleep or prints its stack: they are no answer.
+const GENERAL: [&str; 15] = [
     "__switch_to",
     "__schedule",
     "schedule",
@@ -30,8 +27,30 @@ const GENERAL: [&str; 18] = [
     "__might_resched",
 ];
 
+/// Functions with which a kernel thread begins (`kthread()` in `kernel/kthread.c`, and what calls it on the architectures).
+const THREAD_BEGINS: [&str; 7] = [
+    "kthread",
+    "ret_from_fork",
+    "ret_from_fork_asm",
+    "ret_from_kernel_thread",
+    "kernel_thread_helper",
+    "kernel_thread_starter",
+    "child_rip",
+];
+
+/// What a function of a stack is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Frame<'a> {
+    /// It shows where the thread is.
+    Function(&'a str),
+    /// A thread goes to sleep in it, or prints its stack.
+    General,
+    /// A kernel thread begins with it.
+    ThreadBegins,
+}
+
 /// The function that a line of a stack names; none where the kernel is not sure of it (`?`), or it is the return address.
-pub(super) fn function(line: &str) -> Option<&str> {
+pub(super) fn frame(line: &str) -> Option<Frame<'_>> {
     let at = line.find("+0x")?;
     let (before, after) = line.split_at(at);
     let (offset, length) = after.strip_prefix("+0x")?.split_once("/0x")?;
@@ -46,15 +65,26 @@ pub(super) fn function(line: &str) -> Option<&str> {
     let names_one = name.bytes().next().is_some_and(|first| first.is_ascii_alphabetic() || first == b'_');
     let is_return = ["lr : ", "LR [", "LR is at", "LR = "].iter().any(|register| leading.contains(register));
     let is_sure = !leading.trim_end().ends_with('?') && !is_return && !is_label;
-    let known = names_one && is_sure && is_hex(offset) && is_hex(length) && !GENERAL.contains(&name);
-    // A part that the compiler took out of a function is of that function.
-    let part = [".isra", ".constprop", ".cold", ".part"].iter().filter_map(|part| name.find(part)).min();
-    known.then_some(part.and_then(|part| name.get(..part)).unwrap_or(name))
+    (names_one && is_sure && is_hex(offset) && is_hex(length)).then(|| Frame::of(name))
+}
+
+impl<'a> Frame<'a> {
+    fn of(name: &'a str) -> Frame<'a> {
+        if THREAD_BEGINS.contains(&name) {
+            return Frame::ThreadBegins;
+        }
+        if GENERAL.contains(&name) {
+            return Frame::General;
+        }
+        // A part that the compiler took out of a function is of that function.
+        let part = [".isra", ".constprop", ".cold", ".part"].iter().filter_map(|part| name.find(part)).min();
+        Frame::Function(part.and_then(|part| name.get(..part)).unwrap_or(name))
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::function;
+    use super::{Frame, frame};
 
     #[test]
     fn functions_are_found_in_lines_of_all_architectures() {
@@ -88,7 +118,13 @@ mod tests {
             ("\u{20ac}+0x1/0x2", None),
             ("\u{20ac}\u{2026}spin+0x1/0x2 \u{2026}", Some("spin")),
         ] {
-            assert_eq!(function(line), name, "{line}");
+            let function = match frame(line) {
+                Some(Frame::Function(function)) => Some(function),
+                _ => None,
+            };
+            assert_eq!(function, name, "{line}");
         }
+        assert_eq!(frame("[  967.723610]  __schedule+0x2de/0x890"), Some(Frame::General));
+        assert_eq!(frame("[<8001e9ac>] kernel_thread_helper+0x10/0x18"), Some(Frame::ThreadBegins));
     }
 }

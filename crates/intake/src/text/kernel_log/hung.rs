@@ -25,18 +25,51 @@ struct LockWait {
     holder: Option<LoggedThread>,
 }
 
+/// A thread that the kernel reports.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct HungTask {
+    thread: LoggedThread,
+    /// For more than so many seconds it slept.
+    seconds: Option<u64>,
+    /// The seconds after the boot of its last report.
+    reported: Option<u64>,
+}
+
 /// What the reports of hung tasks in a log show.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct HungTasks {
-    /// The threads, and for more than how many seconds each slept.
-    threads: Vec<(LoggedThread, Option<u64>)>,
+    tasks: Vec<HungTask>,
     waits: Vec<LockWait>,
+    /// The stamp of the message that is being read.
+    now: Option<u64>,
+}
+
+impl HungTask {
+    /// Takes in another report of the same thread. The kernel looks once in the time that its message has, and reports no
+    /// thread that ran between two looks (`check_hung_task()`): two reports in a row are of one sleep. Older kernels
+    /// print that time each time, newer ones the whole sleep. A long timer comes late by up to 12.5 %
+    /// (`kernel/time/timer.c`).
+    fn again(&mut self, later: &HungTask) {
+        let between = self.reported.zip(later.reported).and_then(|(before, now)| now.checked_sub(before));
+        let each = later.seconds.unwrap_or_default();
+        let is_next = |between: &u64| (1..=each.saturating_add(each / 8)).contains(between);
+        let longer =
+            between.filter(is_next).zip(self.seconds).map(|(between, sum)| sum.saturating_add(between));
+        self.seconds = longer.filter(|_| self.seconds >= later.seconds).or(self.seconds.max(later.seconds));
+        self.reported = later.reported.or(self.reported);
+    }
 }
 
 impl HungTasks {
     /// True of a message that is no report of its own, but a part of the one above it.
     pub(super) fn is_part(message: &str) -> bool {
         lock_wait(message).is_some()
+    }
+
+    /// Takes in a message that has a meaning by itself, with the seconds of its stamp.
+    pub(super) fn message(&mut self, message: &str, seconds: Option<u64>) {
+        self.now = seconds;
+        self.line(message);
     }
 
     /// Takes in a line; false where it is of no such report.
@@ -51,27 +84,35 @@ impl HungTasks {
         let Some((name, rest)) = named else { return false };
         let Some(thread) = LoggedThread::of(name).filter(|thread| thread.pid.is_some()) else { return false };
         let seconds = number_behind(rest, "for more than ").filter(|_| rest.contains("seconds"));
-        let has_room = self.threads.len() < MOST;
-        match self.threads.iter_mut().find(|(other, _)| *other == thread) {
-            Some((_, known)) => *known = (*known).or(seconds),
-            None if has_room => self.threads.push((thread, seconds)),
+        let has_room = self.tasks.len() < MOST;
+        let task = HungTask { thread, seconds, reported: self.now };
+        match self.tasks.iter_mut().find(|other| other.thread == task.thread) {
+            Some(other) => other.again(&task),
+            None if has_room => self.tasks.push(task),
             None => {}
         }
         true
     }
 
     /// What it means; `None` where no thread is named.
-    pub(super) fn meaning(&self) -> Option<String> {
-        let (first, seconds, others) = match self.threads.as_slice() {
-            [(first, seconds), others @ ..] => (first, *seconds, others),
+    pub(super) fn meaning(&self, stacks: &LoggedStacks) -> Option<String> {
+        let (first, seconds, others) = match self.tasks.as_slice() {
+            [HungTask { thread, seconds, .. }, others @ ..] => (thread, *seconds, others),
             [] => (&self.waits.first()?.waiter, None, [].as_slice()),
         };
         let long = match seconds {
             Some(seconds) => format!("for more than {seconds} s"),
             None => "for longer than kernel.hung_task_timeout_secs".to_owned(),
         };
-        let waits = if self.chain(first).is_empty() { ", for a device or a lock" } else { "" };
-        let others: Vec<String> = others.iter().map(|(thread, _)| thread.to_string()).collect();
+        let is_not_begun = stacks.of_thread(first).or(stacks.only()).is_some_and(LoggedStack::is_not_begun);
+        let waits = match self.chain(first).is_empty() {
+            true if is_not_begun => {
+                ", as a kernel thread that was created and not woken since: it waits for no device and no lock"
+            }
+            true => ", for a device or a lock",
+            false => "",
+        };
+        let others: Vec<String> = others.iter().map(|other| other.thread.to_string()).collect();
         let others = match others.as_slice() {
             [] => String::new(),
             others => format!(", and so did {}", others.join(", ")),
@@ -99,7 +140,7 @@ impl HungTasks {
     /// For what it waits, and the stacks of the threads of the chain.
     pub(super) fn shown(&self, stacks: &LoggedStacks) -> Vec<String> {
         let first =
-            self.threads.first().map(|(thread, _)| thread).or(self.waits.first().map(|wait| &wait.waiter));
+            self.tasks.first().map(|task| &task.thread).or(self.waits.first().map(|wait| &wait.waiter));
         let chain = first.map(|first| self.chain(first)).unwrap_or_default();
         let mut shown: Vec<String> = chain.iter().map(|wait| wait.shown()).collect();
         let own = first.and_then(|first| stacks.of_thread(first)).or(stacks.first());
@@ -188,7 +229,7 @@ mod tests {
              task:b  state:D stack:0 pid:615\nCall trace:\n down_write+0x1/0x2\n register+0x1/0x2\n",
         );
         assert_eq!(
-            hung.meaning().as_deref(),
+            hung.meaning(&stacks).as_deref(),
             Some("a/0:1 (11) slept uninterruptibly for more than 120 s (hung task)")
         );
         assert_eq!(
@@ -244,7 +285,61 @@ mod tests {
             "INFO: task a:1 blocked for more than\nINFO: task b:0:2 blocked for more than 123 seconds.\nINFO: task a:1 blocked for more than 245 seconds.",
         );
         let meaning = "a (1) slept uninterruptibly for more than 245 s, for a device or a lock (hung task), and so did b:0 (2)";
-        assert_eq!(hung.meaning().as_deref(), Some(meaning));
-        assert_eq!(HungTasks::default().meaning(), None);
+        assert_eq!(hung.meaning(&LoggedStacks::default()).as_deref(), Some(meaning));
+        assert_eq!(HungTasks::default().meaning(&LoggedStacks::default()), None);
+    }
+
+    #[test]
+    fn reports_in_a_row_are_of_one_sleep() {
+        let long = |reports: &[(Option<u64>, u64)]| {
+            let mut hung = HungTasks::default();
+            for (at, seconds) in reports {
+                hung.message(&format!("INFO: task a:1 blocked for more than {seconds} seconds."), *at);
+            }
+            hung.tasks[0].seconds
+        };
+        /// The stamp and the seconds of each report.
+        type Reports = &'static [(Option<u64>, u64)];
+        let cases: [(Reports, u64); 6] = [
+            (&[(Some(240), 120), (Some(360), 120)], 240),
+            (&[(Some(240), 120), (Some(363), 120), (Some(486), 120)], 366),
+            // It may have run between them.
+            (&[(Some(240), 120), (Some(480), 120)], 120),
+            (&[(None, 120), (None, 120)], 120),
+            // The kernel prints the whole sleep.
+            (&[(Some(240), 122), (Some(363), 245)], 245),
+            (&[(None, 122), (None, 368), (None, 245)], 368),
+        ];
+        for (reports, seconds) in cases {
+            assert_eq!(long(reports), Some(seconds), "{reports:?}");
+        }
+    }
+
+    #[test]
+    fn a_kernel_thread_that_was_not_woken_waits_for_nothing() {
+        let meaning = |stack: &str| {
+            let (hung, stacks) = read(&format!("INFO: task a:1 blocked for more than 120 seconds.\n{stack}"));
+            hung.meaning(&stacks).unwrap_or_default()
+        };
+        let not_woken = "a (1) slept uninterruptibly for more than 120 s, as a kernel thread that was created and not woken since: it waits \
+                         for no device and no lock (hung task)";
+        let row = "a  D 00000000     0    1      2 0x00\n";
+        for stack in [
+            "Call Trace:\n __schedule+0x1/0x2\n kthread+0x1/0x2\n kernel_thread_helper+0x1/0x2\n",
+            "[<c0>] (__schedule) from [<c0>] (schedule+0x1/0x2)\n[<c0>] (schedule) from [<c0>] (kthread+0x1/0x2)\n\
+             [<c0>] (kthread) from [<c0>] (ret_from_fork+0x1/0x2)\n",
+        ] {
+            assert_eq!(meaning(stack), not_woken);
+            assert_eq!(meaning(&format!("{row}{stack}")), not_woken);
+        }
+        for stack in [
+            " __schedule+0x1/0x2\n driver+0x1/0x2\n kthread+0x1/0x2\n ret_from_fork+0x1/0x2\n",
+            " kthread+0x1/0x2\n ret_from_fork+0x1/0x2\n",
+            " __schedule+0x1/0x2\n schedule+0x1/0x2\n",
+            "task:b  state:D stack:0 pid:2\n __schedule+0x1/0x2\n kthread+0x1/0x2\n",
+            " __schedule+0x1/0x2\n kthread+0x1/0x2\ntask:b  state:D stack:0 pid:2\n driver+0x1/0x2\n",
+        ] {
+            assert!(meaning(stack).contains("for a device or a lock"), "{stack}");
+        }
     }
 }

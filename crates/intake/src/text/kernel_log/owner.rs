@@ -35,11 +35,12 @@ pub(super) struct Owner {
 }
 
 impl LoggedThread {
-    /// `kworker/0:1:11`: the name ends at the last colon. The number is missing where none is behind it. `None` where the name is
+    /// `kworker/0:1:11`: the name ends at the last colon, behind which a page may have put a blank. The number is missing where none is behind it. `None` where the name is
     /// longer than one may be.
     pub(super) fn of(text: &str) -> Option<LoggedThread> {
         let text = text.trim();
-        let with_pid = text.rsplit_once(':').and_then(|(name, pid)| Some((name, Some(pid.parse().ok()?))));
+        let with_pid =
+            text.rsplit_once(':').and_then(|(name, pid)| Some((name, Some(pid.trim().parse().ok()?))));
         let (name, pid) = with_pid.unwrap_or((text, None));
         (1..=LONGEST_NAME).contains(&name.len()).then(|| LoggedThread { name: name.to_owned(), pid })
     }
@@ -199,6 +200,7 @@ mod tests {
     fn a_thread_has_a_name_and_mostly_a_number() {
         let shown = |text| LoggedThread::of(text).map(|thread| thread.to_string());
         assert_eq!(shown("kworker/0:1:11").as_deref(), Some("kworker/0:1 (11)"));
+        assert_eq!(shown("(app): 513").as_deref(), Some("(app) (513)"));
         assert_eq!(shown("alertmanager").as_deref(), Some("alertmanager"));
         assert_eq!(shown(" "), None);
         assert_eq!(shown("app:615. A longer text:7"), None);

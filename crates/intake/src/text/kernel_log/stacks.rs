@@ -1,6 +1,6 @@
 //! The call stacks below a message, each with its owner.
 
-use super::frames;
+use super::frames::{self, Frame};
 use super::owner::{LoggedThread, Owner};
 use super::reporter::{StackPlace, USER, place, softirq};
 
@@ -18,6 +18,10 @@ pub(super) struct LoggedStack {
     functions: Vec<String>,
     /// It has more than the function in which the registers are.
     has_trace: bool,
+    /// Its thread goes to sleep.
+    sleeps: bool,
+    /// It goes to sleep in the functions with which a kernel thread begins.
+    sleeps_at_begin: bool,
 }
 
 /// Where the thread of a stack is.
@@ -44,7 +48,7 @@ impl LoggedStacks {
         let is_one = owner.is_some();
         if let Some(owner) = owner {
             match self.stacks.last_mut() {
-                Some(last) if last.functions.is_empty() && !owner.begins && last.owner.agrees(&owner) => {
+                Some(last) if last.is_empty() && !owner.begins && last.owner.agrees(&owner) => {
                     last.owner.add(owner);
                 }
                 _ => self.push(owner),
@@ -59,8 +63,8 @@ impl LoggedStacks {
         }
         // Lockdep's list of locks has functions that took them (`print_lock()` in kernel/locking/lockdep.c).
         let is_lock = message.contains(", at: ");
-        let function = is_user(message).then_some(USER).or_else(|| frames::function(message));
-        let Some(function) = function.filter(|_| !is_lock) else { return is_one };
+        let frame = is_user(message).then_some(Frame::Function(USER)).or_else(|| frames::frame(message));
+        let Some(frame) = frame.filter(|_| !is_lock) else { return is_one };
         if self.stacks.is_empty() {
             self.push(Owner::default());
         }
@@ -68,11 +72,9 @@ impl LoggedStacks {
             && last.functions.len() < MOST_FRAMES
         {
             last.has_trace |= !is_register(message);
-            if last.functions.last().is_none_or(|inner| inner != function) {
-                last.functions.push(function.to_owned());
-            }
+            last.add(frame);
         }
-        true
+        is_one || matches!(frame, Frame::Function(_))
     }
 
     fn push(&mut self, owner: Owner) {
@@ -102,7 +104,38 @@ impl LoggedStacks {
     }
 }
 
+impl LoggedStacks {
+    /// The stack, where there is one alone and it does not show its thread.
+    pub(super) fn only(&self) -> Option<&LoggedStack> {
+        self.stacks.first().filter(|stack| self.stacks.len() == 1 && stack.owner.thread.is_none())
+    }
+
+}
+
 impl LoggedStack {
+    fn is_empty(&self) -> bool {
+        self.functions.is_empty() && !self.sleeps
+    }
+
+    /// Takes in the next function outwards.
+    fn add(&mut self, frame: Frame<'_>) {
+        match frame {
+            Frame::General => self.sleeps = true,
+            Frame::ThreadBegins => self.sleeps_at_begin |= self.sleeps && self.functions.is_empty(),
+            Frame::Function(function) => {
+                if self.functions.last().is_none_or(|inner| inner != function) {
+                    self.functions.push(function.to_owned());
+                }
+            }
+        }
+    }
+
+    /// True where its thread sleeps in the functions with which a kernel thread begins: it was created, and nothing has woken it
+    /// since (`kthread()` in `kernel/kthread.c` sleeps uninterruptibly before it calls the thread's function).
+    pub(super) fn is_not_begun(&self) -> bool {
+        self.sleeps_at_begin && self.functions.is_empty()
+    }
+
     /// Where its thread is, in words; `None` where it shows nothing.
     pub(super) fn place(&self) -> Option<PlaceInWords> {
         Some(match place(&self.functions) {

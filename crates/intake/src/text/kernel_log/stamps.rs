@@ -35,6 +35,16 @@ pub(super) fn cpu_behind(text: &str, words: &str) -> Option<u32> {
     number_behind(text, words).and_then(|cpu| u32::try_from(cpu).ok())
 }
 
+/// The seconds in the kernel's stamp before a message: `> [  240.123456] ` (`print_time()` in `kernel/printk/printk.c`). The stamps
+/// of `dmesg -d` are differences.
+pub(super) fn seconds(line: &str) -> Option<u64> {
+    let (_, rest) = line.split_once('[')?;
+    let (seconds, rest) = rest.trim_start().split_once('.')?;
+    let (fraction, _) = rest.split_once(']')?;
+    let known = fraction.bytes().all(|digit| digit.is_ascii_digit());
+    seconds.parse().ok().filter(|_| known && seconds.bytes().all(|digit| digit.is_ascii_digit()))
+}
+
 /// `CPU 1`, `CPUs 1, 2 and 3`
 pub(super) fn cpus(cpus: &[u32]) -> String {
     match cpus {
@@ -93,6 +103,20 @@ mod tests {
         }
         assert_eq!(words("[ BUG: Invalid wait context ]"), "[ BUG: Invalid wait context ]");
         assert_eq!(words("12: other"), "12: other");
+    }
+
+    #[test]
+    fn stamps_have_seconds() {
+        let cases = [
+            ("> [  240.] INFO: task", Some(240)),
+            ("host kernel: [12345.678901] INFO: task", Some(12345)),
+            ("[  +0.014286] INFO: task", None),
+            ("[Mon Jan  2 03:04:05 2023] INFO: task", None),
+            ("INFO: task [app:7]", None),
+        ];
+        for (line, expected) in cases {
+            assert_eq!(seconds(line), expected, "{line}");
+        }
     }
 
     #[test]
