@@ -68,6 +68,28 @@ pub(super) fn frame(line: &str) -> Option<Frame<'_>> {
     (names_one && is_sure && is_hex(offset) && is_hex(length)).then(|| Frame::of(name))
 }
 
+/// A line of a stack whose functions have no offsets, below the stack's title: `schedule`, `[<c0aa2100>] spin [module]`. `None` of a
+/// line that is of no stack; no frame where the kernel is not sure of it (`?`), or where it shows the kind of stack (`<IRQ>`).
+pub(super) fn bare(line: &str) -> Option<Option<Frame<'_>>> {
+    let line = line.trim();
+    if line.starts_with('<') && line.ends_with('>') {
+        // The part of the thread is the last one (`show_trace_log_lvl()` in `arch/x86/kernel/dumpstack.c`).
+        return (line != "</TASK>").then_some(None);
+    }
+    let line = match line.strip_prefix("[<") {
+        Some(rest) => rest.split_once(">]")?.1.trim_start(),
+        None => line,
+    };
+    let sure = line.strip_prefix('?').is_none();
+    let line = line.trim_start_matches(['?', ' ']);
+    let (name, module) = line.split_once(" [").map_or((line, "]"), |(name, module)| (name, module));
+    let is_part =
+        |sign: u8| sign.is_ascii_lowercase() || sign.is_ascii_digit() || matches!(sign, b'_' | b'.');
+    let begins = name.bytes().next().is_some_and(|first| first.is_ascii_lowercase() || first == b'_');
+    let is_name = begins && name.len() > 2 && name.bytes().all(is_part) && !name.ends_with('.');
+    (is_name && module.ends_with(']')).then(|| sure.then(|| Frame::of(name)))
+}
+
 impl<'a> Frame<'a> {
     fn of(name: &'a str) -> Frame<'a> {
         if THREAD_BEGINS.contains(&name) {
@@ -84,7 +106,7 @@ impl<'a> Frame<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Frame, frame};
+    use super::{Frame, bare, frame};
 
     #[test]
     fn functions_are_found_in_lines_of_all_architectures() {
@@ -126,5 +148,26 @@ mod tests {
         }
         assert_eq!(frame("[  967.723610]  __schedule+0x2de/0x890"), Some(Frame::General));
         assert_eq!(frame("[<8001e9ac>] kernel_thread_helper+0x10/0x18"), Some(Frame::ThreadBegins));
+    }
+
+    #[test]
+    fn functions_without_offsets_are_words_of_their_own() {
+        let cases = [
+            ("  spin_on.constprop.0", Some(Some(Frame::Function("spin_on")))),
+            ("[<c0aa2100>] spin [driver]", Some(Some(Frame::Function("spin")))),
+            ("schedule", Some(Some(Frame::General))),
+            ("kthread", Some(Some(Frame::ThreadBegins))),
+            (" ? unsure", Some(None)),
+            ("<IRQ>", Some(None)),
+            ("</TASK>", None),
+            ("", None),
+            ("thanks.", None),
+            ("Regards", None),
+            ("and so on", None),
+            ("[<c0aa2100>]", None),
+        ];
+        for (line, expected) in cases {
+            assert_eq!(bare(line), expected, "{line}");
+        }
     }
 }

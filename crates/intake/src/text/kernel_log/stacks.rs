@@ -39,6 +39,8 @@ pub(super) enum PlaceInWords {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct LoggedStacks {
     stacks: Vec<LoggedStack>,
+    /// The lines since the title of a stack are all of that stack.
+    is_in_trace: bool,
 }
 
 impl LoggedStacks {
@@ -59,11 +61,15 @@ impl LoggedStacks {
             if self.stacks.last().is_some_and(|last| last.has_trace) {
                 self.push(Owner::default());
             }
+            self.is_in_trace = true;
             return true;
         }
         // Lockdep's list of locks has functions that took them (`print_lock()` in kernel/locking/lockdep.c).
         let is_lock = message.contains(", at: ");
         let frame = is_user(message).then_some(Frame::Function(USER)).or_else(|| frames::frame(message));
+        let bare = frames::bare(message).filter(|_| self.is_in_trace && frame.is_none());
+        self.is_in_trace &= frame.is_some() || bare.is_some();
+        let frame = frame.or(bare.flatten());
         let Some(frame) = frame.filter(|_| !is_lock) else { return is_one };
         if self.stacks.is_empty() {
             self.push(Owner::default());
@@ -109,7 +115,6 @@ impl LoggedStacks {
     pub(super) fn only(&self) -> Option<&LoggedStack> {
         self.stacks.first().filter(|stack| self.stacks.len() == 1 && stack.owner.thread.is_none())
     }
-
 }
 
 impl LoggedStack {
@@ -232,5 +237,14 @@ mod tests {
             user.first().and_then(LoggedStack::shown).as_deref(),
             Some("the stack of CPU 3 shows user code")
         );
+    }
+
+    #[test]
+    fn functions_without_offsets_stand_below_a_title() {
+        let shown = |text: &str| read(text).first().and_then(LoggedStack::shown);
+        let trace = "Call Trace:\n <TASK>\n __schedule\n spin\n ? unsure\n caller [driver]\n kthread\n </TASK>\nword\n\nother\n";
+        assert_eq!(shown(trace).as_deref(), Some("the stack below it is spin, called from caller"));
+        assert_eq!(shown("spin\ncaller\n"), None);
+        assert_eq!(shown("Call Trace:\nIt looks so:\nspin\n"), None);
     }
 }
