@@ -78,6 +78,10 @@ impl KernelLog {
 
     /// Takes in a line.
     pub(super) fn line(&mut self, number: u64, line: &str) {
+        stamps::lines(line).for_each(|line| self.one_line(number, line));
+    }
+
+    fn one_line(&mut self, number: u64, line: &str) {
         let message = stamps::message(line);
         match meanings::meaning(message) {
             Some(meaning) => self.message(number, message, stamps::seconds(line), meaning),

@@ -30,9 +30,17 @@ pub(super) fn leading_number(text: &str) -> Option<u64> {
     text.get(..end)?.parse().ok()
 }
 
-/// The same, of a CPU.
+/// The same, of a CPU. A number with a fraction is a time.
 pub(super) fn cpu_behind(text: &str, words: &str) -> Option<u32> {
-    number_behind(text, words).and_then(|cpu| u32::try_from(cpu).ok())
+    let (_, rest) = text.split_once(words)?;
+    leading_number(rest).filter(|_| !begins_with_fraction(rest)).and_then(|cpu| u32::try_from(cpu).ok())
+}
+
+/// `42.834101`
+fn begins_with_fraction(text: &str) -> bool {
+    let behind =
+        text.trim_start_matches([' ', '\t', '#']).trim_start_matches(|sign: char| sign.is_ascii_digit());
+    behind.strip_prefix('.').is_some_and(|fraction| fraction.starts_with(|sign: char| sign.is_ascii_digit()))
 }
 
 /// The seconds in the kernel's stamp before a message: `> [  240.123456] ` (`print_time()` in `kernel/printk/printk.c`). The stamps
@@ -63,7 +71,7 @@ fn without_stamps(mut rest: &str) -> &str {
         let shorter = rest.trim_start_matches(['>', '|', ' ', '\t']);
         let shorter = match shorter.strip_prefix('[').and_then(|inner| inner.split_once(']')) {
             Some((stamp, after)) if stamp.bytes().all(is_of_stamp) => after,
-            _ => without_printing_cpu(shorter),
+            _ => without_half_a_stamp(shorter).unwrap_or_else(|| without_printing_cpu(shorter)),
         };
         if shorter.len() == rest.len() {
             return rest;
@@ -75,6 +83,35 @@ fn without_stamps(mut rest: &str) -> &str {
 /// Of a time (`  12.345678`, `+0.014286`), a CPU or a thread (`C13`, `T1`).
 fn is_of_stamp(byte: u8) -> bool {
     byte.is_ascii_digit() || b" .+-:CT".contains(&byte)
+}
+
+/// `42.834101] `: a time that lost what was before it.
+fn without_half_a_stamp(text: &str) -> Option<&str> {
+    text.split_once(']').filter(|(time, _)| is_time(time)).map(|(_, after)| after)
+}
+
+/// `42.834101`
+fn is_time(text: &str) -> bool {
+    let is_digits = |text: &str| !text.is_empty() && text.bytes().all(|digit| digit.is_ascii_digit());
+    let parts = text.split_once('.');
+    parts.is_some_and(|(seconds, fraction)| is_digits(seconds) && is_digits(fraction) && fraction.len() == 6)
+}
+
+/// The lines that a page put together: the next one begins with half a stamp, `ncpus=4) 105.845757] rcu: INFO`.
+pub(super) fn lines(line: &str) -> impl Iterator<Item = &str> {
+    let mut rest = Some(line);
+    std::iter::from_fn(move || {
+        let text = rest?;
+        let begins = text.match_indices(']').find_map(|(end, _)| {
+            let before = text.get(..end)?;
+            let at = before.rfind(char::is_whitespace)? + 1;
+            let is_half = before.get(at..).is_some_and(is_time) && !text.get(..at)?.trim_end().ends_with('[');
+            (is_half && !text.get(..at)?.trim().is_empty()).then_some(at)
+        });
+        let (first, others) = begins.and_then(|at| text.split_at_checked(at)).unzip();
+        rest = others;
+        Some(first.unwrap_or(text))
+    })
 }
 
 /// `001: `: the CPU that printed the message, by the printk of the PREEMPT_RT patches for 5.0 to 5.9 (`kernel/printk/printk.c`,
@@ -98,11 +135,25 @@ mod tests {
             "[ 9.1][ T12] sched: RT throttling activated",
             "[ 9.1] 001: sched: RT throttling activated",
             "sched: RT throttling activated",
+            "42.834070] sched: RT throttling activated",
         ] {
             assert_eq!(words(line), "sched: RT throttling activated", "{line}");
         }
         assert_eq!(words("[ BUG: Invalid wait context ]"), "[ BUG: Invalid wait context ]");
         assert_eq!(words("12: other"), "12: other");
+    }
+
+    #[test]
+    fn lines_put_together_are_taken_apart_at_half_a_stamp() {
+        let cases: [(&str, &[&str]); 4] = [
+            ("1.000001] a 2.000002] b 3.000003] c", &["1.000001] a ", "2.000002] b ", "3.000003] c"]),
+            ("host kernel: [ 12.345678] a", &["host kernel: [ 12.345678] a"]),
+            ("  12.345678] a [app:7]", &["  12.345678] a [app:7]"]),
+            ("", &[""]),
+        ];
+        for (line, expected) in cases {
+            assert_eq!(lines(line).collect::<Vec<_>>(), expected, "{line}");
+        }
     }
 
     #[test]
@@ -125,6 +176,8 @@ mod tests {
         assert_eq!(number_behind("(t=5253 jiffies", "(t="), Some(5253));
         assert_eq!(number_behind("(t=-1 jiffies", "(t="), None);
         assert_eq!(number_behind("99999999999999999999999", ""), None);
+        assert_eq!(cpu_behind("stall on CPU 42.834101] rcu:", "on CPU "), None);
+        assert_eq!(cpu_behind("stall on CPU 4. So", "on CPU "), Some(4));
         assert_eq!(cpus(&[4]), "CPU 4");
         assert_eq!(cpus(&[0, 1, 3]), "CPUs 0, 1 and 3");
     }

@@ -126,6 +126,23 @@ fn hard_lockups_of_several_cpus_are_all_named() {
     );
 }
 
+#[test]
+fn a_time_is_no_cpu() {
+    // The brackets before the times were lost, and a line was put behind the one before it.
+    let said = read(
+        "5.000070] rcu: INFO: rcu_preempt self-detected stall on CPU\n5.000101] rcu: $2-....: (3 GPs behind) idle=1/1/0x4 f\n\
+         9 rcuc=5301 jiffies (starved)\n5.000124] rcu: t = 525O jiffies g = 3129 ncpus=4) 7.000757] rcu: INFO: rcu_preempt self-detected stall on CPU\n",
+    )
+    .to_string();
+    assert!(
+        said.contains(
+            "means that CPU 2 gave RCU no quiescent state (RCU stall); rcuc/2 did not run for 5301 jiffies"
+        ),
+        "{said}"
+    );
+    assert!(!said.contains("CPU 5") && !said.contains("CPU 7"), "{said}");
+}
+
 proptest::proptest! {
     #[test]
     fn no_log_is_too_strange(pieces in proptest::collection::vec((0..PIECES.len(), "\\PC{0,6}"), 0..60)) {

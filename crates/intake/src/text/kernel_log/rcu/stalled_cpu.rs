@@ -34,6 +34,8 @@ impl StalledCpu {
         let (cpu, flags) = head.split_once('-')?;
         let is_flag = |flag: char| "Oo.N?!".contains(flag) || flag.is_ascii_digit();
         let is_row = flags.len() <= 4 && flags.chars().all(is_flag);
+        // What stands for the tab before the number, where a console was read by machine.
+        let cpu = cpu.trim_start_matches(|sign: char| !sign.is_alphanumeric() && sign != '-');
         let cpu = cpu.parse().ok().filter(|_| is_row)?;
         // The row of another CPU may follow, where lines were put together.
         let rest = rest.split(": (").next().unwrap_or(rest);
@@ -94,6 +96,8 @@ mod tests {
                 "0-...!: (0 ticks this GP) fqs=0  (false positive?)",
                 Some((0, true, "the report itself marks CPU 0 as a possible false alarm")),
             ),
+            ("$3-....: (3 GPs behind) idle=7d5c/1/0x4", Some((3, false, ""))),
+            ("x3-....: (3 GPs behind) idle=7d5c/1/0x4", None),
             ("2026-11-28: (1 GPs behind)", None),
             ("(t=5253 jiffies g=4205 q=12)", None),
         ];
