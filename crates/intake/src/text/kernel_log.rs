@@ -26,6 +26,10 @@ use std::fmt;
 
 /// A log of more kinds of messages is not listed in full.
 const MOST_MESSAGES: usize = 5;
+/// So many reports of one kind are kept where each is of its own: the first ones, and the last one.
+const MOST_REPORTS: usize = 8;
+/// So many of them are described beside the first.
+const MOST_DESCRIBED: usize = 3;
 /// What belongs to a message follows within so many lines of the last that did.
 const NEAR: u64 = 60;
 /// So many work items are named.
@@ -52,11 +56,11 @@ struct LogMessage {
     stacks: LoggedStacks,
     /// The functions of work items that the workqueues had begun, where it is about those.
     in_flight: Vec<String>,
-    /// How many messages of this kind there are.
+    /// How many messages of this kind there are, at the first of them.
     count: u64,
 }
 
-/// The messages of a log, each kind once.
+/// The messages of a log, each kind once but for reports that are each of their own.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KernelLog {
     messages: Vec<LogMessage>,
@@ -84,7 +88,11 @@ impl KernelLog {
     fn one_line(&mut self, number: u64, line: &str) {
         let message = stamps::message(line);
         match meanings::meaning(message) {
-            Some(meaning) => self.message(number, message, stamps::seconds(line), meaning),
+            Some(meaning) => {
+                // What stands above a report is not the beginning of a line below it.
+                self.pieces.clear();
+                self.message(number, message, stamps::seconds(line), meaning);
+            }
             None if !self.messages.is_empty() => self.other_line(number, message),
             None => return,
         }
@@ -95,29 +103,47 @@ impl KernelLog {
     }
 
     fn message(&mut self, number: u64, message: &str, seconds: Option<u64>, meaning: &'static str) {
-        let same = self.messages.iter().position(|other| other.meaning == meaning);
-        let at = match same {
-            Some(at) => at,
-            None if self.messages.len() < MOST_MESSAGES => {
-                self.messages.push(LogMessage::new(number, message, meaning));
-                self.messages.len() - 1
-            }
-            None => {
+        let same = || self.messages.iter().enumerate().filter(|(_, other)| other.meaning == meaning);
+        let (kinds, reports) = (self.kinds().count(), same().count());
+        let ends = same().next().zip(same().next_back()).map(|((first, _), (last, _))| (first, last));
+        let continues = ends.and_then(|(_, last)| self.messages.get(last));
+        let continues = continues.is_some_and(|one| one.is_near(number) && one.details.continues(message));
+        if let Some(first) = ends.filter(|_| !continues).and_then(|(first, _)| self.messages.get_mut(first)) {
+            first.count += 1;
+        }
+        let at = match ends {
+            Some((_, last)) if continues || !Details::of(meaning).is_one_report() => last,
+            None if kinds >= MOST_MESSAGES => {
                 // Its stacks are not those of the last message that is kept.
                 self.above = self.above.filter(|_| !meanings::brings_stack(meaning));
                 return;
             }
+            _ => {
+                for earlier in self.messages.iter_mut().filter(|other| other.meaning == meaning) {
+                    earlier.details.ends();
+                }
+                if let Some((_, last)) = ends.filter(|_| reports >= MOST_REPORTS) {
+                    self.messages.remove(last);
+                    self.above = None;
+                }
+                self.messages.push(LogMessage::new(number, message, meaning));
+                self.messages.len() - 1
+            }
         };
         let Some(one) = self.messages.get_mut(at) else { return };
-        let continues = same.is_some() && one.is_near(number) && one.details.continues(message);
-        if same.is_some() && !continues {
-            one.count += 1;
-        }
         one.last = number;
         one.details.message(message, seconds);
         if meanings::brings_stack(meaning) {
             self.above = (one.count == 1 || one.details.has_stacks_of_all()).then_some(at);
         }
+    }
+
+    /// The first message of each kind.
+    fn kinds(&self) -> impl Iterator<Item = &LogMessage> {
+        let is_first = |at: usize, one: &LogMessage| {
+            self.messages.iter().position(|other| other.meaning == one.meaning) == Some(at)
+        };
+        self.messages.iter().enumerate().filter(move |(at, one)| is_first(*at, one)).map(|(_, one)| one)
     }
 
     /// A line that is no message with a meaning of its own.
@@ -179,6 +205,11 @@ impl LogMessage {
         }
     }
 
+    /// What it means, by its details where they show more than its kind.
+    fn meaning(&self) -> String {
+        self.details.meaning(&self.stacks).unwrap_or_else(|| self.meaning.to_owned())
+    }
+
     /// True of a line that may belong to it.
     fn is_near(&self, number: u64) -> bool {
         number.saturating_sub(self.last) <= NEAR
@@ -189,11 +220,12 @@ impl LogMessage {
 impl fmt::Display for KernelLog {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Its")?;
-        for (at, message) in self.messages.iter().enumerate() {
+        for (at, message) in self.kinds().enumerate() {
             match at {
                 0 => write!(f, " {message}")?,
                 _ => write!(f, ", and {message}")?,
             }
+            self.further_reports(f, message)?;
         }
         match self.heartbeat_ms.filter(|&ms| ms < 1_000) {
             Some(ms) => write!(
@@ -205,18 +237,50 @@ impl fmt::Display for KernelLog {
     }
 }
 
+impl KernelLog {
+    /// `; line 9 reports the same stall after 52509 jiffies; line 30 means that ...`: the reports below the first of a kind.
+    fn further_reports(&self, f: &mut fmt::Formatter<'_>, first: &LogMessage) -> fmt::Result {
+        let reports: Vec<&LogMessage> =
+            self.messages.iter().filter(|other| other.meaning == first.meaning).collect();
+        let is_again = |at: usize, report: &LogMessage| {
+            reports.iter().take(at).any(|earlier| earlier.details.goes_on_in(&report.details))
+        };
+        let mut described = 0;
+        for (at, report) in reports.iter().enumerate().filter(|(at, report)| !is_again(*at, report)) {
+            if at > 0 && described < MOST_DESCRIBED {
+                described += 1;
+                write!(f, "; line {} means that {}", report.line, report.meaning())?;
+                report.details.shown(&report.stacks).iter().try_for_each(|shown| write!(f, "; {shown}"))?;
+            } else if at > 0 {
+                continue;
+            }
+            let again =
+                reports.iter().skip(at + 1).rev().find(|later| report.details.goes_on_in(&later.details));
+            if let Some((later, again)) = again.and_then(|later| Some((later, later.details.again()?))) {
+                write!(f, "; line {} reports {again}", later.line)?;
+            }
+        }
+        let others = reports.iter().enumerate().skip(1).filter(|(at, report)| !is_again(*at, report)).count();
+        let left_out = u64::try_from(others - described).unwrap_or(0);
+        let not_kept = first.count.saturating_sub(u64::try_from(reports.len()).unwrap_or(u64::MAX));
+        let not_kept = if first.details.is_one_report() { not_kept } else { 0 };
+        match left_out.saturating_add(not_kept) {
+            0 => Ok(()),
+            1 => f.write_str("; 1 more such message is not described here"),
+            more => write!(f, "; {more} more such messages are not described here"),
+        }
+    }
+}
+
 /// `line 2 ("...", the first of 3) means that ...; the stack below it is a, called from b, c`
 impl fmt::Display for LogMessage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let LogMessage { line, meaning, words, details, stacks, in_flight, count, last: _ } = self;
+        let LogMessage { line, meaning: _, words, details, stacks, in_flight, count, last: _ } = self;
         write!(f, "line {line} (\"{words}\"")?;
         if *count > 1 {
             write!(f, ", the first of {count}")?;
         }
-        match details.meaning(stacks) {
-            Some(meaning) => write!(f, ") means that {meaning}")?,
-            None => write!(f, ") means that {meaning}")?,
-        }
+        write!(f, ") means that {}", self.meaning())?;
         for shown in details.shown(stacks) {
             write!(f, "; {shown}")?;
         }

@@ -67,10 +67,34 @@ impl Details {
         }
     }
 
+    /// True where each message begins a report of its own, and two of them are not of one cause.
+    pub(super) fn is_one_report(&self) -> bool {
+        matches!(self, Details::Rcu(_))
+    }
+
+    /// Takes in that another report of the kind begins.
+    pub(super) fn ends(&mut self) {
+        if let Details::Rcu(rcu) = self {
+            rcu.ends();
+        }
+    }
+
+    /// True where a later report is of the same occurrence.
+    pub(super) fn goes_on_in(&self, later: &Details) -> bool {
+        matches!((self, later), (Details::Rcu(one), Details::Rcu(later)) if one.goes_on_in(later))
+    }
+
+    /// What such a later report adds, in words.
+    pub(super) fn again(&self) -> Option<String> {
+        match self {
+            Details::Rcu(rcu) => rcu.again(),
+            _ => None,
+        }
+    }
+
     /// Takes in a message that has a meaning by itself, printed so many seconds after the boot.
     pub(super) fn message(&mut self, message: &str, seconds: Option<u64>) {
         match self {
-            Details::Rcu(rcu) => rcu.message(message),
             Details::Hung(hung) => {
                 hung.message(message, seconds);
             }

@@ -9,6 +9,7 @@
 //! rcu_preempt: All QSes seen, ... INFO: rcu_sched detected stalls on CPUs/tasks: { 1 P12} (detected by 0, t=60002 jiffies)
 //! ```
 //!
+//! A grace period that goes on is reported again, by default after three times the first time (`rcu_jiffies_till_stall_check()`).
 //! Jiffies are of 1 to 10 ms, as the kernel was built: they stay jiffies.
 
 mod stalled_cpu;
@@ -32,18 +33,23 @@ struct GracePeriodThread {
     /// It was looking at the CPUs, and so may have run itself.
     is_at_work: bool,
     cpu: Option<u32>,
+    /// So long before the report it last ran, by the line `All QSes seen`.
+    idle_jiffies: Option<u64>,
 }
 
 /// What a report of an RCU stall shows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct RcuStall {
-    has_header: bool,
-    /// A second report follows: what comes then is not of this one.
+    /// Another report follows: what comes then is not of this one.
     has_ended: bool,
     stalled: Vec<StalledCpu>,
     /// The threads in a section that RCU waits for.
     readers: Vec<u64>,
+    /// There are such threads, whether or not they are listed.
+    has_readers: bool,
     jiffies: Option<u64>,
+    /// The number of the grace period, as it is printed.
+    grace_period: Option<String>,
     thread: GracePeriodThread,
 }
 
@@ -53,16 +59,12 @@ impl RcuStall {
         message.contains("kthread starved for") || message.contains("kthread timer wakeup didn't happen for")
     }
 
-    /// Takes in a message that has a meaning by itself.
-    pub(super) fn message(&mut self, message: &str) {
-        if !RcuStall::is_part(message) {
-            self.has_ended |= self.has_header;
-            self.has_header = true;
-        }
-        self.line(message);
+    /// Takes in that another report begins.
+    pub(super) fn ends(&mut self) {
+        self.has_ended = true;
     }
 
-    /// Takes in another line of the report; false where it is none.
+    /// Takes in a line of the report; false where it is none.
     pub(super) fn line(&mut self, message: &str) -> bool {
         if self.has_ended {
             return false;
@@ -73,8 +75,11 @@ impl RcuStall {
             self.header(message);
         }
         let row = StalledCpu::of_row(message);
-        let known = row.is_some() | self.grace_period(message) | is_header;
+        let known = row.is_some() | self.thread(message) | is_header;
         row.into_iter().for_each(|one| self.stalled(one));
+        self.jiffies = self.jiffies.or_else(|| grace_period_jiffies(message));
+        self.grace_period = self.grace_period.take().or_else(|| grace_period(message));
+        self.has_readers |= message.contains("Tasks blocked on level-");
         if let Some((_, tasks)) =
             message.split_once("Tasks blocked on level-").and_then(|(_, rest)| rest.split_once("): "))
         {
@@ -82,10 +87,6 @@ impl RcuStall {
             let tasks = tasks.split_whitespace().take_while(|task| task.starts_with('P'));
             tasks.for_each(|task| self.item(task));
             return true;
-        }
-        for words in ["(t=", ", t="] {
-            let jiffies = number_behind(message, words).filter(|_| message.contains(" jiffies"));
-            self.jiffies = self.jiffies.or(jiffies);
         }
         known
     }
@@ -95,7 +96,10 @@ impl RcuStall {
     fn header(&mut self, message: &str) {
         if let Some((items, rest)) = message.split_once('{').and_then(|(_, rest)| rest.split_once('}')) {
             items.split_whitespace().for_each(|item| self.item(item));
-            self.jiffies = self.jiffies.or(leading_number(rest).filter(|_| rest.contains(" jiffies s: ")));
+            if let Some(sequence) = number_behind(rest, " jiffies s: ") {
+                self.jiffies = self.jiffies.or(leading_number(rest));
+                self.grace_period = self.grace_period.take().or(Some(format!("expedited {sequence}")));
+            }
         } else if let Some(cpu) = cpu_behind(message, "detected stall on CPU ") {
             self.stalled(StalledCpu::new(cpu));
         }
@@ -126,9 +130,19 @@ impl RcuStall {
     }
 
     /// `rcu_preempt kthread starved for 20964 jiffies! ... ->state=0x0 ->cpu=0`
-    fn grace_period(&mut self, message: &str) -> bool {
+    fn thread(&mut self, message: &str) -> bool {
         const STARVED: &str = " kthread starved for ";
         const TIMER: &str = " kthread timer wakeup didn't happen for ";
+        const ACTIVITY: &str = " kthread activity ";
+        if let Some((before, _)) =
+            message.split_once("All QSes seen, last ").and_then(|(_, rest)| rest.split_once(ACTIVITY))
+        {
+            self.thread.idle_jiffies = self.thread.idle_jiffies.or(number_behind(message, ACTIVITY));
+            if self.thread.name.is_empty() {
+                self.thread.name = before.to_owned();
+            }
+            return true;
+        }
         let Some((before, _)) = message.split_once(STARVED).or_else(|| message.split_once(TIMER)) else {
             return false;
         };
@@ -153,15 +167,20 @@ impl RcuStall {
 
     /// What the report means; `None` where it shows no more than its words.
     pub(super) fn meaning(&self, stacks: &LoggedStacks) -> Option<String> {
-        let parts: Vec<String> = [self.thread_meaning(stacks), self.cpus_meaning(), self.readers_meaning()]
-            .into_iter()
-            .flatten()
-            .collect();
+        let mut parts: Vec<String> =
+            [self.thread_meaning(stacks), self.cpus_meaning(), self.readers_meaning(stacks)]
+                .into_iter()
+                .flatten()
+                .collect();
+        if parts.is_empty() {
+            parts.extend(self.no_cause_meaning());
+        }
         (!parts.is_empty()).then(|| format!("{} (RCU stall)", parts.join(", and that ")))
     }
 
     fn thread_meaning(&self, stacks: &LoggedStacks) -> Option<String> {
-        let GracePeriodThread { name, starved_jiffies, timer_jiffies, state, is_at_work, cpu } = &self.thread;
+        let GracePeriodThread { name, starved_jiffies, timer_jiffies, state, is_at_work, cpu, .. } =
+            &self.thread;
         let where_ = cpu.map(|cpu| format!(" on CPU {cpu}")).unwrap_or_default();
         let thread = LoggedThread { name: name.clone(), pid: None };
         let letter = stacks.of_thread(&thread).and_then(|stack| stack.owner.state);
@@ -194,18 +213,53 @@ impl RcuStall {
         (!all.is_empty()).then(|| format!("{} gave RCU no quiescent state{jiffies}{ticks}", cpus(&all)))
     }
 
-    fn readers_meaning(&self) -> Option<String> {
-        let readers: Vec<String> = self.readers.iter().map(u64::to_string).collect();
+    fn readers_meaning(&self, stacks: &LoggedStacks) -> Option<String> {
+        let named = |&reader: &u64| match stacks.name_of(reader) {
+            Some(name) => LoggedThread { name: name.to_owned(), pid: Some(reader) }.to_string(),
+            None => reader.to_string(),
+        };
+        let readers: Vec<String> = self.readers.iter().map(named).collect();
+        // A duration of the CPUs is that of the report.
+        let jiffies = self.jiffies.filter(|_| self.stalled.is_empty());
+        let jiffies = jiffies.map(|jiffies| format!(" for {jiffies} jiffies")).unwrap_or_default();
         match readers.as_slice() {
-            [] => None,
+            [] => self.has_readers.then(|| {
+                format!("a thread that the report does not name was in a section that RCU waits for, and did not leave it{jiffies}")
+            }),
             [reader] => {
-                Some(format!("thread {reader} was in a section that RCU waits for, and did not leave it"))
+                Some(format!("thread {reader} was in a section that RCU waits for, and did not leave it{jiffies}"))
             }
             readers => Some(format!(
-                "threads {} were in sections that RCU waits for, and did not leave them",
+                "threads {} were in sections that RCU waits for, and did not leave them{jiffies}",
                 readers.join(", ")
             )),
         }
+    }
+
+    /// The report names neither a CPU nor a thread, and RCU's own thread came to run.
+    fn no_cause_meaning(&self) -> Option<String> {
+        let idle = self.thread.idle_jiffies?;
+        let jiffies = self.jiffies.map(|jiffies| format!(" for {jiffies} jiffies")).unwrap_or_default();
+        let name = &self.thread.name;
+        Some(format!(
+            "a grace period did not end{jiffies}; the report names no CPU and no thread that held it up, and RCU's own thread {name} \
+             last ran {idle} jiffies before it"
+        ))
+    }
+
+    /// True where a later report is of the same grace period, which the same CPUs and threads still hold up.
+    pub(super) fn goes_on_in(&self, later: &RcuStall) -> bool {
+        let cpus = |stall: &RcuStall| stall.stalled.iter().map(|one| one.cpu).collect::<Vec<_>>();
+        self.grace_period.is_some()
+            && self.grace_period == later.grace_period
+            && cpus(self) == cpus(later)
+            && self.readers == later.readers
+            && self.has_readers == later.has_readers
+    }
+
+    /// `the same stall after 52509 jiffies`
+    pub(super) fn again(&self) -> Option<String> {
+        self.jiffies.map(|jiffies| format!("the same stall after {jiffies} jiffies"))
     }
 
     /// What ran on the CPUs in question, as far as the log shows it.
@@ -215,16 +269,20 @@ impl RcuStall {
         concerned.sort_unstable();
         concerned.dedup();
         if concerned.is_empty() {
+            let ran = self
+                .thread
+                .idle_jiffies
+                .filter(|_| self.has_readers && self.thread.starved_jiffies.is_none());
+            let ran = ran.map(|idle| {
+                let unit = if idle == 1 { "jiffy" } else { "jiffies" };
+                format!("RCU's own thread {} had last run {idle} {unit} before", self.thread.name)
+            });
             // Its stack shows only where RCU's own thread waits.
             let is_own = |stack: &LoggedStack| {
                 stack.owner.thread.as_ref().is_some_and(|thread| thread.name == self.thread.name)
             };
-            return stacks
-                .first()
-                .filter(|stack| !is_own(stack))
-                .and_then(LoggedStack::shown)
-                .into_iter()
-                .collect();
+            let stack = stacks.first().filter(|stack| !is_own(stack)).and_then(LoggedStack::shown);
+            return ran.into_iter().chain(stack).collect();
         }
         let mut unknown = Vec::new();
         let mut shown: Vec<String> = self.stalled.iter().flat_map(StalledCpu::shown).collect();
@@ -245,6 +303,27 @@ impl RcuStall {
         }
         shown
     }
+}
+
+/// How long the grace period has lasted: `(t=21035 jiffies g=938281`, `(detected by 0, t=60002 jiffies, g=5`.
+/// A console that was read by machine has other blanks, and digits that are none: `t = 525O jiffies`.
+fn grace_period_jiffies(message: &str) -> Option<u64> {
+    message.match_indices('t').find_map(|(at, _)| {
+        let (before, behind) = (message.get(..at)?, message.get(at + 1..)?);
+        let is_word = before.chars().next_back().is_none_or(|sign| matches!(sign, '(' | ' ' | '\t'));
+        let value = behind.trim_start().strip_prefix('=').filter(|_| is_word)?.trim_start();
+        let (jiffies, rest) = value.split_once(char::is_whitespace)?;
+        jiffies.parse().ok().filter(|_| rest.trim_start().starts_with("jiffies"))
+    })
+}
+
+/// `t=2102 jiffies, g=-863, q=61`: the number of the grace period.
+fn grace_period(message: &str) -> Option<String> {
+    let (_, text) = message.split_once(" jiffies")?;
+    let text = text.trim_start_matches([',', ' ']).strip_prefix('g')?.trim_start();
+    let number = text.strip_prefix('=')?.trim_start();
+    let end = number.find(|sign: char| !sign.is_ascii_digit() && sign != '-').unwrap_or(number.len());
+    number.get(..end).filter(|number| !number.is_empty()).map(str::to_owned)
 }
 
 /// What the dump of a CPU shows.

@@ -115,6 +115,12 @@ impl LoggedStacks {
     pub(super) fn only(&self) -> Option<&LoggedStack> {
         self.stacks.first().filter(|stack| self.stacks.len() == 1 && stack.owner.thread.is_none())
     }
+
+    /// The name of the thread with this number.
+    pub(super) fn name_of(&self, pid: u64) -> Option<&str> {
+        let threads = self.stacks.iter().filter_map(|stack| stack.owner.thread.as_ref());
+        threads.filter(|thread| thread.pid == Some(pid)).map(|thread| thread.name.as_str()).next()
+    }
 }
 
 impl LoggedStack {

@@ -103,6 +103,76 @@ fn work_in_flight_is_of_the_lockup_above_it_and_no_stack_of_a_message_that_is_no
     assert!(!said.contains("other"), "{said}");
 }
 
+/// A report of a stall by a CPU itself.
+fn stall(stamp: &str, cpu: u32, jiffies: u32, grace_period: u32, thread: &str) -> String {
+    format!(
+        "{stamp}rcu: INFO: rcu_preempt self-detected stall on CPU\n{stamp}rcu: \t{cpu}-....: (1 GPs behind) idle=1/1/0x4 fqs=9\n\
+         {stamp}\t(t={jiffies} jiffies g={grace_period} q=7)\n{stamp}CPU: {cpu} PID: 9 Comm: {thread} Not tainted\n{stamp}Call Trace:\n\
+         {stamp} {thread}_spins+0x1/0x2\n"
+    )
+}
+
+#[test]
+fn each_stall_is_described_and_a_repeated_one_has_its_longest_time() {
+    let of = |stalls: &[(u32, u32, u32, &str)]| {
+        let text: Vec<String> =
+            stalls.iter().map(|&(cpu, t, g, name)| stall("[ 9.1] ", cpu, t, g, name)).collect();
+        read(&text.concat()).to_string()
+    };
+    let first = "means that CPU 3 gave RCU no quiescent state for 5250 jiffies (RCU stall); a (9) ran on CPU 3, in a_spins";
+    let both = of(&[(3, 5250, 7, "a"), (1, 2100, 8, "b")]);
+    let second = "; line 7 means that CPU 1 gave RCU no quiescent state for 2100 jiffies (RCU stall); b (9) ran on CPU 1, in b_spins";
+    assert!(both.ends_with(&format!("{first}{second}")), "{both}");
+    // Of the same grace period only how long it lasted is new.
+    let repeated = of(&[(3, 5250, 7, "a"), (3, 21003, 7, "a"), (1, 2100, 8, "b"), (3, 36756, 7, "a")]);
+    assert!(
+        repeated.ends_with(&format!(
+            "{first}; line 19 reports the same stall after 36756 jiffies; line 13{}",
+            &second[8..]
+        )),
+        "{repeated}"
+    );
+    let many: Vec<(u32, u32, u32, &str)> = (0..40).map(|at| (3, 5250 + at, 7, "a")).collect();
+    assert!(of(&many).contains("; line 235 reports the same stall after 5289 jiffies"), "{}", of(&many));
+    let others: Vec<(u32, u32, u32, &str)> = (0..12).map(|at| (at, 5250, at, "a")).collect();
+    let said = of(&others);
+    assert_eq!(said.matches("gave RCU no quiescent state").count(), 1 + MOST_DESCRIBED, "{said}");
+    assert!(said.ends_with("; 8 more such messages are not described here"), "{said}");
+}
+
+#[test]
+fn a_time_is_no_cpu() {
+    // The brackets before the times were lost, and a line was put behind the one before it.
+    let said = read(
+        "5.000070] rcu: INFO: rcu_preempt self-detected stall on CPU\n5.000101] rcu: $2-....: (3 GPs behind) idle=1/1/0x4 f\n\
+         9 rcuc=5301 jiffies (starved)\n5.000124] rcu: t = 525O jiffies g = 3129 ncpus=4) 7.000757] rcu: INFO: rcu_preempt self-detected stall on CPU\n",
+    )
+    .to_string();
+    assert!(
+        said.contains(
+            "means that CPU 2 gave RCU no quiescent state (RCU stall); rcuc/2 did not run for 5301 jiffies"
+        ),
+        "{said}"
+    );
+    assert!(!said.contains("CPU 5") && !said.contains("CPU 7"), "{said}");
+}
+
+#[test]
+fn a_list_of_expedited_readers_has_its_own_time() {
+    let said = read(
+        "rcu: INFO: rcu_preempt detected stalls on CPUs/tasks:\nrcu: \tTasks blocked on level-0 rcu_node (CPUs 0-3):\n\
+         \t(detected by 2, t=5010 jiffies, g=1809, q=1791)\n\
+         rcu: INFO: rcu_preempt detected expedited stalls on CPUs/tasks: { P71 } 5382 jiffies s: 117 root: 0x0/T\n\
+         rcu: INFO: rcu_preempt detected stalls on CPUs/tasks:\nrcu: \tTasks blocked on level-0 rcu_node (CPUs 0-3):\n\
+         \t(detected by 0, t=20765 jiffies, g=1809, q=1806)\n",
+    )
+    .to_string();
+    let meaning = "means that a thread that the report does not name was in a section that RCU waits for, and did not leave it for 5010 \
+                   jiffies (RCU stall); line 5 reports the same stall after 20765 jiffies; line 4 means that thread 71 was in a section \
+                   that RCU waits for, and did not leave it for 5382 jiffies (RCU stall)";
+    assert!(said.ends_with(meaning), "{said}");
+}
+
 #[test]
 fn a_broken_report_of_a_worker_pool_is_read_with_its_rest() {
     let said = read(
@@ -126,23 +196,6 @@ fn hard_lockups_of_several_cpus_are_all_named() {
     );
 }
 
-#[test]
-fn a_time_is_no_cpu() {
-    // The brackets before the times were lost, and a line was put behind the one before it.
-    let said = read(
-        "5.000070] rcu: INFO: rcu_preempt self-detected stall on CPU\n5.000101] rcu: $2-....: (3 GPs behind) idle=1/1/0x4 f\n\
-         9 rcuc=5301 jiffies (starved)\n5.000124] rcu: t = 525O jiffies g = 3129 ncpus=4) 7.000757] rcu: INFO: rcu_preempt self-detected stall on CPU\n",
-    )
-    .to_string();
-    assert!(
-        said.contains(
-            "means that CPU 2 gave RCU no quiescent state (RCU stall); rcuc/2 did not run for 5301 jiffies"
-        ),
-        "{said}"
-    );
-    assert!(!said.contains("CPU 5") && !said.contains("CPU 7"), "{said}");
-}
-
 proptest::proptest! {
     #[test]
     fn no_log_is_too_strange(pieces in proptest::collection::vec((0..PIECES.len(), "\\PC{0,6}"), 0..60)) {
@@ -153,7 +206,7 @@ proptest::proptest! {
 }
 
 /// What lines of a log consist of.
-const PIECES: [&str; 33] = [
+const PIECES: [&str; 38] = [
     "\n",
     "\n> [  70.1][   C1] ",
     "\n001: ",
@@ -186,5 +239,10 @@ const PIECES: [&str; 33] = [
     "workqueue: f hogged CPU for >10000us 4 times",
     "Marking clocksource 'tsc' skewed -7 ns () over watchdog 'hpet' interval of 5 ns",
     "Switched to clocksource hpet",
+    "perf: interrupt took too long (2501 > 2500)",
+    "csd: Detected non-responsive CSD lock (#1) on CPU#5, waiting 5000 ns for CPU#3 f+0x0/0x1",
+    "local_softirq_pending 08",
+    "(t = 7 jiffies g = -3",
+    "All QSes seen, last rcu_preempt kthread activity 3 (7-4)",
     "INFO: NMI handler (f) took too long to run: 1.723 msecs",
 ];

@@ -4,9 +4,7 @@ use super::*;
 
 fn read(text: &str) -> String {
     let (mut rcu, mut stacks) = (RcuStall::default(), LoggedStacks::default());
-    let mut lines = text.lines();
-    rcu.message(lines.next().unwrap_or_default());
-    for line in lines {
+    for line in text.lines() {
         rcu.line(line);
         stacks.line(line);
     }
@@ -69,6 +67,37 @@ fn a_cpu_is_told_from_rcus_own_thread() {
             "rcu: INFO: rcu_preempt detected stalls on CPUs/tasks:\nrcu: Tasks blocked on level-0 rcu_node (CPUs 0-3): P34/1:b..l P5 (detected by 1, g=5\n",
             "threads 34, 5 were in sections that RCU waits for, and did not leave them (RCU stall); ",
         ),
+        // The report has the name of one.
+        (
+            "rcu: INFO: rcu_preempt detected stalls on CPUs/tasks:\nrcu: Tasks blocked on level-0 rcu_node (CPUs 0-3): P34/1:b..l P5\n\
+                 (detected by 1, t=2102 jiffies, g=-863, q=61 ncpus=2)\ntask:app       state:D stack:0     pid:34   tgid:34\n",
+            "threads app (34), 5 were in sections that RCU waits for, and did not leave them for 2102 jiffies (RCU stall); ",
+        ),
+        // The list is empty, and RCU's own thread came to run.
+        (
+            "rcu: INFO: rcu_preempt detected stalls on CPUs/tasks:\nrcu: Tasks blocked on level-0 rcu_node (CPUs 0-3):\n\
+                 (detected by 2, t=5250 jiffies, g=1809, q=1791)\n\
+                 rcu: All QSes seen, last rcu_preempt kthread activity 3 (77-74), jiffies_till_next_fqs=1, root ->qsmask 0x0\n",
+            "a thread that the report does not name was in a section that RCU waits for, and did not leave it for 5250 jiffies (RCU stall); \
+                 RCU's own thread rcu_preempt had last run 3 jiffies before",
+        ),
+        (
+            "rcu: INFO: rcu_preempt detected stalls on CPUs/tasks:\n(detected by 2, t=5250 jiffies, g=1809, q=1791)\n\
+                 rcu: All QSes seen, last rcu_preempt kthread activity 3 (77-74), jiffies_till_next_fqs=1, root ->qsmask 0x0\n",
+            "a grace period did not end for 5250 jiffies; the report names no CPU and no thread that held it up, and RCU's own thread \
+                 rcu_preempt last ran 3 jiffies before it (RCU stall); ",
+        ),
+        // A console that was read by machine.
+        (
+            "rcu: INFO: rcu_preempt self-detected stall on CPU\nrcu: $2-....: (3 GPs behind) idle=7d5c/1/0x4 softirq=0/0 f\n\
+                 rcu: ( t = 2100l jiffies g = 3129 ncpus=4)\n",
+            "CPU 2 gave RCU no quiescent state (RCU stall); what ran on CPU 2, or whether interrupts were disabled there, is not shown",
+        ),
+        (
+            "rcu: INFO: rcu_preempt self-detected stall on CPU\nrcu: 2-....: (3 GPs behind)\nrcu: t = 21003 jiffies g = 3129\n",
+            "CPU 2 gave RCU no quiescent state for 21003 jiffies (RCU stall); what ran on CPU 2, or whether interrupts were disabled there, is not \
+                 shown",
+        ),
         // The report doubts itself.
         (
             "rcu: INFO: rcu_sched detected stalls on CPUs/tasks:\nrcu: \t0-...!: (0 ticks this GP) idle=5fc/0/0x0 fqs=0  (false positive?)\n\
@@ -87,8 +116,8 @@ fn a_cpu_is_told_from_rcus_own_thread() {
 #[test]
 fn a_second_report_is_not_of_the_first() {
     let mut rcu = RcuStall::default();
-    rcu.message("INFO: rcu_sched self-detected stall on CPU { 1}");
-    rcu.message("INFO: rcu_sched self-detected stall on CPU { 2}");
+    rcu.line("INFO: rcu_sched self-detected stall on CPU { 1}");
+    rcu.ends();
     assert!(!rcu.line("rcu: 3-....: (1 GPs behind)"));
     assert_eq!(
         rcu.meaning(&LoggedStacks::default()).as_deref(),
