@@ -86,6 +86,7 @@ impl Engine<'_> {
         // Most events are of the thread that the CPU is known to run, outside of interrupts and soon after the last one.
         let is_plain = !event.context.flags.intersects(TELLING)
             && !cpu.in_hardirq
+            && cpu.in_handler_since.is_none()
             && cpu.faulting.is_none()
             && cpu.current() == Some(event.context.tid)
             && !event.context.tid.is_idle()
@@ -96,6 +97,11 @@ impl Engine<'_> {
             return;
         }
         if !event.context.flags.contains(ContextFlags::NMI) {
+            cpu.in_handler_since = match event.context.flags.in_interrupt() {
+                true if cpu.current().is_none() => Some(at),
+                true => cpu.in_handler_since,
+                false => None,
+            };
             let was_in_hardirq = cpu.in_hardirq;
             cpu.in_hardirq = event.context.flags.contains(ContextFlags::HARDIRQ);
             if was_in_hardirq && !cpu.in_hardirq && !event.context.is_unknown() {

@@ -17,7 +17,7 @@ use crate::timeline::thread::Thread;
 use crate::timeline::timers::{ArmedTimer, Callback, Firing, LateTimer};
 use crate::timeline::waking::Waking;
 use whylate_base::{Cpu, CpuSet, Ns, SchedClass, Tid};
-use whylate_events::{Event, EventKind, HrtimerExpiry, HrtimerStart, Kind, Symbol};
+use whylate_events::{ContextFlags, Event, EventKind, HrtimerExpiry, HrtimerStart, Kind, Symbol};
 
 /// A timer is late when its interrupt began this long after its expiry; hardware is never exact.
 const LATE: Ns = Ns::from_us(20);
@@ -169,9 +169,31 @@ impl Engine<'_> {
             }
             _ => None,
         };
-        if let Some(handler) = ended {
-            self.handled(at, event.cpu, handler);
+        match ended {
+            Some(handler) => self.handled(at, event.cpu, handler),
+            None => self.ends_unseen(at, event),
         }
+    }
+
+    /// A handler ends, and its entry was not seen. Where all events of the CPU show that it was in an interrupt, it had the CPU
+    /// since the first of them.
+    fn ends_unseen(&mut self, at: Ns, event: &Event) {
+        let Some(cpu) = self.timeline.cpus.get_mut(event.cpu) else { return };
+        if cpu.in_handler_since.is_none() {
+            return;
+        }
+        let irqs = &mut self.timeline.irqs;
+        let handler = match event.kind {
+            EventKind::IrqExit { irq } => Running::Irq(irqs.of_line(irq)),
+            EventKind::VectorExit { name } => Running::Irq(irqs.id(None, name)),
+            EventKind::SoftirqExit { vec } => Running::Softirq(vec),
+            _ => return,
+        };
+        cpu.exit_unseen(at, handler);
+        // Below an interrupt there may be a softirq.
+        let goes_on =
+            event.context.flags.contains(ContextFlags::SOFTIRQ) && matches!(handler, Running::Irq(_));
+        cpu.in_handler_since = Some(at).filter(|_| goes_on);
     }
 
     /// A timer was started.

@@ -56,6 +56,9 @@ pub(crate) struct CpuTimeline {
     pub(crate) firing: Option<Firing>,
     /// The last event showed by its flags that it happened in a hard interrupt.
     pub(crate) in_hardirq: bool,
+    /// Its first event, or the first after a loss, if that and all since were in an interrupt or softirq: since then it has run a
+    /// handler whose entry was not seen.
+    pub(crate) in_handler_since: Option<Ns>,
     /// The end of a timer's callback was seen here: it is recorded.
     pub(crate) records_ends: bool,
     pub(crate) late_timers: VecDeque<LateTimer>,
@@ -131,6 +134,7 @@ impl CpuTimeline {
     /// The scheduler switched to a thread. Nothing is left of interrupts: a switch never happens inside one.
     pub(crate) fn switch(&mut self, at: Ns, next: Tid, prio: Priority) {
         self.stack.clear();
+        self.in_handler_since = None;
         self.firing = None;
         self.switches += 1;
         self.current = Some((next, prio));
@@ -167,6 +171,23 @@ impl CpuTimeline {
         let top = self.top();
         self.push(at, top, false);
         Some(ended)
+    }
+
+    /// A handler ended at `at` that began before the first event here.
+    pub(crate) fn exit_unseen(&mut self, at: Ns, handler: Running) {
+        let Some(since) = self.in_handler_since.filter(|_| self.stack.is_empty()) else { return };
+        for (index, slice) in self.slices.iter_mut().enumerate().rev() {
+            if slice.start < since {
+                break;
+            }
+            // What is there already ran on top of it.
+            if !matches!(slice.running, Running::Irq(_) | Running::Softirq(_) | Running::Nmi) {
+                slice.running = handler;
+                self.usage.invalidate(index);
+            }
+        }
+        let top = self.top();
+        self.push(at, top, false);
     }
 
     /// A non-maskable interrupt's handler ran in `from..to`, on top of whatever there was.
@@ -222,6 +243,7 @@ impl CpuTimeline {
     pub(crate) fn lose(&mut self, until: Ns) -> Ns {
         let from = self.last_event.unwrap_or(until);
         self.stack.clear();
+        self.in_handler_since = None;
         self.firing = None;
         self.current = None;
         self.leaving = None;

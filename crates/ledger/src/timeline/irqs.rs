@@ -64,6 +64,14 @@ impl Irqs {
         IrqId(id)
     }
 
+    /// The id of a line whose name is not given: that of the same line with a name, where it is known.
+    pub(crate) fn of_line(&mut self, irq: u32) -> IrqId {
+        match self.known.iter().position(|entry| entry.0 == Some(irq)) {
+            Some(index) => IrqId(index as u16),
+            None => self.id(Some(irq), Name::default()),
+        }
+    }
+
     /// The line and name behind an id.
     pub(crate) fn get(&self, id: IrqId) -> (Option<u32>, Name) {
         self.known.get(usize::from(id.0)).copied().unwrap_or_default()

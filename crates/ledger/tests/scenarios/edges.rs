@@ -343,3 +343,49 @@ fn several_threads_that_run_first_are_one_delay() {
     let seen: Vec<&str> = activation.verdict.evidence.iter().map(|seen| seen.what.as_str()).collect();
     assert!(seen.contains(&"2 other threads ran before it as well: 6.00 ms in all"), "{seen:?}");
 }
+
+/// The recording begins inside of an interrupt's handler, and of a softirq below it.
+fn begins_in_handlers() -> Scene {
+    let soft = ContextFlags::SOFTIRQ;
+    let scene = Scene::new().cpu(1).at(0).sign(soft | ContextFlags::HARDIRQ);
+    let hard = |scene: Scene, kind| scene.event_with(soft | ContextFlags::HARDIRQ, kind);
+    let scene = hard(scene.at(10), EventKind::Waking(Scene::wake_event(VICTIM, 1)));
+    let scene = hard(scene.at(12), EventKind::Wakeup { wake: Scene::wake_event(VICTIM, 1), new: false });
+    hard(scene.at(300), EventKind::IrqExit { irq: 9 })
+}
+
+#[test]
+fn a_handler_that_was_entered_before_the_recording_has_the_cpu_until_its_exit() {
+    let scene = begins_in_handlers().at(350).event_with(ContextFlags::SOFTIRQ, EventKind::Other);
+    let scene = scene.at(800).event_with(ContextFlags::SOFTIRQ, EventKind::SoftirqExit { vec: 3 });
+    let explained = scene.at(805).run(VICTIM).at(900).sleep(IDLE).explain("victim");
+    let worst = explained.worst();
+    let charged = |cause| -> i64 {
+        let of = worst.ledger.iter().filter(|segment| segment.cause == cause);
+        of.map(|segment| segment.length().0 / 1_000).sum()
+    };
+    assert_eq!((charged(Cause::Irq), charged(Cause::Softirq)), (288, 500), "{:?}", worst.ledger);
+}
+
+/// An event of the thread comes between: the interrupt whose exit follows began later, and nothing shows when.
+#[test]
+fn a_handler_whose_beginning_is_not_bounded_is_not_charged() {
+    let thread = ContextFlags::default();
+    let scene = Scene::new().cpu(1).at(0).sign(ContextFlags::HARDIRQ).at(5).sign(thread);
+    let scene = scene.at(10).wake(VICTIM, 1).at(300);
+    let scene = scene.event_with(ContextFlags::HARDIRQ, EventKind::IrqExit { irq: 9 });
+    let explained = scene.at(305).run(VICTIM).at(400).sleep(IDLE).explain("victim");
+    let worst = explained.worst();
+    assert!(worst.ledger.iter().all(|segment| segment.cause != Cause::Irq), "{:?}", worst.ledger);
+}
+
+/// The exits alone are recorded: of two in a row only the first is known to have lasted since the beginning.
+#[test]
+fn an_exit_without_any_entry_is_charged_once() {
+    let scene = begins_in_handlers().at(320);
+    let scene = scene.event_with(ContextFlags::HARDIRQ, EventKind::IrqExit { irq: 10 });
+    let explained = scene.at(330).run(VICTIM).at(400).sleep(IDLE).explain("victim");
+    let irqs = explained.worst().ledger.iter().filter(|segment| segment.cause == Cause::Irq);
+    let time: i64 = irqs.map(|segment| segment.length().0 / 1_000).sum();
+    assert!((288..=308).contains(&time), "{time}");
+}

@@ -150,7 +150,7 @@ impl Scene {
         self.event_with(ContextFlags::default(), kind)
     }
 
-    fn event_with(mut self, flags: ContextFlags, kind: EventKind) -> Scene {
+    pub(crate) fn event_with(mut self, flags: ContextFlags, kind: EventKind) -> Scene {
         let on = *self.on();
         let context = Context { tid: Tid(on.current.tid), flags: on.flags | flags, preempt_depth: Some(0) };
         self.events.push(Event { ts: self.now, cpu: Cpu(self.cpu), context, kind });
@@ -233,7 +233,7 @@ impl Scene {
         self.switch(TaskState::Dead, next)
     }
 
-    fn wake_event(thread: Thread, target: u32) -> Wake {
+    pub(crate) fn wake_event(thread: Thread, target: u32) -> Wake {
         let comm = Comm::from(thread.name);
         Wake { comm, tid: Tid(thread.tid), prio: Priority(thread.prio), target_cpu: Cpu(target) }
     }
