@@ -45,6 +45,8 @@ impl ContextFlags {
     pub const SOFTIRQS_OFF: ContextFlags = ContextFlags(0x80);
     /// The architecture or the source does not state whether interrupts were off.
     pub const IRQS_UNKNOWN: ContextFlags = ContextFlags(0x100);
+    /// The current thread had the CPU, and what made the event is not known: another line states that it happened.
+    pub const BYSTANDER: ContextFlags = ContextFlags(0x200);
 
     /// True when all bits of `other` are set.
     pub fn contains(self, other: ContextFlags) -> bool {

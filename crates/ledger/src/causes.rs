@@ -107,6 +107,8 @@ causes! {
     OwnWait: own_wait,
     /// A SCHED_OTHER thread waited for its turn.
     FairQueue: fair_queue,
+    /// Another thread held the CPU, and which of the two comes first is not known.
+    OtherTask: other_task,
     /// The CPU controller's quota was used up.
     CgroupQuota: cgroup_quota,
     /// A SCHED_DEADLINE thread had used up its runtime.
@@ -318,6 +320,7 @@ mod tests {
                 Cause::IrqThread,
                 Cause::IrqsDisabled,
                 Cause::LockWait,
+                Cause::OtherTask,
                 Cause::Stolen,
                 Cause::StopTask,
                 Cause::WorkItem,

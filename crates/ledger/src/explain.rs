@@ -18,7 +18,7 @@ use crate::tracers::{self, Tracers};
 use crate::verdict;
 use std::cmp::Reverse;
 use std::collections::HashSet;
-use whylate_base::{Confidence, Cpu, Ns, Tid};
+use whylate_base::{Confidence, Cpu, Ns, Priority, Tid};
 use whylate_events::{Event, EventSource, Kind, KindSet};
 
 /// How many candidates are explained.
@@ -100,7 +100,10 @@ fn explain_all(mut source: impl EventSource, options: &Options, mut each: Option
     assembler.timeline_mut().recorded = recorded;
     assembler.leave_out();
     let timeline = assembler.timeline();
-    let missing = missing(recorded, asked.chains.is_some());
+    let shown =
+        || timeline.threads.iter().filter(|thread| !thread.tid.is_idle()).filter_map(Thread::shown_priority);
+    let is_unranked = shown().next().is_some() && shown().all(|shown| shown == Priority::UNKNOWN);
+    let missing = missing(recorded, asked.chains.is_some(), is_unranked);
 
     let mut activations: Vec<Activation> = Vec::new();
     let mut tasks: Vec<TaskSummary> = Vec::new();
@@ -250,8 +253,15 @@ pub(crate) fn doubt_own_work(activation: &mut Activation) {
     }
 }
 
+/// Switches without priorities, as rows of `perf sched timehist` have them.
+const UNRANKED: Missing = Missing {
+    kind: Kind::Switch,
+    cannot_tell: "which of two threads comes first: these events are without the threads' priorities",
+    is_partial: true,
+};
+
 /// What the ledger needs and the trace neither has nor reports as recorded.
-fn missing(recorded: KindSet, chains: bool) -> Vec<Missing> {
+fn missing(recorded: KindSet, chains: bool, is_unranked: bool) -> Vec<Missing> {
     let needs = [
         (Kind::Switch, "which thread had the CPU, and so anything at all"),
         (Kind::Waking, "when a thread should have been able to run, before it was on a runqueue"),
@@ -274,6 +284,7 @@ fn missing(recorded: KindSet, chains: bool) -> Vec<Missing> {
         .into_iter()
         .chain(of_chains.into_iter().filter(|_| chains))
         .filter(|(kind, _)| !recorded.contains(*kind))
-        .map(|(kind, cannot_tell)| Missing { kind, cannot_tell })
+        .map(|(kind, cannot_tell)| Missing { kind, cannot_tell, is_partial: false })
+        .chain(is_unranked.then_some(UNRANKED))
         .collect()
 }

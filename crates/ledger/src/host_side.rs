@@ -65,6 +65,7 @@ fn needs_cpu(cause: Cause) -> bool {
             | Cause::PageFault
             | Cause::OwnWork
             | Cause::FairQueue
+            | Cause::OtherTask
             | Cause::Unexplained
     )
 }

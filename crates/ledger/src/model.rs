@@ -88,6 +88,8 @@ pub struct Missing {
     pub kind: Kind,
     /// What cannot be determined without it.
     pub cannot_tell: &'static str,
+    /// There are events of the kind, which do not have all that a kernel records with them.
+    pub is_partial: bool,
 }
 
 /// One thread over the whole trace.

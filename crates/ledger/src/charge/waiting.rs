@@ -150,9 +150,8 @@ impl Charger<'_> {
                 return Charge::to(Cause::FairQueue, Some(by), Confidence::Low);
             }
             Relation::Fair => Cause::FairQueue,
-            Relation::LowerPriority | Relation::Unknown => {
-                return self.behind_lower(queue, start, end, tid, theirs);
-            }
+            Relation::LowerPriority => return self.behind_lower(queue, start, end, tid, theirs),
+            Relation::Unknown => return behind_unranked(queue, start, end, by),
         };
         Charge::to(cause, Some(by), Confidence::High)
     }
@@ -323,6 +322,16 @@ impl Charger<'_> {
         };
         Charge::to(cause, by, confidence)
     }
+}
+
+/// A thread had the CPU, and which of the two comes first is not known.
+fn behind_unranked(queue: &Queue<'_>, start: Ns, end: Ns, by: Culprit) -> Charge {
+    let was_there = start < queue.first_choice;
+    let kept = if was_there { queue.first_choice - queue.from } else { end - start };
+    if kept <= ORDINARY_DISPATCH {
+        return Charge::to(Cause::Dispatch, None, Confidence::Medium);
+    }
+    Charge::to(Cause::OtherTask, Some(by), Confidence::Medium)
 }
 
 /// The scheduler leaves a runnable thread waiting that is no real-time one. It does so with a SCHED_DEADLINE thread whose

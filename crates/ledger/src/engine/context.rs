@@ -82,6 +82,9 @@ impl Engine<'_> {
     #[inline(always)] // At each event, from one place.
     pub(super) fn sight(&mut self, at: Ns, event: &Event) {
         let Some(mut cpu) = self.timeline.cpus.get_mut(event.cpu) else { return };
+        if event.context.flags.contains(ContextFlags::BYSTANDER) {
+            return;
+        }
         let last = cpu.last_event.replace(at).unwrap_or(at);
         // Most events are of the thread that the CPU is known to run, outside of interrupts and soon after the last one.
         let is_plain = !event.context.flags.intersects(TELLING)

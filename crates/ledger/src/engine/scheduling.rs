@@ -19,7 +19,7 @@ use crate::timeline::thread::Thread;
 use crate::timeline::waking::{Timeout, Waking};
 use crate::timeline::windows::{MOVED_AT_ONCE, Window};
 use whylate_base::{Cpu, Ns, Priority, SchedClass, Tid};
-use whylate_events::{Event, Switch, TaskState, Wake};
+use whylate_events::{ContextFlags, Event, Switch, TaskState, Wake};
 
 impl Engine<'_> {
     /// `sched_waking`: a wake-up begins.
@@ -64,6 +64,7 @@ impl Engine<'_> {
             Some(Running::Irq(id)) => WakeCause::Irq(id),
             Some(Running::Softirq(vec)) => WakeCause::Softirq(vec),
             _ if event.context.flags.in_interrupt() || event.context.tid.is_idle() => WakeCause::Unseen,
+            _ if event.context.flags.contains(ContextFlags::BYSTANDER) => WakeCause::Unseen,
             _ if event.context.is_unknown() && !self.timeline.shows_handlers() => {
                 WakeCause::Upon(event.context.tid)
             }

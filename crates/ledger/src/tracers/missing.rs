@@ -15,7 +15,7 @@ pub(super) fn missing(
     let has = |kind: Kind| timeline.seen.contains(kind);
     let lacks = |kinds: &[(Kind, &'static str)]| {
         let lacking = kinds.iter().filter(|(kind, _)| !has(*kind));
-        lacking.map(|&(kind, cannot_tell)| Missing { kind, cannot_tell }).collect()
+        lacking.map(|&(kind, cannot_tell)| Missing { kind, cannot_tell, is_partial: false }).collect()
     };
     let functions = has(Kind::Function) || has(Kind::FunctionGraph);
     match &explanation.trace.latency {
@@ -28,6 +28,7 @@ pub(super) fn missing(
                 missing.push(Missing {
                     kind: Kind::Function,
                     cannot_tell: "which functions ran between wake-up and switch",
+                    is_partial: false,
                 });
             }
             Some(missing)
@@ -35,7 +36,7 @@ pub(super) fn missing(
         Some(_) if shows_within => Some(Vec::new()),
         Some(_) => {
             let cannot_tell = "which functions took the time of the critical section";
-            Some(vec![Missing { kind: Kind::Function, cannot_tell }])
+            Some(vec![Missing { kind: Kind::Function, cannot_tell, is_partial: false }])
         }
         None if has(Kind::Switch) => None,
         None if has(Kind::Timerlat) => Some(lacks(&[

@@ -27,7 +27,10 @@ fn ends_waiting(activation: &Activation) -> bool {
     activation.done.is_none()
         && activation.running.is_none_or(|running| running < activation.end)
         && activation.ledger.last().is_some_and(|last| {
-            matches!(last.cause, Cause::HigherPriorityTask | Cause::EqualPriorityTask | Cause::FairQueue)
+            matches!(
+                last.cause,
+                Cause::HigherPriorityTask | Cause::EqualPriorityTask | Cause::FairQueue | Cause::OtherTask
+            )
         })
 }
 

@@ -27,4 +27,5 @@ mod softirqs;
 mod switches;
 mod timers;
 mod tracers;
+mod unranked;
 mod workings;

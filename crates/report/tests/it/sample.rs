@@ -303,8 +303,7 @@ pub(crate) fn story() -> Explanation {
         ],
         missing: vec![Missing {
             kind: Kind::Contention,
-            cannot_tell: "whether a thread waited for a lock, and who held it",
-        }],
+            cannot_tell: "whether a thread waited for a lock, and who held it", is_partial: false }],
         chains: None,
         candidates: None,
         scope: None,

@@ -1,0 +1,77 @@
+//! Recordings without priorities, as rows of `perf sched timehist`: which of two threads comes first is not known.
+
+use super::support::{IDLE, MS, Scene, Thread, assert_blames, assert_charges};
+use whylate_base::{Confidence, Ns, Priority};
+use whylate_events::{ContextFlags, EventKind};
+use whylate_ledger::{Cause, Trigger};
+
+const VICTIM: Thread = Thread { name: "victim", tid: 10, prio: Priority::UNKNOWN.0 };
+const HOG: Thread = Thread { name: "hog", tid: 20, prio: Priority::UNKNOWN.0 };
+
+/// The victim is woken while the other one has the CPU, which keeps it, or gets it once more before the victim.
+fn waits(victim: Thread, hog: Thread) -> Scene {
+    let scene = Scene::new().cpu(1).at(0).run(hog).at(100).wake(victim, 1);
+    let scene = scene.at(5 * MS).sleep(IDLE).at(5 * MS + 10).run(hog);
+    scene.at(8 * MS).sleep(victim).at(8 * MS + 200).sleep(IDLE)
+}
+
+#[test]
+fn a_thread_that_had_the_cpu_is_named_and_not_accused_of_more() {
+    let explained = waits(VICTIM, HOG).explain("victim");
+    let worst = explained.worst();
+    assert_blames(worst, Cause::OtherTask, Some(HOG));
+    assert_eq!(worst.verdict.confidence, Confidence::Medium);
+    assert!(
+        worst.verdict.why.contains("had CPU 1 for 7.89 ms while victim was runnable"),
+        "{}",
+        worst.verdict.why
+    );
+    let missing: Vec<_> = explained.0.missing.iter().filter(|missing| missing.is_partial).collect();
+    assert_eq!(missing.len(), 1);
+    assert!(missing[0].cannot_tell.contains("priorities"), "{}", missing[0].cannot_tell);
+}
+
+/// With the priorities of both it is another cause, and with none of them missing nothing is.
+#[test]
+fn with_priorities_the_relation_is_known() {
+    let rt = |thread: Thread, user: i32| Thread { prio: 99 - user, ..thread };
+    for (victim, hog, cause) in [
+        (rt(VICTIM, 50), rt(HOG, 90), Cause::HigherPriorityTask),
+        (rt(VICTIM, 50), rt(HOG, 50), Cause::EqualPriorityTask),
+    ] {
+        let explained = waits(victim, hog).explain("victim");
+        assert_blames(explained.worst(), cause, Some(hog));
+        assert!(explained.0.missing.iter().all(|missing| !missing.is_partial));
+    }
+}
+
+/// One priority alone does not rank two threads.
+#[test]
+fn the_priority_of_one_of_them_is_not_enough() {
+    let explained = waits(Thread { prio: 49, ..VICTIM }, HOG).explain("victim");
+    assert_blames(explained.worst(), Cause::OtherTask, Some(HOG));
+}
+
+/// The kernel's own path is no thread's fault.
+#[test]
+fn a_short_time_behind_a_thread_is_dispatch() {
+    let scene = Scene::new().cpu(1).at(0).run(HOG).at(100).wake(VICTIM, 1).at(108).run(VICTIM);
+    let explained = scene.at(300).sleep(IDLE).explain("victim");
+    assert_charges(explained.worst(), &[(Cause::Dispatch, 8), (Cause::OwnWork, 192)]);
+}
+
+/// What only states that a thread was woken, and not by what: the thread on the CPU is not its waker, and its CPU is not
+/// known to run anything.
+#[test]
+fn a_bystander_wakes_no_thread() {
+    let wake = |scene: Scene| {
+        let flags = ContextFlags::IRQS_UNKNOWN | ContextFlags::BYSTANDER;
+        scene.event_with(flags, EventKind::Waking(Scene::wake_event(VICTIM, 1)))
+    };
+    let scene = wake(Scene::new().cpu(1).at(0).run(HOG).at(100));
+    let explained = scene.at(2 * MS).run(VICTIM).at(3 * MS).sleep(IDLE).explain("victim");
+    let worst = explained.worst();
+    assert_eq!(worst.due, Ns::from_us(100));
+    assert_blames(worst, Cause::OtherTask, Some(HOG));
+    assert!(!matches!(worst.trigger, Trigger::Thread { .. }), "{:?}", worst.trigger);
+}
