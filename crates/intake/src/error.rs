@@ -8,7 +8,7 @@ use whylate_base::Cpu;
 use whylate_events::LatencyTrace;
 
 const READS: &str = "whylate reads trace.dat (trace-cmd record), perf.data (perf sched record), Perfetto traces, \
-     the tracefs `trace` file, the output of `trace-cmd report`, `perf script` and `rtla`, latency tracers such as \
+     the tracefs `trace` file, the output of `trace-cmd report`, `perf script`, `perf sched timehist` and `rtla`, latency tracers such as \
      wakeup_rt, the tracers timerlat, osnoise and hwlat, any of them in gzip or zstd, and directories with copies \
      of per_cpu/cpu*/trace_pipe_raw";
 

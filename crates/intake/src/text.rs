@@ -55,6 +55,7 @@ mod sched;
 mod syscalls;
 mod tables;
 mod tally;
+mod timehist;
 mod tracers;
 mod window;
 mod woken_by_name;

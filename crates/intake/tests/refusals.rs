@@ -86,9 +86,14 @@ fn contents_that_hold_no_trace() {
         ),
         (
             b"           time    cpu  task name                       wait time  sch delay   run time\n\
-              \x20 12.880093 [0003]  ksoftirqd/3[28]                     0.000      0.007      0.012\n",
+              \x20 12.880093 [0003]  ksoftirqd/3[28]                     0.000      0.007\n",
             |e| matches!(e, OpenError::NotRead { .. }),
-            "is a table of perf sched timehist: for each time that a thread ran",
+            "is a table of perf sched timehist without rows that can be read; give whole rows",
+        ),
+        (
+            b"          comm  parent   sched-in     run-time    min-run     avg-run     max-run  stddev  migrations\n",
+            |e| matches!(e, OpenError::Table { .. }),
+            "is a table of perf sched timehist --summary",
         ),
         (
             b"  Task                  |   Runtime ms  | Switches | Avg delay ms    | Max delay ms    |\n",
@@ -200,11 +205,6 @@ fn contents_that_hold_no_trace() {
             b" [003] 20.500100: sched_waking: comm=app pid=7 prio=49 target_cpu=003\n",
             |e| matches!(e, OpenError::NotRead { .. }),
             "is events without the thread in front of the CPU and the time; give whole lines",
-        ),
-        (
-            b"Look at:\n 31.500200 [0002]  app two[7/6]   0.104   3.018   0.012  -----> late!\n",
-            |e| matches!(e, OpenError::NotRead { .. }),
-            "is a table of perf sched timehist: for each time that a thread ran",
         ),
         (
             b"=====\n   rteval (v3.5) report\n-----\n   Test run: 2023-01-02 03:04:05\n",

@@ -4,6 +4,7 @@ use super::event_head::EventHead;
 use super::foreign;
 use super::pieces::{Pieces, Place};
 use super::tally::Tally;
+use super::timehist::{Row, Slices};
 use super::window::Window;
 use std::collections::BTreeMap;
 use whylate_base::{Cpu, Ns};
@@ -34,6 +35,10 @@ pub(crate) struct Collected {
     too_late: Tally,
     /// Events with a priority that Linux does not have.
     foreign: Tally,
+    /// Rows of `perf sched timehist`, of which events are made.
+    slices: Slices,
+    /// Such rows beside events of another form.
+    rows_beside: Tally,
 }
 
 impl Collected {
@@ -52,6 +57,8 @@ impl Collected {
             backwards: Tally::default(),
             too_late: Tally::default(),
             foreign: Tally::default(),
+            slices: Slices::default(),
+            rows_beside: Tally::default(),
         }
     }
 
@@ -77,6 +84,30 @@ impl Collected {
     pub(crate) fn also(&mut self, number: u64, event: Event) {
         self.read += 1;
         self.keep(number, event);
+    }
+
+    /// The row of `perf sched timehist` in the line `number`. A text with events of its own has these.
+    pub(crate) fn row(&mut self, number: u64, row: Row) {
+        if self.slices.is_empty() && self.last.is_some() {
+            self.rows_beside.add(number, "");
+            return;
+        }
+        self.slices.row(row);
+        while let Some(event) = self.slices.next(false) {
+            self.of_row(number, event);
+        }
+    }
+
+    fn of_row(&mut self, number: u64, event: Event) {
+        match event.kind {
+            EventKind::Lost { count, .. } => self.loss(number, count, &event),
+            _ => self.event(number, event),
+        }
+    }
+
+    /// True where the events were made of rows of `perf sched timehist`.
+    pub(crate) fn is_timehist(&self) -> bool {
+        !self.slices.is_empty()
     }
 
     /// Counts an event line and remembers it.
@@ -175,6 +206,9 @@ impl Collected {
 
     /// The text has ended: losses that no event of their CPU follows are placed at the last one.
     pub(crate) fn end(&mut self, number: u64) {
+        while let Some(event) = self.slices.next(true) {
+            self.of_row(number, event);
+        }
         let Some(last) = self.last else { return };
         let end = self.span.map_or(last.ts, |(_, end)| end);
         for last in self.pieces.end() {
@@ -187,7 +221,7 @@ impl Collected {
     }
 
     /// What of the events' order is damaged.
-    pub(crate) fn damage(&self) -> [Option<Damage>; 3] {
+    pub(crate) fn damage(&self) -> [Option<Damage>; 4] {
         let backwards = self.backwards.count();
         [
             (backwards > 0).then(|| {
@@ -196,6 +230,9 @@ impl Collected {
             self.too_late.damage("events left out, as later ones than they were far before them in the text"),
             self.foreign
                 .damage("events with priorities that Linux does not have, so that no priority is used"),
+            self.rows_beside.damage(
+                "rows of perf sched timehist beside events are left out: save them in a file of their own",
+            ),
         ]
     }
 }

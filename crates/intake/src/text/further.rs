@@ -2,6 +2,7 @@
 
 use super::event_head::EventHead;
 use whylate_base::{Cpu, CpuSet, Ns};
+use whylate_events::Damage;
 
 /// See the module.
 #[derive(Default)]
@@ -53,8 +54,18 @@ impl FurtherRecording {
         self.begins
     }
 
-    /// The same, of one that is no latency trace.
-    pub(crate) fn other_begins(&self) -> Option<u64> {
-        self.begins.filter(|_| !self.is_latency_trace)
+    /// What is left out: the latency traces that follow the first, as `more` describes them, or another recording.
+    pub(crate) fn damage(&self, more: Option<String>) -> [Option<Damage>; 2] {
+        let more = more.map(|what| match self.begins {
+            Some(line) => {
+                Damage::at(line, format!("{what}, and are left out: save each in a file of its own"))
+            }
+            None => Damage::whole(format!("{what}: their times are their own")),
+        });
+        let other = self.begins.filter(|_| !self.is_latency_trace).map(|line| {
+            let what = "another recording follows, with times of its own, and is left out: save each in a file of its own";
+            Damage::at(line, what.to_owned())
+        });
+        [more, other]
     }
 }

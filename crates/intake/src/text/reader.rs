@@ -19,6 +19,7 @@ use super::ros2::RosCallbacks;
 use super::rtla::{Analyses, RtlaLine};
 use super::tables::{self, Other};
 use super::tally::Tally;
+use super::timehist;
 use super::woken_by_name::WokenByName;
 use crate::pasted;
 use whylate_base::{Cpu, Ns};
@@ -141,6 +142,8 @@ impl Reader {
             Some((body, text)) if body.ends_early(text) => Shape::Early,
             Some(_) => Shape::Whole,
             None if header::loss(text).is_some() || graph::parse(text).is_some() => Shape::Whole,
+            None if timehist::parse(text).is_some() => Shape::Whole,
+            None if timehist::begins(text) => Shape::Early,
             None => self.analyses.shape(text),
         }
     }
@@ -274,6 +277,9 @@ impl Reader {
             self.collected.loss_waits(cpu, count);
         } else if let Some(line) = graph::parse(text) {
             self.graph_line(&line);
+        } else if let Some(row) = timehist::parse(text) {
+            row.thread().into_iter().for_each(|(tid, comm)| self.names.learn(tid, comm));
+            self.collected.row(self.number, row);
         } else if self.frames == Some(Frames::Perf)
             && let Some(function) = line::perf_frame(text)
         {
@@ -286,6 +292,7 @@ impl Reader {
                 RtlaLine::Task(tid, comm) => self.names.learn(tid, comm.as_str()),
                 RtlaLine::Nothing
                     if self.header.report_line(text) || self.free_text || graph::is_ornament(text) => {}
+                RtlaLine::Nothing if timehist::is_title(text) => self.is_shown(self.number, text),
                 RtlaLine::Nothing | RtlaLine::Strange if self.is_rest(text) => {}
                 RtlaLine::Nothing | RtlaLine::Strange if may_hold => return false,
                 RtlaLine::Nothing | RtlaLine::Strange => {
@@ -415,7 +422,8 @@ impl Reader {
                 || graph::parse(&text).is_some()
                 || text.starts_with("=>")
                 || lttng::begins(&text)
-                || header::loss(&text).is_some();
+                || header::loss(&text).is_some()
+                || timehist::parse(&text).is_some();
             match is_of_trace {
                 true => {
                     self.known(&text, false, false);
@@ -430,6 +438,7 @@ impl Reader {
         // The hwlat tracer prints only what it found: an empty trace of it is an answer.
         let is_empty_hwlat = self.header.tracer.as_deref() == Some("hwlat");
         self.collected.last.is_some()
+            || self.collected.is_timehist()
             || !self.analyses.breakdowns.is_empty()
             || self.analyses.is_within()
             || is_empty_hwlat
@@ -442,6 +451,7 @@ impl Reader {
             format: match self.analyses.breakdowns.first().filter(|_| is_rtla).map(|first| first.tool) {
                 Some(Tool::Hwlatdetect) => "hwlatdetect report".to_owned(),
                 Some(_) => "rtla report".to_owned(),
+                None if self.collected.is_timehist() => "perf sched timehist text".to_owned(),
                 None => self.header.format(),
             },
             events: self.collected.read,
@@ -467,22 +477,15 @@ impl Reader {
     }
 
     fn damage(&self) -> Vec<Damage> {
+        let [more, other] = self.further.damage(self.header.further_traces());
         let damages = [
             self.strange_lines.damage("skipped lines that seem to be of a trace, in no known form"),
             self.prose.damage("skipped lines that are no trace lines").map(Damage::detail),
             self.strange_fields
                 .damage("events with fields in no known form, of which only time and thread are used"),
             self.cut_lines.damage("lines far longer than a trace's, of which the end was skipped"),
-            self.header.further_traces().map(|what| match self.further.begins() {
-                Some(line) => {
-                    Damage::at(line, format!("{what}, and are left out: save each in a file of its own"))
-                }
-                None => Damage::whole(format!("{what}: their times are their own")),
-            }),
-            self.further.other_begins().map(|line| {
-                let what = "another recording follows, with times of its own, and is left out: save each in a file of its own";
-                Damage::at(line, what.to_owned())
-            }),
+            more,
+            other,
             self.analyses.damage(),
             self.failed.clone(),
         ];

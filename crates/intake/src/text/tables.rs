@@ -69,9 +69,6 @@ fn shown(number: u64, line: &str) -> Option<Other> {
     if let Some((what, advice)) = by_words(&SAMPLES, line) {
         return Some(Other::Known { what, advice });
     }
-    if is_timehist(line) {
-        return Some(Other::Known { what: TIMEHIST, advice: PERF });
-    }
     by_words(&TABLES, line)
         .map(|(tool, advice)| Other::Table { tool, advice })
         .or_else(|| KernelLog::beginning(number, line).map(|log| Other::KernelLog(Box::new(log))))
@@ -87,10 +84,14 @@ const PERF: &str = "give the recording itself (perf.data), or the output of `per
 const LINUXCNC: &str = "for a comparison give the histogram of LinuxCNC's latency-histogram; for causes record it: `whylate record`";
 const RTEVAL: &str = "for a comparison run its command with a histogram, as `cyclictest -h 1000`; for causes record it: `whylate record`";
 
-const TIMEHIST: &str = "a table of perf sched timehist: for each time that a thread ran it has how long that waited, and not for whom";
+const TIMEHIST: &str = "a table of perf sched timehist without rows that can be read";
+const TIMEHIST_ROWS: &str = "give whole rows of it, or the recording itself (perf.data)";
 
 /// Tables, by words of their heads; the first that fits.
-const TABLES: [Row; 17] = [
+const TABLES: [Row; 20] = [
+    (&["parent", "sched-in", "run-time"], "perf sched timehist --summary", PERF),
+    (&["parent", "sched-out", "idle-time"], "perf sched timehist --idle-hist", PERF),
+    (&["CPU ", " idle for ", " msec "], "perf sched timehist --summary", PERF),
     (&["Task", "Runtime ms", "delay ms"], "perf sched latency", PERF),
     // Rows without their title.
     (&["| avg:", " ms | max:", " ms |"], "perf sched latency", PERF),
@@ -113,7 +114,7 @@ const TABLES: [Row; 17] = [
 
 /// What tools print of single cases, without what came before each.
 const SAMPLES: [Row; 7] = [
-    (&["task name", "wait time", "sch delay"], TIMEHIST, PERF),
+    (&["task name", "wait time", "sch delay"], TIMEHIST, TIMEHIST_ROWS),
     (
         &["TIME", "SOFTIRQ", "LAT(us)"],
         "the output of bcc's softirqslower, which has no cause of a latency",
@@ -141,23 +142,6 @@ const SAMPLES: [Row; 7] = [
         RECORD,
     ),
 ];
-
-/// The row of a table whose title was left out: `12.880093 [0003]  task[28]  0.000  0.007  0.012`.
-fn is_timehist(line: &str) -> bool {
-    let mut words = line.split_whitespace();
-    let is_ms =
-        |word: &&str| word.split_once('.').is_some_and(|(_, digits)| digits.len() == 3) && is_number(word);
-    let has_time = words.next().is_some_and(|time| {
-        is_number(time) && time.split_once('.').is_some_and(|(_, digits)| digits.len() == 6)
-    });
-    let has_cpu = words.next().is_some_and(|cpu| {
-        let cpu = cpu.strip_prefix('[').and_then(|cpu| cpu.strip_suffix(']'));
-        cpu.is_some_and(|cpu| cpu.len() == 4 && is_number(cpu))
-    });
-    let is_thread = |word: &str| word.ends_with(']') || word == "<idle>";
-    let mut rest = words.skip_while(|word| !is_thread(word)).skip(1);
-    has_time && has_cpu && rest.by_ref().take(3).filter(is_ms).count() == 3
-}
 
 fn is_number(word: &str) -> bool {
     !word.is_empty() && word.bytes().all(|sign| sign.is_ascii_digit() || sign == b'.')

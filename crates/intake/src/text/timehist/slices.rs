@@ -1,0 +1,255 @@
+//! Events of the rows of `perf sched timehist`.
+//!
+//! ```text
+//!   row:  thread B, CPU 0                 <── wait ──────────────────────>
+//!                                                     <── delay ────────>
+//!   ───┬──────────────────────────────────┬───────────┬─────────────────┬─────────────┬───
+//!      A runs                             B leaves    B is woken        A leaves,     B leaves: its row
+//!                                                                       B runs
+//! ```
+//!
+//! A row states when its thread leaves, and by that when it got the CPU and when it was woken. In which state it left shows its next
+//! row: one that waits on a runqueue all the time was not woken. So rows are held back until those of the same CPU and of the
+//! same thread follow, but no more than [`MOST`]. Times are cut to microseconds: what differs by less than [`BLUR`] is one instant.
+
+use super::{EXITED, Ran, Row, What, Who};
+use crate::text::event_head::NOBODY_KNOWN;
+use std::collections::{BTreeMap, HashMap};
+use whylate_base::{Comm, Cpu, Ns, Priority, Tid};
+use whylate_events::{Context, ContextFlags, Event, EventKind, KindSet, Switch, TaskState, Wake};
+
+/// How many instants are held back: some 40 MiB of them. Tests need fewer.
+const MOST: usize = if cfg!(test) { 256 } else { 256 * 1024 };
+
+/// Two times of one instant, or a time and a sum of two, differ by less than this.
+const BLUR: Ns = Ns::from_us(3);
+
+/// Where an instant stands among those held back: when, and in the order of the rows.
+type Place = (Ns, u64);
+
+/// The rows that wait.
+#[derive(Default)]
+pub(in crate::text) struct Slices {
+    held: BTreeMap<Place, Held>,
+    rows: u64,
+    /// The last switch of each CPU.
+    cpus: HashMap<Cpu, Place>,
+    /// What is known of each thread's last time.
+    threads: HashMap<Tid, Left>,
+    /// A row has a delay that is shorter than the wait around it: wake-ups are recorded.
+    shows_wakeups: bool,
+    /// The thread that each CPU runs, as far as events were handed out.
+    running: HashMap<Cpu, Tid>,
+    handed_out: Option<Ns>,
+}
+
+/// A thread off the CPU.
+struct Left {
+    /// Its switch.
+    at: Place,
+    /// A row shows who woke it since.
+    wakes: Option<Place>,
+}
+
+/// What happened at an instant.
+struct Held {
+    cpu: Cpu,
+    kind: HeldKind,
+}
+
+enum HeldKind {
+    Switch {
+        ran: Ran,
+        next: Next,
+    },
+    /// A thread is seen on a CPU of which it is not known what it ran before.
+    Runs(Tid),
+    /// Something whose thread is known.
+    By(Tid, EventKind),
+    /// A wake-up that the thread's delay shows: by what is not known.
+    Woken(Wake),
+    Lost(Option<u64>),
+}
+
+/// Which thread gets the CPU.
+#[derive(Clone, Copy)]
+enum Next {
+    /// No row shows it yet.
+    Open,
+    Is(Who, Priority),
+}
+
+impl Slices {
+    /// True before the first row.
+    pub(in crate::text) fn is_empty(&self) -> bool {
+        self.rows == 0
+    }
+
+    /// Takes in a row.
+    pub(in crate::text) fn row(&mut self, row: Row) {
+        self.rows += 1;
+        let Row { ts, cpu, what } = row;
+        match what {
+            What::Ran(ran) => self.ran(ts, cpu, ran),
+            What::Wakes { by, woken: None } => {
+                self.hold((ts, self.rows), cpu, HeldKind::By(by.tid, EventKind::Other));
+            }
+            What::Wakes { by, woken: Some(woken) } => {
+                let place = (ts, self.rows);
+                if let Some(left) = self.threads.get_mut(&woken.tid) {
+                    left.wakes.get_or_insert(place);
+                }
+                let kind = EventKind::Waking(wake(woken, Priority::UNKNOWN, cpu));
+                self.hold(place, cpu, HeldKind::By(by.tid, kind));
+            }
+            What::Migrates { by, moved, from, to } => {
+                let kind = EventKind::Migrate { tid: moved.tid, from, to };
+                self.hold((ts, self.rows), cpu, HeldKind::By(by.tid, kind));
+            }
+            What::Lost(count) => self.hold((ts, self.rows), cpu, HeldKind::Lost(Some(count))),
+        }
+    }
+
+    /// What later rows show is not earlier than what was handed out.
+    fn hold(&mut self, (ts, number): Place, cpu: Cpu, kind: HeldKind) {
+        let ts = self.handed_out.map_or(ts, |last| last.max(ts));
+        self.held.insert((ts, number), Held { cpu, kind });
+    }
+
+    fn ran(&mut self, ts: Ns, cpu: Cpu, ran: Ran) {
+        self.shows_wakeups |= ran.delay + BLUR < ran.wait && ran.delay > Ns::ZERO;
+        let start = self.got_cpu(ts, cpu, &ran);
+        if let Some(start) = start.filter(|_| !ran.who.tid.is_idle() && ran.who.tid != EXITED) {
+            self.came(start, cpu, &ran);
+        }
+        let place = (ts, self.rows);
+        // A loss may follow.
+        self.rows += 1;
+        self.hold(place, cpu, HeldKind::Switch { ran, next: Next::Open });
+        self.cpus.insert(cpu, place);
+        if !ran.who.tid.is_idle() && ran.who.tid != EXITED {
+            self.threads.insert(ran.who.tid, Left { at: place, wakes: None });
+        }
+    }
+
+    /// When the thread of a row got its CPU, where that is known: at the switch before, or later, if rows are missing between.
+    fn got_cpu(&mut self, ts: Ns, cpu: Cpu, ran: &Ran) -> Option<Ns> {
+        let before = self.cpus.get(&cpu).copied();
+        let counted = ts - ran.run;
+        if let Some(place) = before.filter(|(last, _)| (*last - counted).0.abs() < BLUR.0) {
+            let priority = ran.priority.map_or(unknown(ran.who.tid), |(first, _)| first);
+            if let Some(Held { kind: HeldKind::Switch { next, .. }, .. }) = self.held.get_mut(&place) {
+                *next = Next::Is(ran.who, priority);
+            }
+            return Some(place.0);
+        }
+        // The first row of a CPU has no time at all.
+        let is_counted = ran.run > Ns::ZERO && before.is_none_or(|(last, _)| last < counted);
+        let held = before.and_then(|place| self.held.get(&place));
+        if let Some(Held { kind: HeldKind::Switch { ran: Ran { next: Some(_), .. }, .. }, .. }) = held {
+            let until = if is_counted { counted } else { ts };
+            self.hold((until, self.rows), cpu, HeldKind::Lost(None));
+            self.rows += 1;
+        }
+        if is_counted {
+            self.hold((counted, self.rows), cpu, HeldKind::Runs(ran.who.tid));
+            self.rows += 1;
+        }
+        is_counted.then_some(counted)
+    }
+
+    /// A thread got the CPU at `start`: in which state did it leave before, and was it woken?
+    fn came(&mut self, start: Ns, cpu: Cpu, ran: &Ran) {
+        let left = self.threads.get(&ran.who.tid);
+        let is_whole = |left: &Left| (left.at.0 + ran.wait - start).0.abs() < BLUR.0;
+        let at = left.filter(|left| is_whole(left)).map(|left| left.at);
+        let stayed = match (ran.delay > Ns::ZERO, ran.wait > Ns::ZERO) {
+            (true, true) => (ran.wait - ran.delay).0.abs() < BLUR.0,
+            (false, true) => self.shows_wakeups,
+            _ => false,
+        };
+        let slept = ran.delay > Ns::ZERO && !stayed;
+        if let Some(Held { kind: HeldKind::Switch { ran: before, .. }, .. }) =
+            at.and_then(|at| self.held.get_mut(&at))
+            && before.state.is_none_or(|state| state == TaskState::Other)
+        {
+            before.state = match (stayed, slept) {
+                (true, _) => Some(TaskState::Runnable),
+                (_, true) => Some(TaskState::Interruptible),
+                _ => before.state,
+            };
+        }
+        if slept && left.is_none_or(|left| left.wakes.is_none()) {
+            let since = left.map_or(Ns(i64::MIN), |left| left.at.0);
+            let priority = ran.priority.map_or(Priority::UNKNOWN, |(first, _)| first);
+            let place = ((start - ran.delay).max(since), self.rows);
+            self.hold(place, cpu, HeldKind::Woken(wake(ran.who, priority, cpu)));
+            self.rows += 1;
+        }
+    }
+
+    /// The next event that is known with all that later rows can show of it, or at the end any.
+    pub(in crate::text) fn next(&mut self, is_end: bool) -> Option<Event> {
+        if !is_end && self.held.len() <= MOST {
+            return None;
+        }
+        let ((ts, number), Held { cpu, kind }) = self.held.pop_first()?;
+        self.handed_out = Some(ts);
+        let current = self.running.get(&cpu).copied().unwrap_or(NOBODY_KNOWN);
+        let (tid, kind) = match kind {
+            HeldKind::Switch { ran, next } => {
+                let switch = switch(&ran, next);
+                let is_last = self.cpus.get(&cpu) == Some(&(ts, number));
+                if switch.next_tid == NOBODY_KNOWN && !is_last {
+                    self.hold((ts, number + 1), cpu, HeldKind::Lost(None));
+                }
+                self.running.insert(cpu, switch.next_tid);
+                (ran.who.tid, EventKind::Switch(switch))
+            }
+            HeldKind::Runs(tid) => {
+                self.running.insert(cpu, tid);
+                (tid, EventKind::Other)
+            }
+            HeldKind::By(tid, kind) => (tid, kind),
+            HeldKind::Woken(wake) => {
+                let flags = ContextFlags::IRQS_UNKNOWN | ContextFlags::BYSTANDER;
+                let context = Context { tid: current, flags, preempt_depth: None };
+                return Some(Event { ts, cpu, context, kind: EventKind::Waking(wake) });
+            }
+            HeldKind::Lost(count) => (current, EventKind::Lost { count, since: None, kinds: KindSet::NONE }),
+        };
+        let context = Context { tid, flags: ContextFlags::IRQS_UNKNOWN, preempt_depth: None };
+        Some(Event { ts, cpu, context, kind })
+    }
+}
+
+fn switch(ran: &Ran, next: Next) -> Switch {
+    let (next, next_prio) = match (next, ran.next) {
+        (Next::Is(who, priority), _) => (who, priority),
+        (Next::Open, Some(who)) => (who, unknown(who.tid)),
+        (Next::Open, None) => (Who { tid: NOBODY_KNOWN, comm: Comm::default() }, Priority::UNKNOWN),
+    };
+    let is_exited = ran.who.tid == EXITED;
+    Switch {
+        prev_comm: ran.who.comm,
+        prev_tid: ran.who.tid,
+        prev_prio: ran.priority.map_or(unknown(ran.who.tid), |(_, last)| last),
+        prev_state: match ran.state {
+            _ if ran.who.tid.is_idle() => TaskState::Runnable,
+            _ if is_exited => TaskState::Dead,
+            state => state.unwrap_or(TaskState::Other),
+        },
+        next_comm: next.comm,
+        next_tid: next.tid,
+        next_prio,
+    }
+}
+
+/// The idle task's priority is known.
+fn unknown(tid: Tid) -> Priority {
+    if tid.is_idle() { Priority::DEFAULT } else { Priority::UNKNOWN }
+}
+
+fn wake(who: Who, prio: Priority, target_cpu: Cpu) -> Wake {
+    Wake { comm: who.comm, tid: who.tid, prio, target_cpu }
+}
