@@ -64,7 +64,7 @@ pub(crate) use hwlatdetect::Hwlatdetect;
 pub use kernel_log::KernelLog;
 use lines::Lines;
 use reader::Reader;
-pub(crate) use rtla::Analyses;
+pub(crate) use rtla::{Analyses, StageCell, StageLatencies, TimerlatRow};
 use std::io::{self, Read};
 pub(crate) use tables::{Other, what_is};
 use whylate_base::{Comm, Ns, Tid};

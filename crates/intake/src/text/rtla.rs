@@ -24,10 +24,12 @@
 //! nothing; of its table, each CPU's longest single noise is taken, a breakdown without parts.
 
 mod osnoise_table;
+mod timerlat_row;
 
 use super::fields::{self, decimal, microseconds};
 use super::held::Shape;
 use osnoise_table::{OsnoiseTable, TableLine};
+pub(crate) use timerlat_row::{StageCell, StageLatencies, TimerlatRow};
 use whylate_base::{Comm, Cpu, Ns, Tid};
 use whylate_events::{Breakdown, BreakdownPart, Damage, PartKind, Tool};
 
@@ -158,7 +160,9 @@ impl Analyses {
             if line.starts_with("CPU Period") {
                 self.osnoise_table = Some(OsnoiseTable::below(line));
             }
-            self.of_all = of_all(line, self.in_nanoseconds).map(|most| (most, number)).or(self.of_all);
+            let all = TimerlatRow::of(line).filter(|row| row.cpu.is_none()).and_then(|all| all.max());
+            let largest = all.and_then(|most| i64::try_from(most).ok()?.checked_mul(self.unit()).map(Ns));
+            self.of_all = largest.map(|most| (most, number)).or(self.of_all);
             return RtlaLine::Read;
         }
         match self.osnoise_table.as_mut().and_then(|table| table.line(line, number)) {
@@ -171,12 +175,17 @@ impl Analyses {
             None => {}
         }
         self.in_nanoseconds |= line.ends_with("Timer Latency (ns)");
-        if let Some(row) = top_row(line, number, self.in_nanoseconds) {
+        if let Some(row) = TimerlatRow::of(line).and_then(|row| of_row(&row, number, self.unit())) {
             self.breakdowns.retain(|other| other.tool != row.tool || other.cpu != row.cpu);
             self.keep(row);
             return RtlaLine::Read;
         }
         if is_row(line) { RtlaLine::Read } else { RtlaLine::Nothing }
+    }
+
+    /// Nanoseconds of the tables' unit.
+    fn unit(&self) -> i64 {
+        if self.in_nanoseconds { 1 } else { 1_000 }
     }
 
     /// What shows that rows of the table were left out.
@@ -347,33 +356,20 @@ fn cpu_of_thread(name: &str) -> Option<Cpu> {
     PER_CPU.contains(&name).then(|| fields::cpu_from(cpu))?
 }
 
-/// `  0 #1012  |  1  1  1  9 |  32  12  15  87`: current, least, mean and largest latency of the interrupt, of the thread,
-/// and with `-u` of the return to user space.
-fn top_row(line: &str, number: u64, in_nanoseconds: bool) -> Option<Breakdown> {
-    let mut columns = line.split('|');
-    let mut words = columns.next()?.split_ascii_whitespace();
-    let cpu = fields::cpu_from(words.next()?)?;
-    words.next()?.strip_prefix('#').and_then(fields::digits)?;
-    let unit = if in_nanoseconds { 1 } else { 1_000 };
-    let word = |column: &str, place: usize| {
-        let word = column.split_ascii_whitespace().nth(place)?;
-        i64::try_from(decimal(word)?).ok()?.checked_mul(unit).map(Ns)
-    };
-    let columns: Vec<&str> = columns.collect();
-    let of = |column: usize, place: usize| columns.get(column).and_then(|column| word(column, place));
+/// The row of a CPU: the largest latency of the interrupt, of the thread, and with `-u` of the return to user space.
+fn of_row(row: &TimerlatRow, number: u64, unit: i64) -> Option<Breakdown> {
     let part = |kind, time| BreakdownPart { kind, name: String::new(), id: None, time, is_sum: false };
-    const MEAN: usize = 2;
-    const LARGEST: usize = 3;
-    columns.first()?;
-    // A column without a sample has dashes.
-    let [irq, thread, user] = [0, 1, 2].map(|column| of(column, LARGEST));
-    let mut parts: Vec<BreakdownPart> = irq.map(|irq| part(PartKind::IrqLatency, irq)).into_iter().collect();
+    let time = |value: u64| i64::try_from(value).ok()?.checked_mul(unit).map(Ns);
+    let (irq, thread) = (row.stage(0), row.stage(1));
+    let largest = [(PartKind::IrqLatency, irq), (PartKind::Thread, thread)];
+    let largest = largest.into_iter().filter_map(|(kind, stage)| Some(part(kind, time(stage?.max)?)));
+    let mut parts: Vec<BreakdownPart> = largest.collect();
     // The latency of the thread, which is that from the interrupt on where it ran.
-    parts.extend(thread.map(|thread| part(PartKind::Thread, thread)));
-    if let Some((irq, thread)) = of(0, MEAN).zip(of(1, MEAN)) {
+    let mean = |stage: Option<StageLatencies>| time(stage?.mean?);
+    if let Some((irq, thread)) = mean(irq).zip(mean(thread)) {
         parts.extend([part(PartKind::MeanIrqLatency, irq), part(PartKind::MeanThreadLatency, thread)]);
     }
-    let total = [irq, thread, user].into_iter().flatten().max()?;
+    let (cpu, total) = (row.cpu?, time(row.max()?)?);
     Some(Breakdown {
         tool: Tool::RtlaTimerlatTop,
         cpu,
@@ -383,14 +379,6 @@ fn top_row(line: &str, number: u64, in_nanoseconds: bool) -> Option<Breakdown> {
         stack: vec![],
         line: number,
     })
-}
-
-/// `ALL #59 e0 |  0  1  9 |  12  15  87`: least, mean and largest of all rows.
-fn of_all(line: &str, in_nanoseconds: bool) -> Option<Ns> {
-    let columns = line.strip_prefix("ALL #")?.split('|').skip(1);
-    let largest = columns.filter_map(|column| decimal(column.split_ascii_whitespace().nth(2)?)).max()?;
-    let unit = if in_nanoseconds { 1 } else { 1_000 };
-    i64::try_from(largest).ok()?.checked_mul(unit).map(Ns)
 }
 
 /// True of a line within an analysis that nothing is missing of: the time of all but the blocking thread.

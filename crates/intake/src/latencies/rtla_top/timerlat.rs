@@ -12,8 +12,9 @@ use super::super::counted::{Counted, Unit};
 use super::super::error::Broken;
 use super::super::rtla::{STAGES, duration, stages};
 use super::super::source::Source;
-use super::rows::{Missing, row_of};
+use super::rows::Missing;
 use crate::pasted;
+use crate::text::{StageCell, StageLatencies, TimerlatRow};
 use std::collections::BTreeMap;
 use whylate_base::{Cpu, Ns};
 use whylate_stats::Run;
@@ -25,17 +26,8 @@ pub(super) fn read(text: &str) -> Option<Result<Run, Broken>> {
     (!table.rows.is_empty()).then(|| table.run())
 }
 
-/// Least, mean and largest latency of a stage.
-#[derive(Clone, Copy)]
-struct Stage {
-    min: u64,
-    /// `None` where it is not known.
-    mean: Option<u64>,
-    max: u64,
-}
-
 /// A stage's; `None`: it took no sample.
-type Latencies = Option<Stage>;
+type Latencies = Option<StageLatencies>;
 
 #[derive(Default)]
 struct Table {
@@ -60,13 +52,11 @@ impl Table {
             self.has_head = true;
             self.of_all = None;
         } else if !self.has_head {
-        } else if let Some(all) = line.strip_prefix("ALL #") {
-            let count = all.split(|c: char| !c.is_ascii_digit()).next().and_then(|count| count.parse().ok());
-            self.of_all = count.zip(cells(line, of_all));
-        } else if let Some((cpu, count)) = row_of(line) {
-            match cells(line, of_row) {
-                Some(stages) => self.row(cpu, count, stages),
-                None => _ = self.missing.broken.insert(cpu),
+        } else if let Some(row) = TimerlatRow::of(line) {
+            match (row.cpu, whole(&row)) {
+                (None, stages) => self.of_all = stages.map(|stages| (row.count, stages)),
+                (Some(cpu), Some(stages)) => self.row(cpu.0, row.count, stages),
+                (Some(cpu), None) => _ = self.missing.broken.insert(cpu.0),
             }
         } else if pasted::leaves_out(line) {
             self.missing.is_cut = true;
@@ -95,7 +85,7 @@ impl Table {
             *earlier = match (*earlier, later) {
                 // Two means do not make one of both: this is none of either.
                 (Some(a), Some(b)) => {
-                    Some(Stage { min: a.min.min(b.min), mean: None, max: a.max.max(b.max) })
+                    Some(StageLatencies { min: a.min.min(b.min), mean: None, max: a.max.max(b.max) })
                 }
                 (one, other) => one.or(other),
             };
@@ -146,7 +136,7 @@ impl Table {
 
 fn counted(cpu: Option<Cpu>, name: &str, count: u64, stages: &[Latencies]) -> Vec<Counted> {
     let named = |(stage, latencies): (&str, &Latencies)| {
-        let Stage { min, mean, max } = (*latencies)?;
+        let StageLatencies { min, mean, max } = (*latencies)?;
         Some(Counted {
             cpu,
             name: format!("{name}, {stage}"),
@@ -160,30 +150,14 @@ fn counted(cpu: Option<Cpu>, name: &str, count: u64, stages: &[Latencies]) -> Ve
     STAGES.into_iter().zip(stages).filter_map(named).collect()
 }
 
-/// What stands behind the first `|`, stage by stage.
-fn cells(line: &str, of: fn(&[&str]) -> Option<Latencies>) -> Option<Vec<Latencies>> {
-    let stages = line.split('|').skip(1).map(|cell| of(&cell.split_ascii_whitespace().collect::<Vec<_>>()));
-    let stages: Vec<Latencies> = stages.collect::<Option<_>>()?;
+/// All stages of a row; `None` where a number of it is missing.
+fn whole(row: &TimerlatRow) -> Option<Vec<Latencies>> {
+    let of = |cell: &StageCell| match cell {
+        StageCell::Latencies(latencies) => Some(Some(*latencies)),
+        StageCell::NoSample => Some(None),
+        StageCell::Broken => None,
+    };
+    let stages: Vec<Latencies> = row.stages.iter().map(of).collect::<Option<_>>()?;
     // That of the interrupt, that of the thread, and with `-u` that of the return to user space.
     (2..=STAGES.len()).contains(&stages.len()).then_some(stages)
-}
-
-/// Current, least, mean and largest latency; a stage without a sample has dashes.
-fn of_row(words: &[&str]) -> Option<Latencies> {
-    let [_, min, mean, max] = *words else { return None };
-    if min == "-" && max == "-" {
-        return Some(None);
-    }
-    let mean = Some(mean.parse().ok()?);
-    Some(Some(Stage { min: min.parse().ok()?, mean, max: max.parse().ok()? }))
-}
-
-/// The same of all CPUs, without the current one. Its mean is wrong where many CPUs were measured for long: older versions add up
-/// in 32 bits.
-fn of_all(words: &[&str]) -> Option<Latencies> {
-    let [min, _, max] = *words else { return None };
-    if min == "-" && max == "-" {
-        return Some(None);
-    }
-    Some(Some(Stage { min: min.parse().ok()?, mean: None, max: max.parse().ok()? }))
 }
