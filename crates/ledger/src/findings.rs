@@ -12,6 +12,7 @@ mod info;
 mod inversion;
 mod longest_call;
 mod losses;
+mod measured_latency;
 mod os_noise;
 mod peer_late;
 mod pinned;
@@ -41,11 +42,12 @@ use info::FindingInfo;
 use whylate_base::Finding;
 
 /// The codes that are no cause's.
-const CODES: [FindingInfo; 12] = [
+const CODES: [FindingInfo; 13] = [
     deadline::INFO,
     chain_late::INFO,
     refused::INFO,
     rttime::INFO,
+    measured_latency::INFO,
     os_noise::INFO,
     hardware_noise::INFO,
     longest_call::INFO,
@@ -57,7 +59,8 @@ const CODES: [FindingInfo; 12] = [
 ];
 
 /// Findings that are measurements, an answer by themselves.
-const MEASURED: [&str; 5] = [
+const MEASURED: [&str; 6] = [
+    measured_latency::INFO.code,
     os_noise::INFO.code,
     hardware_noise::INFO.code,
     longest_call::INFO.code,
@@ -66,7 +69,7 @@ const MEASURED: [&str; 5] = [
 ];
 
 /// What each file finds. The order is that of findings of the same severity.
-const FINDERS: [fn(&Subject<'_>) -> Vec<Finding>; 20] = [
+const FINDERS: [fn(&Subject<'_>) -> Vec<Finding>; 21] = [
     deadline::findings,
     bandwidth::findings,
     refused::findings,
@@ -82,6 +85,7 @@ const FINDERS: [fn(&Subject<'_>) -> Vec<Finding>; 20] = [
     losses::findings,
     unseen::findings,
     recorded_cpus::findings,
+    measured_latency::findings,
     os_noise::findings,
     hardware_noise::findings,
     hwlat::findings,

@@ -192,11 +192,8 @@ impl Tracers {
                 Tool::RtlaOsnoise => self.noises.of_rtla(breakdown),
                 Tool::RtlaTimerlat if self.timerlats.explained(breakdown.cpu) => {}
                 Tool::RtlaTimerlat => rtla::record(assembler, breakdown),
-                // Where rtla analysed a sample, the table of all adds nothing.
-                Tool::RtlaTimerlatTop if info.breakdowns.iter().any(|one| one.tool == Tool::RtlaTimerlat) => {
-                }
-                Tool::RtlaTimerlatTop => rtla::row(assembler, breakdown),
-                Tool::Hwlatdetect => {}
+                // Rows of a table are findings.
+                Tool::RtlaTimerlatTop | Tool::Hwlatdetect => {}
             }
         }
     }

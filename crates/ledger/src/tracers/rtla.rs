@@ -15,8 +15,6 @@ use crate::timeline::Timeline;
 use whylate_base::{Confidence, Cpu, Evidence, Ns, Priority, Tid};
 use whylate_events::{Breakdown, BreakdownPart, Name, PartKind};
 
-/// A mean that is shorter is no lateness.
-const LONG_MEAN: Ns = Ns::from_us(100);
 /// The priority rtla leaves its threads, the kernel's default.
 const PRIORITY: i32 = 95;
 /// From its entry to its sample, the timer's interrupt does not take longer.
@@ -84,64 +82,6 @@ pub(super) fn record(assembler: &mut Assembler<'_>, breakdown: &Breakdown) {
         ..Activation::of(tid, comm, priority, Ns::ZERO, total)
     };
     assembler.keep_measured(activation, notes, true);
-}
-
-/// A row of `rtla timerlat top`: the largest latency of a CPU, of which nothing is known but its length.
-pub(super) fn row(assembler: &mut Assembler<'_>, breakdown: &Breakdown) {
-    let total = breakdown.total.max(Ns::ZERO);
-    let (cpu, tid) = (breakdown.cpu, actors::unnamed(breakdown.cpu));
-    let timeline = assembler.timeline_mut();
-    let (tid, comm, priority) = actors::measured(timeline, timeline.now, cpu, tid, PRIORITY);
-    let of = |kind| breakdown.parts.iter().find(|part| part.kind == kind).map(|part| part.time);
-    let thread = of(PartKind::Thread);
-    let mut notes = Vec::new();
-    let line = breakdown.line;
-    let largest = match (of(PartKind::IrqLatency), thread) {
-        (Some(irq), Some(thread)) => Some(format!(
-            "the largest latency of the interrupt was {irq}, that of the thread {thread}; they need not be of one sample"
-        )),
-        (Some(irq), None) => Some(format!(
-            "the largest latency of the interrupt was {irq}, and the row has none of the thread"
-        )),
-        (None, Some(thread)) => Some(format!(
-            "the largest latency of the thread was {thread}, and the row has none of the interrupt"
-        )),
-        (None, None) => None,
-    };
-    notes.extend(largest.map(|largest| Evidence::general(format!("{largest} (line {line} of the file)"))));
-    notes.extend(on_average(of(PartKind::MeanIrqLatency), of(PartKind::MeanThreadLatency)));
-    notes.push(Evidence::general(
-        "a table shows no cause: rtla timerlat top --auto US stops at a latency of US, and shows what delayed it",
-    ));
-    let charge = Charge::unexplained();
-    let Charge { cause, by, owner, confidence } = charge;
-    let whole = Segment { cause, start: Ns::ZERO, end: total, cpu, by, owner, confidence };
-    let activation = Activation {
-        cpu,
-        trigger: Trigger::Timer,
-        running: thread.map(|_| total),
-        ledger: if total > Ns::ZERO { vec![whole] } else { Vec::new() },
-        ..Activation::of(tid, comm, priority, Ns::ZERO, total)
-    };
-    assembler.keep_measured(activation, notes, false);
-}
-
-/// Where most of the lateness comes from on average, if the means are long: before the interrupt, or after it.
-fn on_average(irq: Option<Ns>, thread: Option<Ns>) -> Option<Evidence> {
-    let (irq, thread) = irq.zip(thread).filter(|(irq, thread)| *thread >= LONG_MEAN && irq <= thread)?;
-    let before = irq.0.saturating_mul(4) >= thread.0.saturating_mul(3);
-    let after = irq.0.saturating_mul(4) <= thread.0;
-    let text = if before {
-        format!(
-            "on average {irq} of {thread} passed before the timer's interrupt: interrupts were disabled, the CPU left an idle \
-             state, or the machine stood still; no thread had the CPU instead"
-        )
-    } else if after {
-        format!("on average the interrupt came after {irq} of {thread}: the rest passed until the thread ran")
-    } else {
-        return None;
-    };
-    Some(Evidence::general(text))
 }
 
 /// The parts that add up: of a sum with its parts listed, those; what they leave of it, without a name.

@@ -5,8 +5,9 @@ use crate::support::Explained;
 use whylate_base::{Cpu, Ns, Priority, Severity, Tid};
 use whylate_events::{
     Breakdown, BreakdownPart, Event, EventKind, KindSet, NoiseSource, PartKind, Preemptirq, Switch,
-    TaskState, Tool, TraceInfo,
+    TaskState, Tool, TraceInfo, VecSource,
 };
+use whylate_ledger::{Options, explain};
 
 fn breakdown(tool: Tool, cpu: Cpu, total: i64) -> Breakdown {
     Breakdown { tool, cpu, total: Ns(total), is_cut: false, parts: vec![], stack: vec![], line: 4 }
@@ -130,6 +131,7 @@ fn noise_without_a_summary_is_noise() {
     assert!(title(&events).starts_with("CPU 5 lost up to 27.30 us at once to noise"));
 }
 
+/// A row is a summary of many samples, and no activation.
 #[test]
 fn a_row_of_a_table_has_a_length_and_no_cause() {
     let part = |kind, us| BreakdownPart {
@@ -139,16 +141,35 @@ fn a_row_of_a_table_has_a_length_and_no_cause() {
         time: Ns::from_us(us),
         is_sum: false,
     };
-    let row = || Breakdown {
-        parts: vec![part(PartKind::IrqLatency, 12), part(PartKind::Thread, 480)],
-        ..breakdown(Tool::RtlaTimerlatTop, Cpu(3), 480_000)
+    let row = |cpu, us: i64| Breakdown {
+        parts: vec![part(PartKind::IrqLatency, 12), part(PartKind::Thread, us)],
+        ..breakdown(Tool::RtlaTimerlatTop, Cpu(cpu), us * 1_000)
     };
-    let explained = of_breakdowns(vec![row()]);
-    let activation = explained.only();
-    assert_eq!((activation.comm, activation.latency()), ("timerlat/3".into(), Some(Ns(480_000))));
-    assert_eq!(activation.verdict.by, None);
-    let seen = |word: &str| activation.verdict.evidence.iter().any(|seen| seen.what.contains(word));
-    assert!(seen("of the interrupt was 12.00 us, that of the thread 480.0 us") && seen("--auto"));
+    let explained = of_breakdowns(vec![row(1, 31), row(3, 480)]);
+    assert!(explained.0.activations.is_empty() && explained.0.tasks.is_empty() && explained.0.concludes());
+    let finding = explained.finding("measured-latency").expect("a finding");
+    assert_eq!(finding.title, "rtla timerlat measured latencies of up to 480.0 us on CPU 3");
+    assert_eq!(finding.severity, Severity::Warning);
+    let seen: Vec<_> = finding.evidence.iter().map(|seen| (seen.cpu, seen.what.as_str())).collect();
+    let begins = |at: usize, cpu, text: &str| seen[at].0 == Some(Cpu(cpu)) && seen[at].1.starts_with(text);
+    assert!(
+        begins(0, 3, "the largest latency of the interrupt was 12.00 us, that of the thread 480.0 us"),
+        "{seen:?}"
+    );
+    assert!(
+        begins(1, 1, "the largest latency of the interrupt was 12.00 us, that of the thread 31.00 us"),
+        "{seen:?}"
+    );
+    assert!(finding.fix[0].text.contains("--auto") && finding.fix[1].text.contains("whylate compare"));
+    // No bound is exceeded, or a deadline.
+    let severity = |deadline| {
+        let info = TraceInfo { breakdowns: vec![row(1, 31)], ..TraceInfo::default() };
+        let options = Options { deadline, ..Options::default() };
+        let explained = explain(VecSource::new(Vec::new(), info, false), &options);
+        explained.findings.first().map(|finding| finding.severity)
+    };
+    assert_eq!(severity(None), Some(Severity::Info));
+    assert_eq!(severity(Some(Ns::from_us(20))), Some(Severity::Error));
     for (irq, thread, words) in [
         (3_339, 3_366, Some("on average 3.34 ms of 3.37 ms passed before the timer's interrupt")),
         (20, 400, Some("on average the interrupt came after 20.00 us of 400.0 us")),
@@ -156,19 +177,17 @@ fn a_row_of_a_table_has_a_length_and_no_cause() {
         (20, 25, None),
     ] {
         let means = [part(PartKind::MeanIrqLatency, irq), part(PartKind::MeanThreadLatency, thread)];
-        let parts = row().parts.into_iter().chain(means).collect();
-        let explained = of_breakdowns(vec![Breakdown { parts, ..row() }]);
-        let evidence = &explained.only().verdict.evidence;
-        let of_means = evidence.iter().find(|seen| seen.what.starts_with("on average"));
-        assert_eq!(
-            of_means.is_some_and(|seen| words.is_some_and(|words| seen.what.starts_with(words))),
-            words.is_some()
-        );
+        let parts = row(3, 480).parts.into_iter().chain(means).collect();
+        let explained = of_breakdowns(vec![Breakdown { parts, ..row(3, 480) }]);
+        let finding = explained.finding("measured-latency").expect("a finding");
+        let of_means = finding.evidence.iter().find(|seen| seen.what.starts_with("on average"));
         assert_eq!(of_means.is_some(), words.is_some());
+        assert!(words.is_none_or(|words| of_means.is_some_and(|seen| seen.what.starts_with(words))));
     }
     // An analysis of one of its samples is the answer.
-    let explained = of_breakdowns(vec![row(), breakdown(Tool::RtlaTimerlat, Cpu(1), 600_000)]);
+    let explained = of_breakdowns(vec![row(3, 480), breakdown(Tool::RtlaTimerlat, Cpu(1), 600_000)]);
     assert_eq!(explained.only().comm, "timerlat/1".into());
+    assert!(explained.finding("measured-latency").is_none());
 }
 
 #[test]
