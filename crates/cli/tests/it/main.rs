@@ -16,6 +16,7 @@ mod explain_choice;
 mod explain_host;
 mod explain_markers;
 mod explain_peer;
+mod explain_sched_stat;
 mod explain_timehist;
 mod guard;
 mod lab;

@@ -22,6 +22,8 @@ pub(crate) enum Body {
     Call(Call),
     /// The head of a stack trace: frames follow, of the kernel or of a program.
     Stack(Stack),
+    /// A statistic of the scheduler: a thread was put on a runqueue, now or before.
+    Queued(sched::Queued),
     /// Events were lost here.
     Lost(Option<u64>),
     /// An event this project has no type for.
@@ -201,6 +203,9 @@ fn event(head: &Head<'_>, name: &str, text: &str, numbers: Numbers) -> Body {
         "print" => Some(EventKind::Marker(Marker::from(printed(text)))),
         "function" => Some(traced_function(text)),
         "funcgraph_entry" | "funcgraph_exit" => return call(graph::reported(text)),
+        "sched_stat_wait" | "sched_stat_sleep" | "sched_stat_blocked" | "sched_stat_iowait" => {
+            return sched::queued(text, name == "sched_stat_wait").map_or(Body::Damaged, Body::Queued);
+        }
         // Raw, they are addresses in the same line.
         "kernel_stack" | "user_stack" => return stack(text).map_or(Body::Unknown, Body::Stack),
         "timerlat" | "timerlat_sample" => tracers::timerlat(text),

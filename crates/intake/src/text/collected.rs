@@ -3,12 +3,15 @@
 use super::event_head::EventHead;
 use super::foreign;
 use super::pieces::{Pieces, Place};
+use super::sched::Queued;
 use super::tally::Tally;
 use super::timehist::{Row, Slices};
 use super::window::Window;
 use std::collections::BTreeMap;
-use whylate_base::{Cpu, Ns};
-use whylate_events::{Context, Damage, Event, EventKind, Fact, Kind, KindSet, LeftOut, Marker};
+use whylate_base::{Cpu, Ns, Priority};
+use whylate_events::{
+    Context, ContextFlags, Damage, Event, EventKind, Fact, Kind, KindSet, LeftOut, Marker, Wake,
+};
 
 /// Losses of one CPU that wait; the kernel notes one before each event.
 const MOST_LOSSES: usize = 64;
@@ -35,6 +38,10 @@ pub(crate) struct Collected {
     too_late: Tally,
     /// Events with a priority that Linux does not have.
     foreign: Tally,
+    /// The text has wake-ups.
+    shows_wakeups: bool,
+    /// The text has statistics of sleeps that end.
+    shows_sleeps: bool,
     /// Rows of `perf sched timehist`, of which events are made.
     slices: Slices,
     /// Such rows beside events of another form.
@@ -57,6 +64,8 @@ impl Collected {
             backwards: Tally::default(),
             too_late: Tally::default(),
             foreign: Tally::default(),
+            shows_wakeups: false,
+            shows_sleeps: false,
             slices: Slices::default(),
             rows_beside: Tally::default(),
         }
@@ -77,7 +86,25 @@ impl Collected {
         }
         self.losses_before(number, &event);
         self.met(number, &event);
+        self.shows_wakeups |= matches!(event.kind, EventKind::Waking(_) | EventKind::Wakeup { .. });
         self.keep(number, event);
+    }
+
+    /// The event of the line `number` states since when a thread has been on a runqueue. That is its wake-up where the text has
+    /// none; of a thread that was preempted it is nothing new. The end of a sleep is nearer to it than the wait behind it, which
+    /// the runqueue's clock counts.
+    pub(crate) fn queued(&mut self, number: u64, at: Event, Queued { tid, comm, waited }: Queued) {
+        self.event(number, at);
+        self.shows_sleeps |= waited.is_none();
+        if self.shows_wakeups || self.shows_sleeps && waited.is_some() {
+            return;
+        }
+        let first = self.span.map_or(at.ts, |(first, _)| first);
+        let flags = ContextFlags::IRQS_UNKNOWN | ContextFlags::BYSTANDER;
+        let kind = EventKind::Waking(Wake { comm, tid, prio: Priority::UNKNOWN, target_cpu: at.cpu });
+        let context = Context { tid: at.context.tid, flags, preempt_depth: None };
+        let ts = (at.ts - waited.unwrap_or(Ns::ZERO)).max(first);
+        self.keep(number, Event { ts, context, kind, ..at });
     }
 
     /// An event that has no line of its own.

@@ -4,7 +4,7 @@
 use super::fields::{self, from_right};
 use super::line::Head;
 use memchr::{memchr_iter, memrchr};
-use whylate_base::{Comm, Cpu, Priority, Tid};
+use whylate_base::{Comm, Cpu, Ns, Priority, Tid};
 use whylate_events::{BlockedReason, EventKind, Switch, TaskState, Wake};
 
 /// `sched_switch`
@@ -204,6 +204,27 @@ pub(crate) fn migrate(text: &str) -> Option<EventKind> {
     let [_, tid, _, from, to] = from_right(text, ["comm", "pid", "prio", "orig_cpu", "dest_cpu"])?;
     let cpu = |value| fields::cpu_from(fields::first_word(value));
     Some(EventKind::Migrate { tid: fields::tid(tid)?, from: cpu(from)?, to: cpu(to)? })
+}
+
+/// What a statistic of the scheduler states of a thread: since when it has been on a runqueue.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Queued {
+    pub(crate) tid: Tid,
+    pub(crate) comm: Comm,
+    /// It has waited there for so long; `None`: its sleep ends now.
+    pub(crate) waited: Option<Ns>,
+}
+
+/// `sched_stat_wait`: the thread gets a CPU, and has waited for so long. `sched_stat_sleep`, `sched_stat_blocked` and
+/// `sched_stat_iowait`: it is woken, and has slept for so long. (kernel/sched/stats.c and fair.c; of real-time threads since 5.16.)
+pub(crate) fn queued(text: &str, has_waited: bool) -> Option<Queued> {
+    let [comm, tid, delay] = from_right(text, ["comm", "pid", "delay"])?;
+    let delay = fields::nanoseconds(fields::first_word(delay)).filter(|delay| *delay >= Ns::ZERO)?;
+    Some(Queued {
+        tid: fields::tid(tid)?,
+        comm: Comm::from(comm),
+        waited: Some(delay).filter(|_| has_waited),
+    })
 }
 
 /// `sched_process_fork`: `comm= pid= child_comm= child_pid=`, with `parent_` keys in raw form.

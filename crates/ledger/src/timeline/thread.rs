@@ -350,10 +350,12 @@ impl Thread {
         }
     }
 
-    /// Takes over the name and the priority that its wake-up shows.
+    /// Takes over the name and the priority that its wake-up shows; one that is only stated elsewhere shows no priority.
     pub(crate) fn take_over(&mut self, waking: &Waking) {
         self.rename(waking.at, waking.comm);
-        self.set_priority(waking.at, waking.prio);
+        if waking.prio != Priority::UNKNOWN || self.shown_priority().is_none() {
+            self.set_priority(waking.at, waking.prio);
+        }
     }
 
     /// It pins itself to CPUs, unless it is real-time, or is about to be shown as such.
