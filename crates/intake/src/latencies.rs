@@ -5,7 +5,7 @@
 //! text ─> cyclictest: the summary, -h, --histfile, -v;  its siblings of pairs of threads;  rtla: timerlat hist, osnoise hist;
 //!         oslat;  sysjitter, with --raw;  jittersamples;  latency of Xenomai, and latmus, with -g;  stress-ng --cyclic;
 //!         histograms of bcc and bpftrace, whose classes double
-//!         without samples (`summaries`): perf sched latency;  rtla timerlat top, osnoise top;  hwlatdetect
+//!         where there is none of these (`summaries`): rows of perf sched timehist;  without samples perf sched latency;  rtla timerlat top, osnoise top;  hwlatdetect
 //! ```
 //!
 //! Several measurements of one kind in a file are taken together (`sections`). Most of them count in whole microseconds,
@@ -33,6 +33,7 @@ mod source;
 mod stress_ng;
 mod summaries;
 mod sysjitter;
+mod timehist;
 mod unknown;
 mod xenomai;
 

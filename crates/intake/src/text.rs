@@ -67,6 +67,7 @@ use reader::Reader;
 pub(crate) use rtla::{Analyses, StageCell, StageLatencies, TimerlatRow};
 use std::io::{self, Read};
 pub(crate) use tables::{Other, what_is};
+pub(crate) use timehist::delay_of_row;
 use whylate_base::{Comm, Ns, Tid};
 use whylate_events::{Event, EventSource, KindSet, LatencyTrace, TraceInfo};
 use window::WINDOW;

@@ -14,7 +14,7 @@ use whylate_report::compare::Compared;
 #[command(mut_arg("format", format_of::<Compared>), mut_arg("output", file_of::<Compared>))]
 pub(crate) struct CompareArgs {
     /// Measurements: documents of `whylate measure --json`, or files of cyclictest, oslat, rtla, sysjitter, Xenomai's latency,
-    /// stress-ng --cyclic, jitterdebugger, OSADL, bcc and bpftrace; for their maxima alone tables of perf sched latency and
+    /// stress-ng --cyclic, jitterdebugger, OSADL, bcc and bpftrace, rows of perf sched timehist; for their maxima alone tables of perf sched latency and
     /// rtla top, and reports of hwlatdetect; or two documents of `whylate bench --json`.
     /// All are compared with the first; or give pairs BEFORE:AFTER, each compared by itself. A file whose name has a colon
     /// goes before a pair

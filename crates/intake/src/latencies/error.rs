@@ -43,7 +43,7 @@ pub enum LatenciesError {
         "{}: {}not a measurement of a supported tool. Supported are: whylate measure --json; cyclictest's output (also -h, --histfile, \
          -v, --json); pmqtest, ptsematest, sigwaittest and svsematest; oslat and its --json; rtla timerlat hist and osnoise hist; \
          sysjitter (also --raw); Xenomai's latency; latmus (also -g); stress-ng --cyclic; jitterdebugger's JSON, and what jittersamples \
-         prints; OSADL's RT Dataset; histograms of bcc and bpftrace (runqlat, cpudist, hardirqs -d); for their maxima perf sched latency, \
+         prints; OSADL's RT Dataset; histograms of bcc and bpftrace (runqlat, cpudist, hardirqs -d); rows of perf sched timehist; for their maxima perf sched latency, \
          rtla timerlat top and osnoise top, and hwlatdetect; all of them also in gzip or zstd",
         path.display(),
         what.as_ref().map(|what| format!("it is {what}, and ")).unwrap_or_default()

@@ -27,6 +27,9 @@ use whylate_events::TaskState;
 /// A thread whose id perf does not know any more, because it has exited: it prints -1.
 const EXITED: Tid = Tid(-2);
 
+/// Two times of one instant, or a time and a sum of two, differ by less than this.
+const BLUR: Ns = Ns::from_us(3);
+
 /// A row: what happened on a CPU at an instant.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Row {
@@ -61,13 +64,24 @@ struct Ran {
     who: Who,
     /// From when it last left a CPU until it had this one.
     wait: Ns,
-    /// From its wake-up until it had the CPU. Of a thread that was preempted it is the wait since Linux 6.9, and 0 before.
+    /// From its wake-up until it had the CPU. Of a thread that was preempted it is the wait in newer perf, and 0 in older.
     delay: Ns,
     run: Ns,
     state: Option<TaskState>,
     /// As it got the CPU, and as it left it.
     priority: Option<(Priority, Priority)>,
     next: Option<Who>,
+}
+
+impl Ran {
+    /// Off the CPU it stayed runnable, as far as the delay shows that: this is its whole wait.
+    fn waited_all_the_time(&self) -> bool {
+        self.delay > Ns::ZERO && self.wait > Ns::ZERO && (self.wait - self.delay).0.abs() < BLUR.0
+    }
+
+    fn was_woken(&self) -> bool {
+        self.delay > Ns::ZERO && !self.waited_all_the_time()
+    }
 }
 
 impl Row {
@@ -101,6 +115,13 @@ pub(super) fn parse(text: &str) -> Option<Row> {
         }
         None => Some(Row { ts, cpu, what: what? }),
     }
+}
+
+/// The thread of a row, and how long after its wake-up it got the CPU; `None` where it was not woken, or at once.
+pub(crate) fn delay_of_row(line: &str) -> Option<(Tid, Comm, Ns)> {
+    let What::Ran(ran) = parse(line)?.what else { return None };
+    let is_thread = !ran.who.tid.is_idle() && ran.who.tid != EXITED;
+    (is_thread && ran.was_woken()).then_some((ran.who.tid, ran.who.comm, ran.delay))
 }
 
 /// True of a line that begins as a row does.
@@ -200,7 +221,7 @@ fn who(text: &str) -> Option<Who> {
         return Some(idle);
     }
     // `:77[77]`: a name that was not recorded.
-    let is_named = !comm.strip_prefix(':').is_some_and(|number| fields::digits(number).is_some());
+    let is_named = comm.strip_prefix(':').is_none_or(|number| fields::digits(number).is_none());
     Some(Who { tid, comm: if is_named { Comm::from(fields::trim(comm)) } else { Comm::default() } })
 }
 
@@ -219,7 +240,7 @@ fn ms(word: &str) -> Option<Ns> {
     fields::billionths(word).filter(|_| decimals.len() == 3).map(|billionths| Ns(billionths / 1_000))
 }
 
-/// The letters of perf; those before 6.8 have K for an idle kernel thread, and letters for preempted ones that mean others.
+/// The letters of perf; older ones have K for an idle kernel thread, and letters for preempted ones that mean others.
 fn state(letter: &str) -> Option<TaskState> {
     Some(match letter {
         "R" => TaskState::Runnable,

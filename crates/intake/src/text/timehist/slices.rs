@@ -12,7 +12,7 @@
 //! row: one that waits on a runqueue all the time was not woken. So rows are held back until those of the same CPU and of the
 //! same thread follow, but no more than [`MOST`]. Times are cut to microseconds: what differs by less than [`BLUR`] is one instant.
 
-use super::{EXITED, Ran, Row, What, Who};
+use super::{BLUR, EXITED, Ran, Row, What, Who};
 use crate::text::event_head::NOBODY_KNOWN;
 use std::collections::{BTreeMap, HashMap};
 use whylate_base::{Comm, Cpu, Ns, Priority, Tid};
@@ -20,9 +20,6 @@ use whylate_events::{Context, ContextFlags, Event, EventKind, KindSet, Switch, T
 
 /// How many instants are held back: some 40 MiB of them. Tests need fewer.
 const MOST: usize = if cfg!(test) { 256 } else { 256 * 1024 };
-
-/// Two times of one instant, or a time and a sum of two, differ by less than this.
-const BLUR: Ns = Ns::from_us(3);
 
 /// Where an instant stands among those held back: when, and in the order of the rows.
 type Place = (Ns, u64);
@@ -163,12 +160,10 @@ impl Slices {
         let left = self.threads.get(&ran.who.tid);
         let is_whole = |left: &Left| (left.at.0 + ran.wait - start).0.abs() < BLUR.0;
         let at = left.filter(|left| is_whole(left)).map(|left| left.at);
-        let stayed = match (ran.delay > Ns::ZERO, ran.wait > Ns::ZERO) {
-            (true, true) => (ran.wait - ran.delay).0.abs() < BLUR.0,
-            (false, true) => self.shows_wakeups,
-            _ => false,
-        };
-        let slept = ran.delay > Ns::ZERO && !stayed;
+        // Before perf counted it so, the delay of a thread that was preempted is 0.
+        let stayed =
+            ran.waited_all_the_time() || ran.delay == Ns::ZERO && ran.wait > Ns::ZERO && self.shows_wakeups;
+        let slept = ran.was_woken();
         if let Some(Held { kind: HeldKind::Switch { ran: before, .. }, .. }) =
             at.and_then(|at| self.held.get_mut(&at))
             && before.state.is_none_or(|state| state == TaskState::Other)
