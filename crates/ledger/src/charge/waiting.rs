@@ -150,10 +150,39 @@ impl Charger<'_> {
                 return Charge::to(Cause::FairQueue, Some(by), Confidence::Low);
             }
             Relation::Fair => Cause::FairQueue,
+            Relation::Unknown if self.may_have_been_raised(queue, start, end, tid, theirs) => {
+                let confidence =
+                    if self.timeline.shows_interrupts() { Confidence::Medium } else { Confidence::Low };
+                return Charge::to(Cause::HigherPriorityTask, Some(by), confidence);
+            }
             Relation::LowerPriority => return self.behind_lower(queue, start, end, tid, theirs),
+            // The scheduler had decided against the thread that ran.
+            Relation::Unknown if queue.timeline.shows_resched(start, end) => {
+                return self.behind_lower(queue, start, end, tid, theirs);
+            }
             Relation::Unknown => return behind_unranked(queue, start, end, by),
         };
         Charge::to(cause, Some(by), Confidence::High)
+    }
+
+    /// True where calls changed the priority of the thread that ran, no event shows what it was between them, and the
+    /// scheduler let it run on before a real-time thread: `resched_curr()` sets the flag that it should yield as soon as a
+    /// thread is woken that comes first (`wakeup_preempt`, `kernel/sched/core.c`).
+    fn may_have_been_raised(
+        &self,
+        queue: &Queue<'_>,
+        start: Ns,
+        end: Ns,
+        tid: Tid,
+        theirs: Priority,
+    ) -> bool {
+        let is_unknown_by_calls = theirs == Priority::UNKNOWN
+            && self.timeline.threads.get(tid).is_some_and(|thread| thread.priority_at(start) != theirs);
+        is_unknown_by_calls
+            && queue.class_at(start) == SchedClass::Realtime
+            && queue.queued == Queued::Here
+            && start < queue.first_choice
+            && !queue.timeline.shows_resched(start, end)
     }
 
     /// A SCHED_OTHER thread waits for a real-time one: by the rules, unless it put itself there.
@@ -194,11 +223,12 @@ impl Charger<'_> {
             true => TRACED_DISPATCH,
             false => ORDINARY_DISPATCH,
         };
+        let lower_since = lower_since(queue, start, tid, theirs);
         let interrupted = queue
             .timeline
-            .between(queue.from, end)
+            .between(lower_since, end)
             .any(|(_, _, slice)| matches!(slice.running, Running::Irq(_) | Running::Softirq(_)));
-        let kept = if interrupted { end - start } else { queue.first_choice - queue.from };
+        let kept = if interrupted { end - start } else { queue.first_choice - lower_since };
         if kept <= ordinary {
             return Charge::to(Cause::Dispatch, None, Confidence::High);
         }
@@ -214,7 +244,10 @@ impl Charger<'_> {
             return self.after_interrupt(kept, by, preemption_off);
         }
         if preemption_off {
-            return Charge::to(Cause::PreemptionDisabled, by, Confidence::High);
+            // Before the first sight of the flag, nothing shows that it was to yield.
+            let early = seen.iter().any(|seen| (seen.at - lower_since).0.saturating_mul(2) <= kept.0);
+            let confidence = if early { Confidence::High } else { Confidence::Medium };
+            return Charge::to(Cause::PreemptionDisabled, by, confidence);
         }
         if shows_irqs_off(seen.into_iter(), start, end) {
             return Charge::to(Cause::IrqsDisabled, by, Confidence::High);
@@ -332,6 +365,15 @@ fn behind_unranked(queue: &Queue<'_>, start: Ns, end: Ns, by: Culprit) -> Charge
         return Charge::to(Cause::Dispatch, None, Confidence::Medium);
     }
     Charge::to(Cause::OtherTask, Some(by), Confidence::Medium)
+}
+
+/// Since when the thread that runs at `at` has had this priority: where another one of it was seen in the wait, since then.
+fn lower_since(queue: &Queue<'_>, at: Ns, tid: Tid, theirs: Priority) -> Ns {
+    let before = queue.timeline.between(queue.from, at);
+    let otherwise = before.filter(
+        |(_, _, slice)| matches!(slice.running, Running::Task(ran, prio) if ran == tid && prio != theirs),
+    );
+    otherwise.last().map_or(queue.from, |(_, end, _)| end)
 }
 
 /// The scheduler leaves a runnable thread waiting that is no real-time one. It does so with a SCHED_DEADLINE thread whose

@@ -161,6 +161,9 @@ impl Engine<'_> {
                 cpu.irqs_off_samples.push_back(IrqsOffSample { at, tid: context.tid, irqs_off });
             }
         }
+        if context.flags.contains(ContextFlags::NEED_RESCHED) && context.flags.in_interrupt() {
+            cpu.resched_in_interrupts.push_back(at);
+        }
         // Settling down to sleep again, or stopping its tick for it (an event of no type here).
         let settles = matches!(event.kind, EventKind::CpuIdle { state: Some(_) } | EventKind::Other);
         if settles && context.tid.is_idle() && cpu.interrupt().is_none() {

@@ -303,6 +303,13 @@ impl Engine<'_> {
     /// A thread leaves the CPU.
     fn leave(&mut self, at: Ns, cpu: Cpu, switch: &Switch) {
         let thread = self.timeline.threads.get_mut(switch.prev_tid);
+        if let (Some(unshown), Some(asked)) = (thread.priority_unshown.take(), thread.policy_asked) {
+            // It leaves in a call that gives it the priority of this switch, and not the one that a call gave it before.
+            if let Some(history) = self.timeline.cpus.get_mut(cpu) {
+                history.forget_priority(unshown, switch.prev_tid, thread.priority());
+            }
+            thread.policy_changed = Some(asked);
+        }
         if !thread.is_shown_as(switch.prev_comm, switch.prev_prio) {
             let history = self.timeline.cpus.get_mut(cpu);
             let since = changed_while_running(thread, history, at, switch);

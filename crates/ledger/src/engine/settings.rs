@@ -27,10 +27,12 @@ impl Engine<'_> {
                 }
                 thread.affinity.change(at);
             }
-            Setting::Priority { policy, .. } if caller == target => {
-                thread.asks_for_policy(at, policy.is_none_or(Policy::is_realtime));
+            Setting::Priority { policy, .. } => {
+                thread.policy_asked = Some(at);
+                if caller == target {
+                    thread.asks_for_policy(at, policy.is_none_or(Policy::is_realtime));
+                }
             }
-            Setting::Priority { .. } => {}
         }
     }
 
@@ -45,6 +47,7 @@ impl Engine<'_> {
             return;
         };
         let thread = self.timeline.threads.get_mut(target);
+        let asked = thread.policy_asked.take();
         let no_room = match ret {
             EPERM => false,
             EBUSY => true,
@@ -55,8 +58,14 @@ impl Engine<'_> {
                 }
                 if let State::Running(cpu) = thread.state() {
                     thread.policy_changed = Some(at);
+                    let is_within = asked.zip(thread.since()).is_some_and(|(asked, since)| since <= asked);
+                    let unshown = std::mem::replace(&mut thread.priority_unshown, is_within.then_some(at));
                     let priority = thread.priority();
                     if let Some(cpu) = self.timeline.cpus.get_mut(cpu) {
+                        if let Some(since) = unshown {
+                            // The switch will show what it is from here on.
+                            cpu.forget_priority(since, target, priority);
+                        }
                         cpu.sight(at, target, priority);
                     }
                 }

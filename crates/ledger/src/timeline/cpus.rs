@@ -64,6 +64,8 @@ pub(crate) struct CpuTimeline {
     pub(crate) late_timers: VecDeque<LateTimer>,
     pub(crate) callbacks: VecDeque<Callback>,
     pub(crate) irqs_off_samples: VecDeque<IrqsOffSample>,
+    /// When events inside of interrupts showed that the thread below should yield.
+    pub(crate) resched_in_interrupts: VecDeque<Ns>,
     /// The clock reading of the last timer interrupt, which its timers share, and when it was taken.
     pub(crate) timers_read: Option<(Ns, Ns)>,
     /// The same of the timer interrupt before.
@@ -293,6 +295,11 @@ impl CpuTimeline {
         }
     }
 
+    /// What priority a thread, known to have had this one, has had here since `from` no event showed, up to now.
+    pub(crate) fn forget_priority(&mut self, from: Ns, tid: Tid, known: Priority) {
+        self.correct(from, Running::Task(tid, known), Running::Task(tid, Priority::UNKNOWN));
+    }
+
     /// Notes an event `at` which the CPU was still on the way to the thread of the switch at `since`.
     pub(crate) fn note_switch(&mut self, since: Ns, at: Ns) {
         if at - since < SLOW_SWITCH {
@@ -304,12 +311,23 @@ impl CpuTimeline {
         }
     }
 
+    /// True when an event in `from..to`, both excluded, showed that the current thread should yield.
+    pub(crate) fn shows_resched(&self, from: Ns, to: Ns) -> bool {
+        let within = |at: Ns| from < at && at < to;
+        let first = partition_from_end(&self.irqs_off_samples, |sample| sample.at <= from);
+        self.irqs_off_samples.get(first).is_some_and(|sample| within(sample.at)) || {
+            let first = partition_from_end(&self.resched_in_interrupts, |at| *at <= from);
+            self.resched_in_interrupts.get(first).is_some_and(|&at| within(at))
+        }
+    }
+
     /// How much of its past it holds.
     pub(crate) fn held(&self) -> usize {
         self.slices.len()
             + self.late_timers.len()
             + self.callbacks.len()
             + self.irqs_off_samples.len()
+            + self.resched_in_interrupts.len()
             + self.idle_signs.len()
             + self.slow_switches.len()
             + self.silences.len()
@@ -341,6 +359,9 @@ impl CpuTimeline {
         }
         while self.irqs_off_samples.front().is_some_and(|sample| sample.at < horizon) {
             self.irqs_off_samples.pop_front();
+        }
+        while self.resched_in_interrupts.front().is_some_and(|at| *at < horizon) {
+            self.resched_in_interrupts.pop_front();
         }
     }
 }

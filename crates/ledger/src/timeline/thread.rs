@@ -78,6 +78,10 @@ pub(crate) struct Thread {
     /// When a call that changed its policy or priority returned, since it was switched in: the new one shows only as it
     /// leaves the CPU.
     pub(crate) policy_changed: Option<Ns>,
+    /// When the call for another policy or priority was begun that has not returned.
+    pub(crate) policy_asked: Option<Ns>,
+    /// Since when no event has shown its priority, as a call that it got it by began and returned since it was switched in.
+    pub(crate) priority_unshown: Option<Ns>,
     /// It is runnable, or else an idle kernel thread: the recording shows both alike.
     pub(crate) may_be_idle: bool,
     pub(crate) affinity: Affinity,
@@ -154,6 +158,8 @@ impl Thread {
             raised: None,
             refused: None,
             policy_changed: None,
+            policy_asked: None,
+            priority_unshown: None,
             may_be_idle: false,
             affinity: Affinity::default(),
             abi: Abi::Native,

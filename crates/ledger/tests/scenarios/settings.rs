@@ -1,9 +1,9 @@
 //! What threads ask of the scheduler and do not get: a real-time policy, time without end.
 
-use super::support::{IDLE, MS, Scene, Thread, assert_blames, fair, rt, sys};
-use whylate_base::{Ns, Severity};
+use super::support::{IDLE, MS, Scene, Thread, assert_blames, charged_to, fair, rt, sys};
+use whylate_base::{Confidence, Ns, Priority, Severity};
 use whylate_events::{ContextFlags, Fact, Signal};
-use whylate_ledger::{Cause, Options};
+use whylate_ledger::{Activation, Cause, Options};
 
 const EPERM: i64 = 1;
 const EBUSY: i64 = 16;
@@ -236,4 +236,65 @@ fn a_pinned_thread_with_periods_is_not_about_to_raise_its_priority() {
     let explained = scene.call(sys::CLOCK_NANOSLEEP, sys::UNTIL).sleep(IDLE).explain("poller");
     assert_blames(explained.worst(), Cause::HigherPriorityTask, Some(hog));
     assert!(explained.finding("pinned-before-priority").is_none(), "{:?}", explained.codes());
+}
+
+const CONTROL: Thread = rt("control", 30, 60);
+const LOGGER: Thread = rt("logger", 20, 10);
+
+/// Where a thread that raised itself takes that back.
+#[derive(Clone, Copy)]
+enum Lowers {
+    Never,
+    InTheCall,
+    BeforeTheSwitch,
+}
+
+/// A logger raises itself while it holds a mutex with a priority ceiling (`__pthread_tpp_change_priority`, glibc), for which the
+/// control thread does not wait; that is due at 1 ms, and runs at 5.01 ms. In `meanwhile` the logger has the CPU.
+fn raised(lowers: Lowers, meanwhile: impl Fn(Scene) -> Scene) -> Activation {
+    let scene = Scene::new().cpu(1).at(0).sign(ContextFlags::default()).at(10).vector("local_timer").at(12);
+    let scene = scene.softirq(1).at(13).softirq_exit(1).at(14).vector_exit("local_timer").at(100).run(LOGGER);
+    let scene =
+        scene.at(110).call(sys::SCHED_SETSCHEDULER, [0, FIFO, 0]).at(112).ret(sys::SCHED_SETSCHEDULER);
+    let scene = meanwhile(scene.at(MS).timer_wakes(CONTROL));
+    let scene = match lowers {
+        Lowers::Never => scene,
+        // The call sets the flag, and the kernel gives way in it or behind it.
+        Lowers::InTheCall => scene.at(5 * MS).call(sys::SCHED_SETSCHEDULER, [0, FIFO, 0]),
+        Lowers::BeforeTheSwitch => {
+            let scene = scene.at(5 * MS).call(sys::SCHED_SETSCHEDULER, [0, FIFO, 0]).at(5 * MS + 3);
+            scene.sign(ContextFlags::NEED_RESCHED).ret(sys::SCHED_SETSCHEDULER)
+        }
+    };
+    let scene = scene.at(5 * MS + 10).run(CONTROL).at(5 * MS + 100).sleep(IDLE);
+    scene.explain("control").only().clone()
+}
+
+#[test]
+fn a_thread_that_raised_itself_for_a_while_comes_first_meanwhile() {
+    let unknown = Thread { prio: Priority::UNKNOWN.0, ..LOGGER };
+    let ticks =
+        |scene: Scene| scene.at(2 * MS).vector("local_timer").at(2 * MS + 5).vector_exit("local_timer");
+    for meanwhile in [&ticks as &dyn Fn(Scene) -> Scene, &|scene| scene] {
+        for lowers in [Lowers::InTheCall, Lowers::BeforeTheSwitch] {
+            let activation = raised(lowers, meanwhile);
+            assert_blames(&activation, Cause::HigherPriorityTask, Some(unknown));
+            assert_eq!(activation.verdict.confidence, Confidence::Medium);
+            assert_eq!(charged_to(&activation, Cause::PreemptionDisabled, LOGGER), Ns::ZERO);
+        }
+    }
+    // It ran at another priority, and was to yield: it did not come first.
+    let is_to_yield = |scene: Scene| scene.at(2 * MS).sign(ContextFlags::NEED_RESCHED);
+    assert_eq!(raised(Lowers::BeforeTheSwitch, is_to_yield).verdict.cause, Cause::PreemptionDisabled);
+    // It raised itself once, to the priority at which it left the CPU.
+    assert_blames(&raised(Lowers::Never, |scene| scene), Cause::PreemptionDisabled, Some(LOGGER));
+}
+
+#[test]
+fn that_a_thread_was_to_yield_is_shown_from_the_first_sight_on() {
+    for (seen, confidence) in [(MS + 200, Confidence::High), (4 * MS + 800, Confidence::Medium)] {
+        let activation = raised(Lowers::Never, |scene| scene.at(seen).sign(ContextFlags::NEED_RESCHED));
+        assert_blames(&activation, Cause::PreemptionDisabled, Some(LOGGER));
+        assert_eq!(activation.verdict.confidence, confidence, "{seen}");
+    }
 }
