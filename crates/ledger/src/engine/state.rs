@@ -29,6 +29,8 @@ pub(crate) struct Engine<'a> {
     pub(super) prev_states: PrevStates,
     /// True when the recording would have the migrations of threads.
     pub(super) shows_migrations: bool,
+    /// True when the recording would have the contention of locks.
+    pub(super) records_contention: bool,
     pub(super) scheduler_clock: SchedulerClock,
 }
 
@@ -67,6 +69,7 @@ impl<'a> Engine<'a> {
             syscalls: SyscallTable::of(info.machine.as_deref()),
             prev_states: PrevStates::default(),
             shows_migrations: info.recorded.is_some_and(|recorded| recorded.contains(Kind::Migrate)),
+            records_contention: info.recorded.is_some_and(|recorded| recorded.contains(Kind::Contention)),
             scheduler_clock: SchedulerClock::of(info.clock.as_deref()),
             monotonic: info.clock.as_deref() == Some("mono") && !info.time_shifted,
         }

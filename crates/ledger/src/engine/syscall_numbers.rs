@@ -37,6 +37,8 @@ pub(crate) struct SyscallTable {
     /// write, writev; sendto, sendmsg, sendmmsg; kill, tkill, tgkill, rt_sigqueueinfo.
     pub(super) writes: &'static [i64],
     pub(super) sends: &'static [i64],
+    /// pwrite64, pwritev, pwritev2; fsync, fdatasync, sync_file_range, msync, sync, syncfs.
+    pub(super) stores: &'static [i64],
     pub(super) signals: &'static [i64],
     /// The numbers of this kernel's 32-bit programs.
     pub(super) of_32_bit: Option<&'static SyscallTable>,
@@ -78,6 +80,7 @@ pub(super) static X86_64: SyscallTable = SyscallTable {
     ],
     writes: &[1, 20],
     sends: &[44, 46, 307],
+    stores: &[18, 296, 328, 74, 75, 277, 26, 162, 306],
     signals: &[62, 200, 234, 129],
     of_32_bit: Some(&I386),
 };
@@ -120,6 +123,7 @@ pub(super) static I386: SyscallTable = SyscallTable {
     ],
     writes: &[4, 146],
     sends: &[102, 345, 369, 370],
+    stores: &[181, 334, 379, 118, 148, 314, 144, 36, 344],
     signals: &[37, 238, 270, 178],
     of_32_bit: None,
 };
@@ -154,6 +158,7 @@ pub(super) static GENERIC: SyscallTable = SyscallTable {
     files: &[34, 35, 38, 45, 46, 48, 49, 56, 57, 61, 78, 79, 80, 82, 83, 276, 291, 437, 439],
     writes: &[64, 66],
     sends: &[206, 211, 269],
+    stores: &[68, 70, 287, 82, 83, 84, 227, 81, 267],
     signals: &[129, 130, 131, 138],
     of_32_bit: None,
 };
@@ -197,6 +202,7 @@ pub(super) static ARM: SyscallTable = SyscallTable {
     ],
     writes: &[4, 146],
     sends: &[289, 290, 296, 374],
+    stores: &[181, 362, 393, 118, 148, 341, 144, 36, 373],
     signals: &[37, 238, 268, 178],
     of_32_bit: None,
 };

@@ -109,6 +109,11 @@ impl SyscallTable {
         self.files.contains(&call.nr)
     }
 
+    /// True for the calls that write data to a file or a device, or wait until that is written.
+    pub(crate) fn writes_data(&self, call: &Syscall) -> bool {
+        self.writes.contains(&call.nr) || self.stores.contains(&call.nr)
+    }
+
     /// True for the calls that wait until requests to devices are done (io_submit(2)).
     pub(crate) fn awaits_requests(&self, call: &Syscall) -> bool {
         self.requests.contains(&call.nr)

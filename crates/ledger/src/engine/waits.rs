@@ -44,9 +44,10 @@ impl Engine<'_> {
                 match waker_is.map(|waker| waker.comm()) {
                     // Its own requests, done by a thread of the file system or the driver.
                     Some(comm) if does_requests(comm.as_str()) => wait,
+                    _ if self.shows_contention() && self.may_end_request(tid, waker) => wait,
                     // A thread that waits for a lock shows it, where that is recorded.
                     _ if waker_is.is_some_and(|waker| !waker.is_housekeeping()) => {
-                        match self.timeline.seen.contains(Kind::Contention) {
+                        match self.shows_contention() {
                             true => Wait::Output,
                             false => Wait::KernelLock { owner: Some(waker) },
                         }
@@ -74,6 +75,26 @@ impl Engine<'_> {
             (Wait::Io, WakeCause::Unseen | WakeCause::Upon(_)) => Wait::Uninterruptible,
             _ => wait,
         }
+    }
+
+    /// True where a thread that waits for a kernel's lock shows it.
+    fn shows_contention(&self) -> bool {
+        self.records_contention || self.timeline.seen.contains(Kind::Contention)
+    }
+
+    /// True where a thread slept in a call that writes data, and the thread that woke it was not seen to be one of a program: a
+    /// driver's own thread has done the write (`delay_bio`, `drivers/md/dm-delay.c`). To read a file is different: a program
+    /// that serves it (FUSE) ends that sleep, too.
+    fn may_end_request(&self, tid: Tid, waker: Tid) -> bool {
+        const KTHREADD: Tid = Tid(2);
+        let Some(thread) = self.timeline.threads.get(tid) else { return false };
+        let table = SyscallTable::of_thread(self.syscalls, thread);
+        let writes = thread.syscall.as_ref().zip(table).is_some_and(|(call, table)| table.writes_data(call));
+        writes
+            && self.timeline.threads.get(waker).is_some_and(|waker| {
+                let is_forked = waker.forked_by.is_some_and(|parent| parent != KTHREADD);
+                !waker.is_housekeeping() && !waker.syscalls_recorded && !waker.has_executed && !is_forked
+            })
     }
 
     /// True where a thread waited in the call by which it started a child: without the flags of that call, for the child itself.

@@ -3,7 +3,7 @@
 use super::support::{Explained, IDLE, MS, Scene, Thread, assert_blames, charged_to, fair, rt, sys};
 use whylate_base::{Confidence, Ns, Severity};
 use whylate_events::{EventKind, Packet, PacketStep, Work, WorkStep};
-use whylate_ledger::Cause;
+use whylate_ledger::{Activation, Cause};
 
 const VICTIM: Thread = rt("victim", 10, 50);
 const SERVER: Thread = rt("server", 20, 60);
@@ -191,4 +191,45 @@ fn to_flush_a_work_item_is_to_wait_for_its_kworker() {
     assert_blames(flush.only(), Cause::WorkItem, Some(KWORKER));
     // A work item that completes the requests of a device.
     assert_blames(explained("blk_done_work").only(), Cause::BlockIo, None);
+}
+
+/// A recorder with periods of its own that stays in a call in the fourth one, and is woken there after 8 ms.
+fn stays(call: i64, contends: bool, waits: impl Fn(Scene) -> Scene) -> Activation {
+    let mut scene = Scene::new().cpu(1);
+    for period in 0..4 {
+        let due = period * 20 * MS + 100;
+        scene = scene.at(due).timer_wakes(VICTIM).at(due + 5).run(VICTIM);
+        if contends && period == 0 {
+            scene = scene.at(due + 10).contend(7).at(due + 11).acquire(7);
+        }
+        if period == 3 {
+            scene = waits(scene.at(due + 20).call(call, [3, 0, 0]).at(due + 25));
+            scene = scene.at(due + 8_025).run(VICTIM).at(due + 8_030).ret(call);
+        }
+        scene = scene.at(due + 9_000).call(sys::CLOCK_NANOSLEEP, sys::UNTIL).at(due + 9_002).sleep(IDLE);
+    }
+    scene.explain("victim").in_order().last().map(|last| (*last).clone()).expect("an activation")
+}
+
+const WOKEN: i64 = 60 * MS + 100 + 8_000;
+
+#[test]
+fn a_write_that_a_thread_of_the_driver_ends_waits_for_the_device() {
+    const PWRITE64: i64 = 18;
+    let worker = fair("dm-delay-flush-", 30);
+    let waits = |program: bool| {
+        move |scene: Scene| {
+            let scene = scene.block(worker).at(WOKEN - 7_000).sleep(IDLE);
+            let scene = scene.at(WOKEN - 2_000).timer_wakes(worker).run(worker);
+            let scene = if program { scene.call(sys::READ, [0, 0, 0]).ret(sys::READ) } else { scene };
+            scene.at(WOKEN).wake(VICTIM, 1)
+        }
+    };
+    let by_driver = stays(PWRITE64, true, waits(false));
+    assert_blames(&by_driver, Cause::BlockIo, None);
+    assert_eq!(by_driver.verdict.confidence, Confidence::Medium);
+    assert_blames(&stays(PWRITE64, true, waits(true)), Cause::OwnWait, Some(worker));
+    // A program may serve what it reads; and where locks do not show, the thread may have held one.
+    assert_blames(&stays(sys::READ, true, waits(false)), Cause::OwnWait, Some(worker));
+    assert_blames(&stays(PWRITE64, false, waits(false)), Cause::LockWait, Some(worker));
 }
