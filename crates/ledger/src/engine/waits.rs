@@ -26,7 +26,7 @@ impl Engine<'_> {
     #[inline]
     pub(super) fn refined(&self, tid: Tid, wait: Wait, cause: WakeCause) -> Wait {
         match wait {
-            Wait::Semaphore { .. } | Wait::Io => self.refined_by_cause(tid, wait, cause),
+            Wait::Semaphore { .. } | Wait::Io | Wait::Unsure => self.refined_by_cause(tid, wait, cause),
             _ => wait,
         }
     }
@@ -54,7 +54,7 @@ impl Engine<'_> {
                     }
                     _ if origins.ends_flush(waker) || does_work_of_it() => Wait::Work,
                     Some(comm) if comm.as_str().starts_with("rcu") => Wait::GracePeriod,
-                    Some(comm) if comm.as_str().starts_with("ktimer") => Wait::KernelTimer,
+                    Some(_) if waker_is.is_some_and(expires_timers) => Wait::KernelTimer,
                     _ => wait,
                 }
             }
@@ -73,8 +73,26 @@ impl Engine<'_> {
                 Wait::KernelTimer
             }
             (Wait::Io, WakeCause::Unseen | WakeCause::Upon(_)) => Wait::Uninterruptible,
+            (Wait::Unsure, WakeCause::Softirq(TIMER)) if self.sleeps_in_kernel(tid) => Wait::KernelTimer,
+            (Wait::Unsure, WakeCause::Thread(waker))
+                if self.timeline.threads.get(waker).is_some_and(expires_timers)
+                    && self.sleeps_in_kernel(tid) =>
+            {
+                Wait::KernelTimer
+            }
             _ => wait,
         }
+    }
+
+    /// True where a thread with periods of its own slept in the work of one, in a call that waits for nothing by design, as
+    /// ioctl(2): `msleep_interruptible()` in a driver (`kernel/time/sleep_timeout.c`).
+    fn sleeps_in_kernel(&self, tid: Tid) -> bool {
+        let Some(thread) = self.timeline.threads.get(tid) else { return false };
+        let table = SyscallTable::of_thread(self.syscalls, thread);
+        let call = thread.syscall.as_ref().zip(table);
+        let unknown =
+            call.is_some_and(|(call, table)| table.wait(call, TaskState::Interruptible) == Wait::Unsure);
+        unknown && is_in_period(thread) && thread.pacing.has_periods()
     }
 
     /// True where a thread that waits for a kernel's lock shows it.
@@ -160,6 +178,11 @@ pub(super) fn why_asleep(
         (false, true) => Wait::Io,
         (false, false) => Wait::Unsure,
     }
+}
+
+/// True of the threads of PREEMPT_RT in which timers expire.
+fn expires_timers(thread: &Thread) -> bool {
+    thread.comm().as_str().starts_with("ktimer")
 }
 
 /// True in the work after a timer of the thread's own.

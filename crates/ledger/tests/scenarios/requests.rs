@@ -233,3 +233,22 @@ fn a_write_that_a_thread_of_the_driver_ends_waits_for_the_device() {
     assert_blames(&stays(sys::READ, true, waits(false)), Cause::OwnWait, Some(worker));
     assert_blames(&stays(PWRITE64, false, waits(false)), Cause::LockWait, Some(worker));
 }
+
+#[test]
+fn a_driver_that_sleeps_interruptibly_for_a_time_is_a_sleep_of_the_kernel() {
+    const IOCTL: i64 = 16;
+    const TIMER: u32 = 1;
+    let by_softirq =
+        |vec| move |scene: Scene| scene.sleep(IDLE).at(WOKEN).softirq(vec).wake(VICTIM, 1).softirq_exit(vec);
+    let of = |call, vec| stays(call, true, by_softirq(vec));
+    let sleeps = of(IOCTL, TIMER);
+    assert_blames(&sleeps, Cause::KernelSleep, None);
+    assert_eq!(sleeps.due, Ns::from_us(60 * MS + 100));
+    let ktimers = rt("ktimers/1", 50, 1);
+    let by_thread = |scene: Scene| scene.sleep(IDLE).at(WOKEN - 10).run(ktimers).at(WOKEN).wake(VICTIM, 1);
+    assert_blames(&stays(IOCTL, true, by_thread), Cause::KernelSleep, None);
+    // Input that came, and a call that waits for input, end an activation.
+    for (call, vec) in [(IOCTL, NET_RX), (sys::READ, TIMER)] {
+        assert_eq!(of(call, vec).due, Ns::from_us(WOKEN), "{call} {vec}");
+    }
+}
