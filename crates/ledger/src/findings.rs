@@ -10,6 +10,7 @@ mod hardware_noise;
 mod hwlat;
 mod info;
 mod inversion;
+mod left_out;
 mod longest_call;
 mod losses;
 mod measured_latency;
@@ -42,7 +43,7 @@ use info::FindingInfo;
 use whylate_base::Finding;
 
 /// The codes that are no cause's.
-const CODES: [FindingInfo; 13] = [
+const CODES: [FindingInfo; 14] = [
     deadline::INFO,
     chain_late::INFO,
     refused::INFO,
@@ -56,6 +57,7 @@ const CODES: [FindingInfo; 13] = [
     recorded_cpus::INFO,
     vcpu_preempted::INFO,
     peer_late::INFO,
+    left_out::INFO,
 ];
 
 /// Findings that are measurements, an answer by themselves.
@@ -69,7 +71,7 @@ const MEASURED: [&str; 6] = [
 ];
 
 /// What each file finds. The order is that of findings of the same severity.
-const FINDERS: [fn(&Subject<'_>) -> Vec<Finding>; 21] = [
+const FINDERS: [fn(&Subject<'_>) -> Vec<Finding>; 22] = [
     deadline::findings,
     bandwidth::findings,
     refused::findings,
@@ -82,6 +84,7 @@ const FINDERS: [fn(&Subject<'_>) -> Vec<Finding>; 21] = [
     quota::findings,
     stolen::findings,
     relative_sleep::findings,
+    left_out::findings,
     losses::findings,
     unseen::findings,
     recorded_cpus::findings,

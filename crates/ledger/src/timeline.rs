@@ -16,6 +16,7 @@ pub(crate) mod affinity;
 pub(crate) mod bandwidth;
 pub(crate) mod clocks;
 pub(crate) mod cpus;
+pub(crate) mod due_instants;
 pub(crate) mod foreign_modules;
 pub(crate) mod futexes;
 pub(crate) mod history;

@@ -215,6 +215,11 @@ impl Engine<'_> {
         let thread = self.timeline.threads.get_mut(tid);
         if is_asked_for {
             thread.pacing.program(at, expires);
+            let call = thread.syscall.zip(SyscallTable::of_thread(self.syscalls, thread));
+            let until = call.and_then(|(call, table)| table.sleeps_relative(&call)) == Some(false);
+            if until && self.monotonic {
+                thread.due_instants.program(at, expires);
+            }
         }
         let Some(waiter) = thread.started_by.take().filter(|_| thread.has_executed) else { return };
         let parent = self.timeline.threads.get_mut(waiter);

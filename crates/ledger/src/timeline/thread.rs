@@ -8,6 +8,7 @@
 use super::abi::Abi;
 use super::activations::Open;
 use super::affinity::Affinity;
+use super::due_instants::DueInstants;
 use super::futexes::Futexes;
 use super::history::History;
 use super::housekeeping::is_housekeeping;
@@ -88,6 +89,7 @@ pub(crate) struct Thread {
     /// How its system calls are read.
     pub(crate) abi: Abi,
     pub(crate) pacing: Pacing,
+    pub(crate) due_instants: DueInstants,
     pub(crate) futexes: Futexes,
     /// Waits of this activation that ended by their timeouts, until it shows what they were.
     pub(crate) timeouts: Vec<Timeout>,
@@ -164,6 +166,7 @@ impl Thread {
             affinity: Affinity::default(),
             abi: Abi::Native,
             pacing: Pacing::default(),
+            due_instants: DueInstants::default(),
             futexes: Futexes::default(),
             timeouts: Vec::new(),
             slept_in: VecDeque::new(),

@@ -1,7 +1,7 @@
 //! From a timer's expiry to its interrupt, and from there to running.
 
 use super::support::{Explained, IDLE, MS, Scene, Thread, assert_blames, assert_charges, fair, rt, sys};
-use whylate_base::{Confidence, Ns};
+use whylate_base::{Confidence, Ns, Severity};
 use whylate_events::{ContextFlags, EventKind, Fact};
 use whylate_ledger::{Activation, Cause, Trigger};
 
@@ -764,4 +764,41 @@ fn a_thread_that_armed_the_timers_itself_is_to_arm_fewer() {
 /// The words of fixes.
 fn texts(fixes: &[whylate_base::AdvisedFix]) -> String {
     fixes.iter().map(|fix| fix.text.as_str()).collect::<Vec<_>>().join(" ")
+}
+
+/// A thread with periods of 20 ms until instants: in the fourth it waits for input for 90 ms, and goes on with the period at `next`.
+fn waits_for_input(next: i64) -> Explained {
+    let victim = rt("victim", 10, 50);
+    let mut scene = Scene::new().cpu(1);
+    let (mut due, mut now) = (0, 0);
+    for period in 0..8 {
+        let to = if period == 5 { next } else { due + 20 * MS };
+        let start = now.max(due) + 100;
+        scene = scene.at(start).timer_wakes(victim).at(start + 5).run(victim).at(start + 50);
+        now = start + 60;
+        if period == 5 {
+            scene = scene.call(sys::READ, [0, 0, 0]).at(now).sleep(IDLE).at(due + 90 * MS).irq(11, "eth0");
+            scene = scene.wake(victim, 1).irq_exit(11).at(due + 90 * MS + 5).run(victim).ret(sys::READ);
+            now = due + 90 * MS + 20;
+        }
+        scene = scene
+            .at(now + 2)
+            .call(sys::CLOCK_NANOSLEEP, sys::UNTIL)
+            .arm(0xffff_000a, to)
+            .at(now + 4)
+            .sleep(IDLE);
+        due = to;
+    }
+    scene.explain("victim")
+}
+
+#[test]
+fn periods_that_are_left_out_are_a_hint() {
+    let explained = waits_for_input(200 * MS);
+    let finding = explained.finding("periods-left-out").expect("a hint");
+    assert_eq!(finding.severity, Severity::Info);
+    assert!(finding.title.contains("victim:10 left out 4 periods of 20.00 ms"), "{}", finding.title);
+    assert_eq!(finding.evidence[0].at, Some(Ns::from_us(100 * MS)));
+    // It makes up for what it was late by.
+    assert!(waits_for_input(120 * MS).finding("periods-left-out").is_none());
 }
