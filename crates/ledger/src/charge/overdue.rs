@@ -47,6 +47,8 @@ impl Charger<'_> {
     pub(super) fn late_from_idle(&self, cpu: Cpu, from: Ns, to: Ns) -> Charge {
         if self.others_were_late(cpu, from, to) {
             Charge::to(Cause::Stolen, None, Confidence::High)
+        } else if let Some(charge) = self.behind_death(cpu, from).filter(|_| to - from > LONGEST_IDLE_EXIT) {
+            charge
         } else if self.timeline.cpus.get(cpu).is_some_and(|timeline| slept(timeline, from, to)) {
             // It was still on its way into an idle state: the state, or what the hardware does for it.
             Charge::to(Cause::IdleExit, None, Confidence::Low)
@@ -88,9 +90,21 @@ impl Charger<'_> {
         match late.in_kernel {
             // User code cannot disable interrupts.
             Some(false) => Some(Charge::to(Cause::Stolen, None, Confidence::Medium)),
-            Some(true) => Some(disabled(self.unobserved())),
+            Some(true) => {
+                Some(self.behind_death(cpu, late.silent_since).unwrap_or(disabled(self.unobserved())))
+            }
             None => None,
         }
+    }
+
+    /// Of a time without events on `cpu` that began at `from`: right behind the switch away from a thread that ended, the kernel
+    /// frees what that one leaves, in the context of the next thread. With much memory that takes long, on kernels that do
+    /// it with interrupts disabled; nothing shows that the CPU was taken away.
+    pub(super) fn behind_death(&self, cpu: Cpu, from: Ns) -> Option<Charge> {
+        let deaths = &self.timeline.cpus.get(cpu)?.deaths;
+        let last = partition_from_end(deaths, |death| death.0 <= from).checked_sub(1)?;
+        let &(at, tid, priority) = deaths.get(last).filter(|death| from - death.0 <= ORDINARY)?;
+        Some(Charge::to(Cause::IrqsDisabled, Some(self.task(tid, priority, at)), Confidence::Low))
     }
 
     /// A softirq ran on `cpu` in `from..to`, and for half of that time or more a timer's interrupt was due, and did not

@@ -154,8 +154,11 @@ impl Charger<'_> {
                 _ if self.timeline.losses.any_between(Some(cpu), begin, end) => {
                     Charge::to(Cause::TraceLoss, None, Confidence::High)
                 }
-                Some(true) => Charge::to(Cause::Stolen, None, Confidence::Medium),
-                _ => Charge::to(Cause::OwnWork, None, self.unobserved()),
+                hypervisor => match self.behind_death(cpu, begin) {
+                    Some(charge) => charge,
+                    None if hypervisor == Some(true) => Charge::to(Cause::Stolen, None, Confidence::Medium),
+                    None => Charge::to(Cause::OwnWork, None, self.unobserved()),
+                },
             };
             marks.push((begin, end, charge));
         }

@@ -273,6 +273,9 @@ impl Engine<'_> {
                 self.timeline.origins.preempted(cpu, vec, switch.prev_tid);
             }
             timeline.switch(at, switch.next_tid, switch.next_prio);
+            if switch.prev_state == TaskState::Dead {
+                timeline.deaths.push_back((at, switch.prev_tid, switch.prev_prio));
+            }
             timeline.leaving = Some(Leaving {
                 tid: switch.prev_tid,
                 since: at,

@@ -87,6 +87,9 @@ pub(crate) struct CpuTimeline {
     pub(crate) idle_function: Option<Ns>,
     /// Times in which no event happened behind such a function.
     pub(crate) sleeps: VecDeque<(Ns, Ns)>,
+    /// Threads from which the CPU switched away for ever, with their priorities, and when. The next thread then frees what they leave
+    /// (`finish_task_switch`, `kernel/sched/core.c`).
+    pub(crate) deaths: VecDeque<(Ns, Tid, Priority)>,
     /// The last time in which no event happened here, where it was long.
     pub(crate) without_events: Option<(Ns, Ns)>,
     /// When the last time ended in which it passed over runnable real-time threads.
@@ -332,6 +335,7 @@ impl CpuTimeline {
             + self.slow_switches.len()
             + self.silences.len()
             + self.sleeps.len()
+            + self.deaths.len()
     }
 
     /// Forgets what ended before `horizon`.
@@ -347,6 +351,9 @@ impl CpuTimeline {
         }
         while self.sleeps.front().is_some_and(|sleep| sleep.1 < horizon) {
             self.sleeps.pop_front();
+        }
+        while self.deaths.front().is_some_and(|death| death.0 < horizon) {
+            self.deaths.pop_front();
         }
         while self.callbacks.front().is_some_and(|callback| callback.start < horizon) {
             self.callbacks.pop_front();

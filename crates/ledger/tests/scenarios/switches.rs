@@ -1,8 +1,10 @@
 //! Which thread had the CPU, where the events around a switch are few, late or written in another way.
 
-use super::support::{IDLE, MS, Scene, Thread, assert_charges, deadline, fair, rt, sys};
+use super::support::{
+    Explained, IDLE, MS, Scene, Thread, assert_charges, charged_to, deadline, fair, rt, sys,
+};
 use whylate_base::{Confidence, Ns, Tid};
-use whylate_events::{ContextFlags, TaskState};
+use whylate_events::{ContextFlags, Fact, TaskState};
 use whylate_ledger::{Activation, Cause, Options, Select};
 
 const VICTIM: Thread = rt("victim", 10, 80);
@@ -205,4 +207,31 @@ fn where_a_thread_without_switches_ran_after_the_cpus_last_event_is_not_known() 
     };
     assert_eq!(of(6), (Cause::Unexplained, true));
     assert_eq!(of(99 * MS), (Cause::OwnWork, false), "its events go on");
+}
+
+/// A planner of a higher priority has the CPU up to 5 ms, and then nothing happens for 7 ms, in the call of the thread that
+/// comes next.
+fn behind(ends: bool) -> Explained {
+    let planner = rt("planner", 40, 90);
+    let scene = Scene::new().cpu(1).at(0).fact(Fact::Hypervisor(true)).sign(ContextFlags::default());
+    let scene = scene.at(100).timer_wakes(VICTIM).at(105).run(VICTIM).at(150);
+    let scene = scene.call(sys::CLOCK_NANOSLEEP, sys::UNTIL).at(152).sleep(IDLE).at(MS).run(planner);
+    let scene = scene.at(2 * MS).timer_wakes(VICTIM).at(5 * MS);
+    let scene = if ends { scene.die(VICTIM) } else { scene.sleep(VICTIM) };
+    let scene = scene.at(12 * MS).vector("local_timer").at(12 * MS + 5).vector_exit("local_timer");
+    let scene = scene.at(12 * MS + 10).ret(sys::CLOCK_NANOSLEEP).at(12 * MS + 50);
+    scene.call(sys::CLOCK_NANOSLEEP, sys::UNTIL).at(12 * MS + 52).sleep(IDLE).explain("victim")
+}
+
+#[test]
+fn the_time_behind_the_end_of_a_thread_is_not_stolen() {
+    let planner = rt("planner", 40, 90);
+    let explained = behind(true);
+    assert!(charged_to(explained.worst(), Cause::IrqsDisabled, planner) >= Ns::from_us(7_000));
+    assert_eq!(
+        (explained.worst().verdict.cause, explained.worst().verdict.confidence),
+        (Cause::IrqsDisabled, Confidence::Low)
+    );
+    assert!(explained.finding("stolen").is_none(), "{:?}", explained.codes());
+    assert!(behind(false).finding("stolen").is_some());
 }
