@@ -9,7 +9,7 @@ use super::irqs::Silence;
 use super::per_cpu::PerCpu;
 use super::recent::{forget_before, partition_from_end};
 use super::running::Running;
-use super::slices::{Clip, CpuSlice};
+use super::slices::{CpuSlice, Slices};
 use super::timers::{Callback, Firing, LateTimer};
 use super::usage::{Usage, UsageBlocks};
 use std::collections::VecDeque;
@@ -258,10 +258,7 @@ impl CpuTimeline {
 
     /// What the CPU ran in `from..to`: clipped, in order, without gaps.
     pub(crate) fn between(&self, from: Ns, to: Ns) -> Slices<'_> {
-        let next = partition_from_end(&self.slices, |slice| slice.start <= from);
-        let current = next.checked_sub(1).and_then(|i| self.slices.get(i)).copied();
-        let unknown = CpuSlice { start: from, running: Running::Unknown, switched: false };
-        Slices { cpu: self, next, current: current.unwrap_or(unknown), at: from, to }
+        Slices::of(&self.slices, from, to)
     }
 
     /// Real-time use in `from..to`.
@@ -370,50 +367,6 @@ impl CpuTimeline {
         while self.resched_in_interrupts.front().is_some_and(|at| *at < horizon) {
             self.resched_in_interrupts.pop_front();
         }
-    }
-}
-
-/// Iterates over what a CPU did.
-pub(crate) struct Slices<'a> {
-    cpu: &'a CpuTimeline,
-    next: usize,
-    current: CpuSlice,
-    at: Ns,
-    to: Ns,
-}
-
-impl Slices<'_> {
-    /// The index of the slice that comes next, where all of it is to come.
-    fn at_start_of(&self) -> Option<usize> {
-        self.next.checked_sub(1).filter(|_| self.at == self.current.start)
-    }
-
-    /// Goes on with the slice at `index`.
-    fn skip_to(&mut self, index: usize) {
-        if let Some(&slice) = self.cpu.slices.get(index) {
-            (self.current, self.at, self.next) = (slice, slice.start, index + 1);
-        }
-    }
-}
-
-impl Iterator for Slices<'_> {
-    type Item = Clip;
-
-    fn next(&mut self) -> Option<Clip> {
-        while self.at < self.to {
-            let upcoming = self.cpu.slices.get(self.next).copied();
-            let end = upcoming.map_or(self.to, |slice| slice.start.min(self.to));
-            let clip = (self.at, end, self.current);
-            if let Some(slice) = upcoming {
-                self.current = slice;
-                self.next += 1;
-            }
-            if end > self.at {
-                self.at = end;
-                return Some(clip);
-            }
-        }
-        None
     }
 }
 
