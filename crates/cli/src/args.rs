@@ -370,13 +370,13 @@ impl Cli {
         let arguments: Vec<OsString> = measure::in_our_words(std::env::args_os().collect());
         let arguments = run::with_file(arguments).unwrap_or_else(|why| {
             crate::output::message!("whylate: {why}");
-            std::process::exit(crate::verbs::run::NOT_STARTED.into())
+            std::process::exit(crate::exit_status::NOT_STARTED.into())
         });
         Cli::check(&arguments).unwrap_or_else(|error| {
             // A program that starts others keeps clear of their exit codes, as env(1) does.
             if error.use_stderr() && arguments.get(1).is_some_and(|verb| verb == "run") {
                 let _ = error.print();
-                std::process::exit(crate::verbs::run::NOT_STARTED.into());
+                std::process::exit(crate::exit_status::NOT_STARTED.into());
             }
             error.exit()
         })

@@ -4,6 +4,9 @@ use std::process::ExitCode;
 use whylate_base::{Finding, Severity};
 use whylate_stats::ClaimStatus;
 
+/// Of `whylate run`, as of env(1): this program failed, not the one that it was to start.
+pub(crate) const NOT_STARTED: u8 = 125;
+
 /// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ExitStatus {

@@ -65,7 +65,7 @@ fn main() -> ExitCode {
         Err(error) => {
             message!("whylate: {error:#}");
             match &cli.verb {
-                Verb::Run(_) => ExitStatus::Program(verbs::run::NOT_STARTED).into(),
+                Verb::Run(_) => ExitStatus::Program(exit_status::NOT_STARTED).into(),
                 _ => ExitStatus::Failed.into(),
             }
         }

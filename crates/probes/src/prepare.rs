@@ -48,7 +48,10 @@ impl Probe {
             let setup = self.setup(nth, cpu, plan.cpus.len());
             let recorder = Arc::new(Recorder::new());
             let job = match &mut timerlat {
-                Some(timerlat) => timerlat.add(cpu, &recorder, &signals)?,
+                Some(timerlat) => {
+                    let interface = timerlat.add(cpu, &recorder, &signals)?;
+                    interface.zip(cpu).map(|(interface, cpu)| Job::Timerlat { interface, cpu })
+                }
                 None => Job::new(&self.kind, plan.duty)?,
             };
             let mut worker = Worker::new(setup, Arc::clone(&recorder));

@@ -10,7 +10,7 @@
 mod deadlines;
 mod placements;
 mod priorities;
-mod proposal;
+pub(crate) mod proposal;
 
 pub use deadlines::HeldBy;
 pub use proposal::{Proposal, ProposalOutcome, ProposedTask, TaskPlace};

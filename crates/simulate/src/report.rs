@@ -4,7 +4,7 @@ use crate::bounds::bounds;
 use crate::engine::Tally;
 use crate::findings;
 use crate::model::{Machine, Model, TaskPolicy};
-use crate::propose::Proposal;
+use crate::propose::proposal::Proposal;
 use crate::replay_report::ReplayReport;
 use crate::result::TaskResult;
 use crate::source::SimulatedSource;

@@ -1,7 +1,7 @@
 //! `whylate run`
 
 use crate::args::RunArgs;
-use crate::exit_status::ExitStatus;
+use crate::exit_status::{ExitStatus, NOT_STARTED};
 use crate::output::{self, message};
 use crate::report::Destination;
 use anyhow::{Context, Result};
@@ -55,6 +55,3 @@ fn failed(error: &RunError) -> ExitStatus {
     message!("whylate: {error}");
     ExitStatus::Program(error.exit_code())
 }
-
-/// As env(1): this program failed, not the one that it was to start.
-pub(crate) const NOT_STARTED: u8 = 125;

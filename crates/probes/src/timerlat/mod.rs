@@ -19,7 +19,6 @@ mod settings;
 
 pub(crate) use interface::{Interface, Waiting};
 
-use crate::job::Job;
 use crate::recorder::{Recorder, Signals};
 use crate::sampler::{Sampler, Wanted};
 use crate::{Counts, CpuUnusable, Probe, ProbeError, Workload};
@@ -127,7 +126,7 @@ impl Timerlat {
         Ok(())
     }
 
-    /// Adds a CPU to those that are measured; gives what a thread of ours is to do there, where it takes one.
+    /// Adds a CPU to those that are measured; gives what a thread of ours reads there, where it takes one.
     ///
     /// # Errors
     /// When its pages cannot be opened.
@@ -136,13 +135,13 @@ impl Timerlat {
         cpu: Option<Cpu>,
         recorder: &Arc<Recorder>,
         signals: &Arc<Signals>,
-    ) -> Result<Option<Job>, ProbeError> {
+    ) -> Result<Option<Arc<Interface>>, ProbeError> {
         let (Some(cpu), Some(instance)) = (cpu, &self.instance) else { return Ok(None) };
         let sampler = Sampler::new(cpu, self.wanted, Arc::clone(recorder), Arc::clone(signals));
         let pages = instance.open_pages(cpu)?;
         self.tracks.push(CpuTrack::new(pages, sampler, self.workload.last(), self.interval));
         Ok(match self.workload {
-            Workload::User => Some(Job::Timerlat { interface: Arc::clone(&self.interface), cpu }),
+            Workload::User => Some(Arc::clone(&self.interface)),
             Workload::Kernel => None,
         })
     }
