@@ -151,10 +151,13 @@ fn cpu(text: &str) -> Option<(Cpu, &str)> {
     Some((cpu, fields::trim(rest)))
 }
 
+/// What perf prints of a thread at most: the rest is cut off (`str` in `timehist_get_commstr`, tools/perf/builtin-sched.c).
+const LONGEST_THREAD: usize = 31;
+
 fn ran(text: &str) -> Option<Ran> {
     // A name may have brackets: the thread is what the times follow.
     let ends = memchr::memchr2_iter(b']', b'>', text.as_bytes());
-    ends.map(|end| end + 1).find_map(|end| {
+    ends.map(|end| end + 1).chain([LONGEST_THREAD]).find_map(|end| {
         let who = who(fields::trim(text.get(..end)?))?;
         columns(who, text.get(end..)?)
     })
@@ -180,9 +183,10 @@ fn columns(who: Who, text: &str) -> Option<Ran> {
     }
     let letter = fields::first_word(tail);
     let state = (letter.len() == 1).then(|| state(letter)).flatten();
-    let next = tail
-        .split_once("next: ")
-        .and_then(|(_, next)| next.match_indices(']').find_map(|(end, _)| self::who(next.get(..=end)?)));
+    let next = tail.split_once("next: ").and_then(|(_, next)| {
+        let mut ends = next.match_indices(']').map(|(end, _)| end + 1).chain([LONGEST_THREAD]);
+        ends.find_map(|end| self::who(next.get(..end)?))
+    });
     Some(Ran { who, wait, delay, run, state, priority, next })
 }
 
@@ -210,8 +214,15 @@ fn who(text: &str) -> Option<Who> {
     if let Some(tid) = text.strip_prefix(':').and_then(fields::decimal) {
         return Some(Who { tid: Tid(i32::try_from(tid).ok()?), comm: Comm::default() });
     }
-    let (comm, ids) = fields::rsplit(text.strip_suffix(']')?, b'[')?;
-    let (tid, pid) = ids.split_once('/').unwrap_or((ids, "0"));
+    let is_cut = text.len() == LONGEST_THREAD && !text.ends_with(']');
+    let (comm, ids) = fields::rsplit(if is_cut { text } else { text.strip_suffix(']')? }, b'[')?;
+    // Of a cut one the process may lack digits, or all of them; the thread is whole.
+    let (tid, pid) = match ids.split_once('/') {
+        Some((tid, "")) if is_cut => (tid, "0"),
+        Some(both) => both,
+        None if is_cut => return None,
+        None => (ids, "0"),
+    };
     if tid == "-1" {
         return Some(Who { tid: EXITED, comm: Comm::default() });
     }

@@ -71,6 +71,18 @@ fn rows_by_every_option() {
             What::Wakes { by: who(77, "a b/C"), woken: Some(who(68, "")) }
         }),
         ("40504.092307 [0000]  a[77]    awakened: kthread", 0, What::Wakes { by: who(77, "a"), woken: None }),
+        // What is longer than 31 bytes perf cuts off.
+        ("40504.092307 [0000]  control loop 1 [3045283/3045241     2.316      0.000      1.003", 0, {
+            What::Ran(Ran { who: who(3_045_283, "control loop 1"), ..plain })
+        }),
+        (
+            "40504.092307 [0000]  a longer name [1][3045283/30452   awakened: a longer name [1][3045284/30452",
+            0,
+            {
+                let [by, woken] = [3_045_283, 3_045_284].map(|tid| who(tid, "a longer name [1]"));
+                What::Wakes { by, woken: Some(woken) }
+            },
+        ),
         ("   40504.092307 lost 12 events on cpu 1", 1, What::Lost(12)),
     ] {
         let expected = Row { ts: Ns(40_504_092_307_000), cpu: Cpu(cpu), what };
