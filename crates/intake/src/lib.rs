@@ -26,7 +26,6 @@ mod perf;
 mod perfetto;
 mod raw;
 mod seekable;
-mod softirqs;
 mod text;
 mod unpack;
 mod with_info;

@@ -7,7 +7,9 @@
 use super::field::{Int, Lookup, Str};
 use crate::bytes::Endian;
 use whylate_base::Ns;
-use whylate_events::{EventKind, Kind, Name, Noise, NoiseSource, OsnoiseSample, Timerlat, TimerlatContext};
+use whylate_events::{
+    EventKind, Kind, Name, Noise, NoiseSource, OsnoiseSample, Timerlat, TimerlatContext, softirq_name,
+};
 
 #[derive(Debug)]
 pub(super) enum Osnoise {
@@ -135,9 +137,7 @@ fn whole_us(field: Int, e: Endian, r: &[u8]) -> Option<Ns> {
     Some(Ns(field.read(e, r)?.saturating_mul(1_000)))
 }
 
-/// What the kernel prints for a softirq's number (`show_softirq_name`, `include/linux/interrupt.h`).
+/// What the kernel prints for a softirq's number (`show_softirq_name`, `include/trace/events/irq.h`).
 fn softirq(vector: u32) -> Name {
-    const NAMES: [&str; 10] =
-        ["HI", "TIMER", "NET_TX", "NET_RX", "BLOCK", "IRQ_POLL", "TASKLET", "SCHED", "HRTIMER", "RCU"];
-    NAMES.get(vector as usize).map_or_else(Name::default, |&name| Name::from(name))
+    softirq_name(vector).map(Name::from).unwrap_or_default()
 }

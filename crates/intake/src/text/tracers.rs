@@ -11,10 +11,9 @@
 //! osnoise tracer counts in whole microseconds, as does hwlat.
 
 use super::fields::{self, decimal, field, from_right, labelled, number};
-use crate::softirqs::softirq_name;
 use whylate_base::Ns;
 use whylate_events::{
-    EventKind, Name, Noise, NoiseSource, OsnoiseSample, Preemptirq, Timerlat, TimerlatContext,
+    EventKind, Name, Noise, NoiseSource, OsnoiseSample, Preemptirq, Timerlat, TimerlatContext, softirq_name,
 };
 
 /// A line's body without an event's name: timerlat's and hwlat's begin with `#`, osnoise's is a table.
@@ -183,7 +182,7 @@ fn raw_noise(source: NoiseSource, text: &str) -> Option<(&str, u32, Ns, Ns)> {
         NoiseSource::Irq => (field(text, "desc").unwrap_or(""), number(field(text, "vector")?)?),
         NoiseSource::Softirq => {
             let vector: u32 = number(field(text, "vector")?)?;
-            (softirq_name(vector), vector)
+            (softirq_name(vector).unwrap_or(""), vector)
         }
         NoiseSource::Thread => {
             let [comm, _, _, pid] = from_right(text, ["comm", "start", "duration", "pid"])?;

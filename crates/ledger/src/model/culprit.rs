@@ -85,11 +85,9 @@ pub(crate) fn irq_of_thread(comm: &str) -> Option<(u32, &str)> {
     Some((irq.parse().ok()?, action.strip_prefix("s-").unwrap_or(action)))
 }
 
-/// A softirq's name, as `/proc/softirqs` has it (`include/linux/interrupt.h`).
+/// A softirq's name, or `unknown`.
 pub fn softirq_name(vec: u32) -> &'static str {
-    const NAMES: [&str; 10] =
-        ["HI", "TIMER", "NET_TX", "NET_RX", "BLOCK", "IRQ_POLL", "TASKLET", "SCHED", "HRTIMER", "RCU"];
-    NAMES.get(vec as usize).copied().unwrap_or("unknown")
+    whylate_events::softirq_name(vec).unwrap_or("unknown")
 }
 
 /// True of an id that stands in for one that the file does not give.

@@ -4,6 +4,7 @@ use super::document::AmountText;
 use super::error::TaskSetError;
 use crate::model::{Amount, TaskPolicy};
 use whylate_base::{CpuSet, Ns, parse_duration};
+use whylate_events::SOFTIRQ_NAMES;
 
 /// Longer than any run, and short enough that sums of them fit.
 const LONGEST: Ns = Ns::from_secs(1_000_000_000);
@@ -95,12 +96,10 @@ pub(super) fn scheduling(at: &str, name: &str, number: Option<i64>) -> Result<Ta
     }
 }
 
-/// The softirqs by name (`include/linux/interrupt.h`).
+/// The softirqs by name.
 pub(super) fn softirq(at: &str, name: &str) -> Result<u32, TaskSetError> {
-    const NAMES: [&str; 10] =
-        ["HI", "TIMER", "NET_TX", "NET_RX", "BLOCK", "IRQ_POLL", "TASKLET", "SCHED", "HRTIMER", "RCU"];
-    let found = NAMES.iter().position(|known| *known == name);
+    let found = SOFTIRQ_NAMES.iter().position(|known| *known == name);
     found.map(|vec| vec as u32).ok_or_else(|| {
-        TaskSetError::value(at, format!("`{name}` is no softirq: use one of {}", NAMES.join(", ")))
+        TaskSetError::value(at, format!("`{name}` is no softirq: use one of {}", SOFTIRQ_NAMES.join(", ")))
     })
 }

@@ -3,9 +3,10 @@
 //! The summaries of osnoise and hwlat are in whole microseconds, as in the kernel's records.
 
 use crate::perfetto::generic::Generic;
-use crate::softirqs::softirq_name;
 use whylate_base::Ns;
-use whylate_events::{EventKind, Name, Noise, NoiseSource, OsnoiseSample, Timerlat, TimerlatContext};
+use whylate_events::{
+    EventKind, Name, Noise, NoiseSource, OsnoiseSample, Timerlat, TimerlatContext, softirq_name,
+};
 
 /// `None` for another event, and for one that lacks a field.
 pub(super) fn decode(name: &str, event: &Generic<'_>) -> Option<EventKind> {
@@ -40,7 +41,7 @@ pub(super) fn decode(name: &str, event: &Generic<'_>) -> Option<EventKind> {
                 "irq_noise" => (NoiseSource::Irq, event.text("desc")?, u32("vector")?),
                 "softirq_noise" => {
                     let vector = u32("vector")?;
-                    (NoiseSource::Softirq, Name::from(softirq_name(vector)), vector)
+                    (NoiseSource::Softirq, softirq_name(vector).map(Name::from).unwrap_or_default(), vector)
                 }
                 _ => (NoiseSource::Thread, event.text("comm")?, u32("pid")?),
             };

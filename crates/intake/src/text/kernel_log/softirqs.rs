@@ -5,7 +5,7 @@
 //! NOHZ tick-stop error: Non-RCU local softirq work is pending, handler #08!!!
 //! ```
 
-use crate::softirqs::softirq_name;
+use whylate_events::softirq_name;
 
 /// The pending softirqs of all such messages.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -31,7 +31,7 @@ impl PendingSoftirqs {
     /// What it means; `None` where no softirq is named.
     pub(super) fn meaning(&self) -> Option<String> {
         let pending = (0..u32::BITS).filter(|vector| self.mask & (1 << vector) != 0);
-        let names: Vec<&str> = pending.map(softirq_name).filter(|name| !name.is_empty()).collect();
+        let names: Vec<&str> = pending.filter_map(softirq_name).collect();
         match names.as_slice() {
             [] => None,
             [one] => Some(format!("the softirq {one} was pending as an idle CPU stopped its tick")),
