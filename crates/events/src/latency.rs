@@ -112,6 +112,23 @@ pub struct Breakdown {
     pub line: u64,
 }
 
+impl Breakdown {
+    /// A latency of which nothing but its length is known.
+    pub fn new(tool: Tool, cpu: Cpu, total: Ns, line: u64) -> Breakdown {
+        Breakdown { tool, cpu, total, is_cut: false, parts: Vec::new(), stack: Vec::new(), line }
+    }
+
+    /// The first part of a kind.
+    pub fn part(&self, kind: PartKind) -> Option<&BreakdownPart> {
+        self.parts.iter().find(|part| part.kind == kind)
+    }
+
+    /// How long that part took.
+    pub fn time_of(&self, kind: PartKind) -> Option<Ns> {
+        self.part(kind).map(|part| part.time)
+    }
+}
+
 /// The program that made a [`Breakdown`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tool {

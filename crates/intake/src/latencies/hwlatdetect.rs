@@ -20,8 +20,7 @@ pub(super) fn read(text: &str) -> Vec<Result<Run, Broken>> {
 }
 
 fn one(found: &Breakdown) -> Result<Run, Broken> {
-    let part = |kind| found.parts.iter().find(|part| part.kind == kind);
-    let above = part(PartKind::AboveThreshold);
+    let above = found.part(PartKind::AboveThreshold);
     let us = |time: Ns| u64::try_from(time.0 / 1_000).unwrap_or(0);
     let cpu = Some(found.cpu).filter(|cpu| *cpu != Cpu::UNKNOWN);
     let name = cpu.map_or("all CPUs".to_owned(), |cpu| format!("CPU {}", cpu.0));
@@ -56,7 +55,7 @@ fn one(found: &Breakdown) -> Result<Run, Broken> {
         ),
         None => "of all samples only the largest is shown".to_owned(),
     });
-    run.elapsed = part(PartKind::Measured).map(|measured| measured.time);
+    run.elapsed = found.time_of(PartKind::Measured);
     Ok(run)
 }
 

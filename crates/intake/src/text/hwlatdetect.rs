@@ -149,15 +149,8 @@ impl Hwlatdetect {
 
     fn breakdown(&self, line: u64, total: Ns, cpu: Cpu) -> Breakdown {
         let measured = self.duration.map(|duration| part(PartKind::Measured, None, duration));
-        Breakdown {
-            tool: Tool::Hwlatdetect,
-            cpu,
-            total,
-            is_cut: false,
-            parts: measured.into_iter().collect(),
-            stack: vec![],
-            line,
-        }
+        let parts = measured.into_iter().collect();
+        Breakdown { parts, ..Breakdown::new(Tool::Hwlatdetect, cpu, total, line) }
     }
 }
 
@@ -214,7 +207,7 @@ mod tests {
             assert!(report.takes(1, line, &mut breakdowns), "{line}");
         }
         assert_eq!((breakdowns[0].total, breakdowns[0].cpu), (Ns::from_us(33), Cpu(3)));
-        let above = breakdowns[0].parts.iter().find(|part| part.kind == PartKind::AboveThreshold);
+        let above = breakdowns[0].part(PartKind::AboveThreshold);
         assert_eq!(above.map(|above| (above.id, above.time)), Some((Some(2), Ns::from_us(10))));
     }
 
@@ -241,7 +234,7 @@ mod tests {
         }
         assert_eq!(breakdowns.len(), 1);
         assert_eq!((breakdowns[0].total, breakdowns[0].line), (Ns::from_us(34), 3));
-        let above = breakdowns[0].parts.iter().find(|part| part.kind == PartKind::AboveThreshold);
+        let above = breakdowns[0].part(PartKind::AboveThreshold);
         assert_eq!(above.map(|above| (above.id, above.time)), Some((Some(3), Ns::from_us(10))));
         // The result takes the place of what the samples show.
         assert!(report.takes(6, "Max Latency: 35us", &mut breakdowns));

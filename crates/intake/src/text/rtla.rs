@@ -220,9 +220,7 @@ impl Analyses {
     fn begin(&mut self, cpu: Cpu, line: u64) {
         self.end();
         self.has_title = true;
-        let tool = Tool::RtlaTimerlat;
-        self.current =
-            Some(Breakdown { tool, cpu, total: Ns::ZERO, is_cut: false, parts: vec![], stack: vec![], line });
+        self.current = Some(Breakdown::new(Tool::RtlaTimerlat, cpu, Ns::ZERO, line));
     }
 
     /// The file ends, or another analysis begins: one that was cut took at least as long as its parts together.
@@ -370,15 +368,7 @@ fn of_row(row: &TimerlatRow, number: u64, unit: i64) -> Option<Breakdown> {
         parts.extend([part(PartKind::MeanIrqLatency, irq), part(PartKind::MeanThreadLatency, thread)]);
     }
     let (cpu, total) = (row.cpu?, time(row.max()?)?);
-    Some(Breakdown {
-        tool: Tool::RtlaTimerlatTop,
-        cpu,
-        total,
-        is_cut: false,
-        parts,
-        stack: vec![],
-        line: number,
-    })
+    Some(Breakdown { parts, ..Breakdown::new(Tool::RtlaTimerlatTop, cpu, total, number) })
 }
 
 /// True of a line within an analysis that nothing is missing of: the time of all but the blocking thread.

@@ -65,7 +65,7 @@ fn finding(subject: &Subject<'_>, rows: &[&Breakdown], most: &Breakdown) -> Find
 
 /// The largest latencies of a row.
 fn largest(row: &Breakdown) -> String {
-    let (irq, thread) = (of(row, PartKind::IrqLatency), of(row, PartKind::Thread));
+    let (irq, thread) = (row.time_of(PartKind::IrqLatency), row.time_of(PartKind::Thread));
     let stages = match (irq, thread) {
         (Some(irq), Some(thread)) => format!(
             "the largest latency of the interrupt was {irq}, that of the thread {thread}; they need not be of one sample"
@@ -86,7 +86,8 @@ fn largest(row: &Breakdown) -> String {
 
 /// Where most of the lateness comes from on average, if the means are long: before the interrupt, or after it.
 fn on_average(row: &Breakdown) -> Option<String> {
-    let (irq, thread) = of(row, PartKind::MeanIrqLatency).zip(of(row, PartKind::MeanThreadLatency))?;
+    let (irq, thread) =
+        row.time_of(PartKind::MeanIrqLatency).zip(row.time_of(PartKind::MeanThreadLatency))?;
     if thread < LONG_MEAN || irq > thread {
         return None;
     }
@@ -102,8 +103,4 @@ fn on_average(row: &Breakdown) -> Option<String> {
     } else {
         None
     }
-}
-
-fn of(row: &Breakdown, kind: PartKind) -> Option<Ns> {
-    row.parts.iter().find(|part| part.kind == kind).map(|part| part.time)
 }

@@ -22,9 +22,9 @@ pub(super) fn finding(info: &TraceInfo, noises: &Noises, deadline: Option<Ns>) -
     let reported = info.breakdowns.iter().filter(|breakdown| breakdown.tool == Tool::Hwlatdetect);
     let report = reported.max_by_key(|breakdown| breakdown.total);
     let longest = report.map(|breakdown| breakdown.total);
-    let part = |kind| report?.parts.iter().find(|part| part.kind == kind);
+    let part = |kind| report?.part(kind);
     let smis = part(PartKind::Smi).and_then(|part| part.id);
-    let measured = part(PartKind::Measured).map(|part| part.time);
+    let measured = report.and_then(|report| report.time_of(PartKind::Measured));
     let above = part(PartKind::AboveThreshold).and_then(|part| Some((part.id?, part.time)));
     let cpu = report.map(|report| report.cpu).filter(|&cpu| cpu != Cpu::UNKNOWN);
     // Of lines that could not be read nothing is known.

@@ -59,14 +59,10 @@ pub(super) fn record(assembler: &mut Assembler<'_>, breakdown: &Breakdown) {
         )));
     }
     // An interrupt's latency alone is no switch to a thread.
-    let handler = breakdown.parts.iter().find(|part| part.kind == PartKind::TimerIrq);
+    let handler = breakdown.part(PartKind::TimerIrq);
     let ran = handler.is_some() && !breakdown.is_cut;
     // The handler wakes the thread.
-    let delay = breakdown
-        .parts
-        .iter()
-        .find(|part| part.kind == PartKind::IrqDelay)
-        .map_or(Ns::ZERO, |part| part.time);
+    let delay = breakdown.time_of(PartKind::IrqDelay).unwrap_or(Ns::ZERO);
     if breakdown.is_cut {
         notes.push(Evidence::general(format!(
             "the analysis ends before its total (`Thread latency:`): the latency is at least {total}, the sum of the parts \
@@ -100,7 +96,7 @@ fn pieces(
         let charge = |part: &BreakdownPart| charge(timeline, part, blocker, place, victim);
         // Measured from the expiry, too: the delay is part of it, and the handler up to its sample.
         if part.kind == PartKind::IrqLatency {
-            if !parts.iter().any(|part| part.kind == PartKind::TimerIrq) {
+            if breakdown.part(PartKind::TimerIrq).is_none() {
                 let delay: Ns = pieces.iter().map(|(time, _)| *time).sum();
                 let rest = part.time.since(delay);
                 let charge = match delay == Ns::ZERO && rest > LONGEST_ENTRY {

@@ -79,15 +79,7 @@ fn row(line: &str, number: u64) -> Option<Breakdown> {
     let [_, _, share, _, single, _, _, _, ..] = *columns.as_slice() else { return None };
     share.contains('.').then_some(())?;
     let total = Ns(i64::try_from(decimal(single)?).ok()?.checked_mul(1_000)?);
-    Some(Breakdown {
-        tool: Tool::RtlaOsnoise,
-        cpu,
-        total,
-        is_cut: false,
-        parts: vec![],
-        stack: vec![],
-        line: number,
-    })
+    Some(Breakdown::new(Tool::RtlaOsnoise, cpu, total, number))
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use whylate_events::{
 use whylate_ledger::{Options, explain};
 
 fn breakdown(tool: Tool, cpu: Cpu, total: i64) -> Breakdown {
-    Breakdown { tool, cpu, total: Ns(total), is_cut: false, parts: vec![], stack: vec![], line: 4 }
+    Breakdown::new(tool, cpu, Ns(total), 4)
 }
 
 fn of_breakdowns(breakdowns: Vec<Breakdown>) -> Explained {
