@@ -58,6 +58,13 @@ struct Who {
     comm: Comm,
 }
 
+impl Who {
+    /// True of a thread that has an id: neither the idle task nor one that has exited.
+    fn is_known(&self) -> bool {
+        !self.tid.is_idle() && self.tid != EXITED
+    }
+}
+
 /// A time that a thread had the CPU. All times are cut to microseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Ran {
@@ -105,23 +112,21 @@ pub(super) fn parse(text: &str) -> Option<Row> {
         return Some(Row { ts, cpu: fields::cpu_from(fields::trim(cpu))?, what });
     }
     let (cpu, rest) = cpu(rest)?;
-    let what = ran(rest).map(What::Ran).or_else(|| wakes(rest)).or_else(|| migrates(rest));
     // The picture of the CPUs has one sign.
-    let pictured = || fields::trim(rest).split_once("  ").filter(|(sign, _)| ["s", "i", "m"].contains(sign));
-    match pictured().map(|(_, rest)| fields::trim(rest)) {
-        Some(rest) => {
-            let pictured = ran(rest).map(What::Ran).or_else(|| wakes(rest)).or_else(|| migrates(rest));
-            Some(Row { ts, cpu, what: pictured.or(what)? })
-        }
-        None => Some(Row { ts, cpu, what: what? }),
-    }
+    let pictured = rest.split_once("  ").filter(|(sign, _)| ["s", "i", "m"].contains(sign));
+    let pictured = pictured.and_then(|(_, rest)| what(fields::trim(rest)));
+    Some(Row { ts, cpu, what: pictured.or_else(|| what(rest))? })
+}
+
+/// What stands behind the time and the CPU.
+fn what(text: &str) -> Option<What> {
+    ran(text).map(What::Ran).or_else(|| wakes(text)).or_else(|| migrates(text))
 }
 
 /// The thread of a row, and how long after its wake-up it got the CPU; `None` where it was not woken, or at once.
 pub(crate) fn delay_of_row(line: &str) -> Option<(Tid, Comm, Ns)> {
     let What::Ran(ran) = parse(line)?.what else { return None };
-    let is_thread = !ran.who.tid.is_idle() && ran.who.tid != EXITED;
-    (is_thread && ran.was_woken()).then_some((ran.who.tid, ran.who.comm, ran.delay))
+    (ran.who.is_known() && ran.was_woken()).then_some((ran.who.tid, ran.who.comm, ran.delay))
 }
 
 /// True of a line that begins as a row does.

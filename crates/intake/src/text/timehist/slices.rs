@@ -116,7 +116,7 @@ impl Slices {
     fn ran(&mut self, ts: Ns, cpu: Cpu, ran: Ran) {
         self.shows_wakeups |= ran.delay + BLUR < ran.wait && ran.delay > Ns::ZERO;
         let start = self.got_cpu(ts, cpu, &ran);
-        if let Some(start) = start.filter(|_| !ran.who.tid.is_idle() && ran.who.tid != EXITED) {
+        if let Some(start) = start.filter(|_| ran.who.is_known()) {
             self.came(start, cpu, &ran);
         }
         let place = (ts, self.rows);
@@ -124,7 +124,7 @@ impl Slices {
         self.rows += 1;
         self.hold(place, cpu, HeldKind::Switch { ran, next: Next::Open });
         self.cpus.insert(cpu, place);
-        if !ran.who.tid.is_idle() && ran.who.tid != EXITED {
+        if ran.who.is_known() {
             self.threads.insert(ran.who.tid, Left { at: place, wakes: None });
         }
     }
