@@ -245,14 +245,12 @@ impl KernelLog {
         let is_again = |at: usize, report: &LogMessage| {
             reports.iter().take(at).any(|earlier| earlier.details.goes_on_in(&report.details))
         };
-        let mut described = 0;
-        for (at, report) in reports.iter().enumerate().filter(|(at, report)| !is_again(*at, report)) {
-            if at > 0 && described < MOST_DESCRIBED {
-                described += 1;
+        let occurrences: Vec<(usize, &LogMessage)> =
+            reports.iter().copied().enumerate().filter(|(at, report)| !is_again(*at, report)).collect();
+        for &(at, report) in occurrences.iter().take(1 + MOST_DESCRIBED) {
+            if at > 0 {
                 write!(f, "; line {} means that {}", report.line, report.meaning())?;
                 report.details.shown(&report.stacks).iter().try_for_each(|shown| write!(f, "; {shown}"))?;
-            } else if at > 0 {
-                continue;
             }
             let again =
                 reports.iter().skip(at + 1).rev().find(|later| report.details.goes_on_in(&later.details));
@@ -260,8 +258,7 @@ impl KernelLog {
                 write!(f, "; line {} reports {again}", later.line)?;
             }
         }
-        let others = reports.iter().enumerate().skip(1).filter(|(at, report)| !is_again(*at, report)).count();
-        let left_out = u64::try_from(others - described).unwrap_or(0);
+        let left_out = u64::try_from(occurrences.len().saturating_sub(1 + MOST_DESCRIBED)).unwrap_or(0);
         let not_kept = first.count.saturating_sub(u64::try_from(reports.len()).unwrap_or(u64::MAX));
         let not_kept = if first.details.is_one_report() { not_kept } else { 0 };
         match left_out.saturating_add(not_kept) {
