@@ -150,39 +150,31 @@ impl Charger<'_> {
                 return Charge::to(Cause::FairQueue, Some(by), Confidence::Low);
             }
             Relation::Fair => Cause::FairQueue,
-            Relation::Unknown if self.may_have_been_raised(queue, start, end, tid, theirs) => {
+            Relation::LowerPriority => return self.behind_lower(queue, start, end, tid, theirs),
+            // The scheduler had decided against the thread that ran: it sets the flag that this one should yield as soon as a
+            // thread is woken that comes first (`wakeup_preempt`, `resched_curr`, kernel/sched/core.c).
+            Relation::Unknown if queue.timeline.shows_resched(start, end) => {
+                return self.behind_lower(queue, start, end, tid, theirs);
+            }
+            Relation::Unknown if self.may_have_been_raised(queue, start, tid, theirs) => {
                 let confidence =
                     if self.timeline.shows_interrupts() { Confidence::Medium } else { Confidence::Low };
                 return Charge::to(Cause::HigherPriorityTask, Some(by), confidence);
-            }
-            Relation::LowerPriority => return self.behind_lower(queue, start, end, tid, theirs),
-            // The scheduler had decided against the thread that ran.
-            Relation::Unknown if queue.timeline.shows_resched(start, end) => {
-                return self.behind_lower(queue, start, end, tid, theirs);
             }
             Relation::Unknown => return behind_unranked(queue, start, end, by),
         };
         Charge::to(cause, Some(by), Confidence::High)
     }
 
-    /// True where calls changed the priority of the thread that ran, no event shows what it was between them, and the
-    /// scheduler let it run on before a real-time thread: `resched_curr()` sets the flag that it should yield as soon as a
-    /// thread is woken that comes first (`wakeup_preempt`, `kernel/sched/core.c`).
-    fn may_have_been_raised(
-        &self,
-        queue: &Queue<'_>,
-        start: Ns,
-        end: Ns,
-        tid: Tid,
-        theirs: Priority,
-    ) -> bool {
+    /// True where calls changed the priority of the thread that ran before a real-time one, and no event shows what it was
+    /// between them.
+    fn may_have_been_raised(&self, queue: &Queue<'_>, start: Ns, tid: Tid, theirs: Priority) -> bool {
         let is_unknown_by_calls = theirs == Priority::UNKNOWN
             && self.timeline.threads.get(tid).is_some_and(|thread| thread.priority_at(start) != theirs);
         is_unknown_by_calls
             && queue.class_at(start) == SchedClass::Realtime
             && queue.queued == Queued::Here
             && start < queue.first_choice
-            && !queue.timeline.shows_resched(start, end)
     }
 
     /// A SCHED_OTHER thread waits for a real-time one: by the rules, unless it put itself there.
