@@ -14,7 +14,7 @@ impl Engine<'_> {
     /// The futex on which a thread waits, if this is such a wait.
     pub(super) fn futex_of(&self, tid: Tid, wait: Wait) -> Option<u64> {
         let thread = self.timeline.threads.get(tid).filter(|_| matches!(wait, Wait::Semaphore { .. }))?;
-        let (call, table) = thread.syscall.as_ref().zip(SyscallTable::of_thread(self.syscalls, thread))?;
+        let (call, table) = SyscallTable::call_of(self.syscalls, thread)?;
         table.waits_on(call)
     }
 

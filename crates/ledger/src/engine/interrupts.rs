@@ -91,8 +91,8 @@ impl Engine<'_> {
     /// leave the CPU; its way back is noted where it ends.
     fn goes_to_sleep_silently(&mut self, last: Ns, at: Ns, tid: Tid) {
         let thread = self.timeline.threads.get_mut(tid);
-        let table = SyscallTable::of_thread(self.syscalls, thread);
-        let sleeps = thread.syscall.zip(table).is_some_and(|(call, table)| table.is_sleep(call.nr));
+        let call = SyscallTable::call_of(self.syscalls, thread);
+        let sleeps = call.is_some_and(|(call, table)| table.is_sleep(call.nr));
         if let Some(open) = thread.open.as_mut().filter(|_| sleeps) {
             self.timeline.standstills += 1;
             if open.returned {
@@ -215,8 +215,8 @@ impl Engine<'_> {
         let thread = self.timeline.threads.get_mut(tid);
         if is_asked_for {
             thread.pacing.program(at, expires);
-            let call = thread.syscall.zip(SyscallTable::of_thread(self.syscalls, thread));
-            let until = call.and_then(|(call, table)| table.sleeps_relative(&call)) == Some(false);
+            let call = SyscallTable::call_of(self.syscalls, thread);
+            let until = call.and_then(|(call, table)| table.sleeps_relative(call)) == Some(false);
             if until && self.monotonic {
                 thread.due_instants.program(at, expires);
             }

@@ -287,8 +287,7 @@ impl Engine<'_> {
         let Some(waker) = cause.waker().and_then(|tid| self.timeline.threads.get(tid)) else {
             return HandOff::Wake;
         };
-        let table = SyscallTable::of_thread(self.syscalls, waker);
-        match waker.syscall.as_ref().zip(table) {
+        match SyscallTable::call_of(self.syscalls, waker) {
             Some((call, table)) => table.hand_off(call),
             None => HandOff::Wake,
         }

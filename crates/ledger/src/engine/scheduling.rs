@@ -337,8 +337,8 @@ impl Engine<'_> {
                 thread.enter(at, State::Blocked { wait: Wait::Period, waker: None });
             }
             TaskState::Runnable | TaskState::Preempted => {
-                let table = SyscallTable::of_thread(self.syscalls, thread);
-                let sleeps = thread.syscall.zip(table).is_some_and(|(call, table)| table.is_sleep(call.nr));
+                let call = SyscallTable::call_of(self.syscalls, thread);
+                let sleeps = call.is_some_and(|(call, table)| table.is_sleep(call.nr));
                 if let (Some(since), Some(open)) = (thread.since(), &mut thread.open)
                     && sleeps
                     && !open.returned
@@ -397,9 +397,8 @@ impl Engine<'_> {
     /// `sched_process_exit`: the thread's work is done. Only its switch shows the name of a program that it executed.
     pub(super) fn exit(&mut self, at: Ns, tid: Tid) {
         let thread = self.timeline.threads.get_mut(tid);
-        let table = SyscallTable::of_thread(self.syscalls, thread);
-        let exits_by_itself =
-            thread.syscall.as_ref().zip(table).is_some_and(|(call, table)| table.exits(call));
+        let call = SyscallTable::call_of(self.syscalls, thread);
+        let exits_by_itself = call.is_some_and(|(call, table)| table.exits(call));
         if let Some(open) = &mut thread.open {
             open.exited = Some(at);
             open.exits_by_itself = exits_by_itself;
@@ -462,8 +461,8 @@ fn state_of(switch: &Switch, lent_priority_to: Option<Tid>) -> TaskState {
 /// which ends its work like a sleep. It stays runnable by name, as a thread does whose runtime is used up. Where system
 /// calls were not recorded, the two look the same, and the one that accuses no thread is taken.
 fn yields(native: Option<&'static SyscallTable>, thread: &Thread, switch: &Switch) -> bool {
-    let called = match (&thread.syscall, SyscallTable::of_thread(native, thread)) {
-        (Some(call), Some(table)) => Some(table.yields(call)),
+    let called = match SyscallTable::call_of(native, thread) {
+        Some((call, table)) => Some(table.yields(call)),
         _ if thread.syscalls_recorded => Some(false),
         _ => None,
     };

@@ -40,6 +40,14 @@ impl SyscallTable {
         native.map(|native| native.for_abi(thread.abi))
     }
 
+    /// The call that a thread is in, with the table by which to read it.
+    pub(crate) fn call_of<'a>(
+        native: Option<&'static SyscallTable>,
+        thread: &'a Thread,
+    ) -> Option<(&'a Syscall, &'static SyscallTable)> {
+        thread.syscall.as_ref().zip(SyscallTable::of_thread(native, thread))
+    }
+
     fn for_abi(&'static self, abi: Abi) -> &'static SyscallTable {
         match abi {
             Abi::Native => self,

@@ -88,10 +88,8 @@ impl Engine<'_> {
     /// ioctl(2): `msleep_interruptible()` in a driver (`kernel/time/sleep_timeout.c`).
     fn sleeps_in_kernel(&self, tid: Tid) -> bool {
         let Some(thread) = self.timeline.threads.get(tid) else { return false };
-        let table = SyscallTable::of_thread(self.syscalls, thread);
-        let call = thread.syscall.as_ref().zip(table);
-        let unknown =
-            call.is_some_and(|(call, table)| table.wait(call, TaskState::Interruptible) == Wait::Unsure);
+        let unknown = SyscallTable::call_of(self.syscalls, thread)
+            .is_some_and(|(call, table)| table.wait(call, TaskState::Interruptible) == Wait::Unsure);
         unknown && is_in_period(thread) && thread.pacing.has_periods()
     }
 
@@ -106,8 +104,8 @@ impl Engine<'_> {
     fn may_end_request(&self, tid: Tid, waker: Tid) -> bool {
         const KTHREADD: Tid = Tid(2);
         let Some(thread) = self.timeline.threads.get(tid) else { return false };
-        let table = SyscallTable::of_thread(self.syscalls, thread);
-        let writes = thread.syscall.as_ref().zip(table).is_some_and(|(call, table)| table.writes_data(call));
+        let call = SyscallTable::call_of(self.syscalls, thread);
+        let writes = call.is_some_and(|(call, table)| table.writes_data(call));
         writes
             && self.timeline.threads.get(waker).is_some_and(|waker| {
                 let is_forked = waker.forked_by.is_some_and(|parent| parent != KTHREADD);
@@ -118,8 +116,7 @@ impl Engine<'_> {
     /// True where a thread waited in the call by which it started a child: without the flags of that call, for the child itself.
     fn waited_for_child(&self, tid: Tid, waker: Tid) -> bool {
         let Some(thread) = self.timeline.threads.get(tid) else { return false };
-        let table = SyscallTable::of_thread(self.syscalls, thread);
-        let Some((call, table)) = thread.syscall.as_ref().zip(table) else { return false };
+        let Some((call, table)) = SyscallTable::call_of(self.syscalls, thread) else { return false };
         let is_child = || self.timeline.threads.get(waker).is_some_and(|waker| waker.forked_by == Some(tid));
         table.waits_for_child(call).unwrap_or_else(is_child)
     }
