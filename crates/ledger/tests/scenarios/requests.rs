@@ -116,28 +116,36 @@ fn a_read_that_a_work_item_does_waits_for_what_keeps_its_kworker_from_the_cpu() 
     assert_blames(&explained(false), Cause::BlockIo, None);
 }
 
-/// A file system that the daemon serves: the victim, with periods of its own, opens a file, and reads it.
+/// The victim, with periods of its own, stays in a call in the fourth one, and is woken there at [`WOKEN`].
+fn stays(call: i64, contends: bool, waits: impl Fn(Scene) -> Scene) -> Activation {
+    let mut scene = Scene::new().cpu(1);
+    for period in 0..4 {
+        let due = period * 20 * MS + 100;
+        scene = scene.at(due).timer_wakes(VICTIM).at(due + 5).run(VICTIM);
+        if contends && period == 0 {
+            scene = scene.at(due + 10).contend(7).at(due + 11).acquire(7);
+        }
+        if period == 3 {
+            scene = waits(scene.at(due + 20).call(call, [3, 0, 0]).at(due + 25));
+            scene = scene.at(due + 8_025).run(VICTIM).at(due + 8_030).ret(call);
+        }
+        scene = scene.at(due + 9_000).call(sys::CLOCK_NANOSLEEP, sys::UNTIL).at(due + 9_002).sleep(IDLE);
+    }
+    scene.explain("victim").in_order().last().map(|last| (*last).clone()).expect("an activation")
+}
+
+const WOKEN: i64 = 60 * MS + 100 + 8_000;
+
+/// A file system that the daemon serves: the victim opens a file, and reads it.
 #[test]
 fn a_file_that_a_program_serves_is_waited_for_in_the_middle_of_the_work() {
     const OPENAT: i64 = 257;
     let daemon = fair("bindfs", 30);
     let explained = |call: i64, contends: bool, is_deep: bool| {
-        let mut scene = Scene::new().cpu(1);
-        for period in 0..4 {
-            let due = period * 20 * MS + 100;
-            scene = scene.at(due).timer_wakes(VICTIM).at(due + 5).run(VICTIM);
-            if contends && period == 0 {
-                scene = scene.at(due + 10).contend(7).at(due + 11).acquire(7);
-            }
-            if period == 3 {
-                scene = scene.at(due + 20).call(call, [3, 0, 0]).at(due + 25);
-                scene = if is_deep { scene.block(IDLE) } else { scene.sleep(IDLE) };
-                scene = scene.at(due + 8_000).run(daemon).at(due + 8_020).wake(VICTIM, 1);
-                scene = scene.at(due + 8_025).run(VICTIM).at(due + 8_030).ret(call);
-            }
-            scene = scene.at(due + 9_000).call(sys::CLOCK_NANOSLEEP, sys::UNTIL).at(due + 9_002).sleep(IDLE);
-        }
-        scene.explain("victim").in_order().last().map(|last| (*last).clone()).expect("an activation")
+        stays(call, contends, |scene| {
+            let scene = if is_deep { scene.block(IDLE) } else { scene.sleep(IDLE) };
+            scene.at(WOKEN).run(daemon).at(WOKEN + 20).wake(VICTIM, 1)
+        })
     };
     let opens = explained(OPENAT, false, false);
     assert_eq!(
@@ -192,26 +200,6 @@ fn to_flush_a_work_item_is_to_wait_for_its_kworker() {
     // A work item that completes the requests of a device.
     assert_blames(explained("blk_done_work").only(), Cause::BlockIo, None);
 }
-
-/// A recorder with periods of its own that stays in a call in the fourth one, and is woken there after 8 ms.
-fn stays(call: i64, contends: bool, waits: impl Fn(Scene) -> Scene) -> Activation {
-    let mut scene = Scene::new().cpu(1);
-    for period in 0..4 {
-        let due = period * 20 * MS + 100;
-        scene = scene.at(due).timer_wakes(VICTIM).at(due + 5).run(VICTIM);
-        if contends && period == 0 {
-            scene = scene.at(due + 10).contend(7).at(due + 11).acquire(7);
-        }
-        if period == 3 {
-            scene = waits(scene.at(due + 20).call(call, [3, 0, 0]).at(due + 25));
-            scene = scene.at(due + 8_025).run(VICTIM).at(due + 8_030).ret(call);
-        }
-        scene = scene.at(due + 9_000).call(sys::CLOCK_NANOSLEEP, sys::UNTIL).at(due + 9_002).sleep(IDLE);
-    }
-    scene.explain("victim").in_order().last().map(|last| (*last).clone()).expect("an activation")
-}
-
-const WOKEN: i64 = 60 * MS + 100 + 8_000;
 
 #[test]
 fn a_write_that_a_thread_of_the_driver_ends_waits_for_the_device() {
