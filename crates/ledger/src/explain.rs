@@ -284,7 +284,7 @@ fn missing(recorded: KindSet, chains: bool, is_unranked: bool) -> Vec<Missing> {
         .into_iter()
         .chain(of_chains.into_iter().filter(|_| chains))
         .filter(|(kind, _)| !recorded.contains(*kind))
-        .map(|(kind, cannot_tell)| Missing { kind, cannot_tell, is_partial: false })
+        .map(|(kind, cannot_tell)| Missing::all_of(kind, cannot_tell))
         .chain(is_unranked.then_some(UNRANKED))
         .collect()
 }

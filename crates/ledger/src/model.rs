@@ -92,6 +92,13 @@ pub struct Missing {
     pub is_partial: bool,
 }
 
+impl Missing {
+    /// There are no events of the kind.
+    pub(crate) fn all_of(kind: Kind, cannot_tell: &'static str) -> Missing {
+        Missing { kind, cannot_tell, is_partial: false }
+    }
+}
+
 /// One thread over the whole trace.
 #[derive(Clone, Debug)]
 pub struct TaskSummary {

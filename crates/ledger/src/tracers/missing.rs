@@ -15,7 +15,7 @@ pub(super) fn missing(
     let has = |kind: Kind| timeline.seen.contains(kind);
     let lacks = |kinds: &[(Kind, &'static str)]| {
         let lacking = kinds.iter().filter(|(kind, _)| !has(*kind));
-        lacking.map(|&(kind, cannot_tell)| Missing { kind, cannot_tell, is_partial: false }).collect()
+        lacking.map(|&(kind, cannot_tell)| Missing::all_of(kind, cannot_tell)).collect()
     };
     let functions = has(Kind::Function) || has(Kind::FunctionGraph);
     match &explanation.trace.latency {
@@ -25,18 +25,15 @@ pub(super) fn missing(
                 "how late the timer's interrupt was, if one woke it: this tracer begins at the wake-up",
             )]);
             if !functions {
-                missing.push(Missing {
-                    kind: Kind::Function,
-                    cannot_tell: "which functions ran between wake-up and switch",
-                    is_partial: false,
-                });
+                missing
+                    .push(Missing::all_of(Kind::Function, "which functions ran between wake-up and switch"));
             }
             Some(missing)
         }
         Some(_) if shows_within => Some(Vec::new()),
         Some(_) => {
             let cannot_tell = "which functions took the time of the critical section";
-            Some(vec![Missing { kind: Kind::Function, cannot_tell, is_partial: false }])
+            Some(vec![Missing::all_of(Kind::Function, cannot_tell)])
         }
         None if has(Kind::Switch) => None,
         None if has(Kind::Timerlat) => Some(lacks(&[
