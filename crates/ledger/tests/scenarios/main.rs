@@ -15,6 +15,7 @@ mod losses;
 mod markers;
 mod napi;
 mod nmi;
+mod overruns;
 mod placement;
 mod quota;
 mod recorded_cpus;

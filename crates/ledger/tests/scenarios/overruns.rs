@@ -1,0 +1,122 @@
+//! Jobs that last longer than a period, and periods that are left out behind them.
+
+use super::support::{Explained, IDLE, MS, Scene, Thread, assert_blames, assert_charges, rt, sys};
+use whylate_base::{Ns, Severity};
+use whylate_events::ContextFlags;
+use whylate_ledger::Cause;
+
+const VICTIM: Thread = rt("victim", 10, 80);
+const TIMER: u64 = 0xffff_8881_0000_0000;
+
+/// The victim works from 105 us on.
+fn working() -> Scene {
+    let idle = Scene::new().cpu(1).at(0).sign(ContextFlags::default());
+    idle.at(100).timer_wakes(VICTIM).at(105).run(VICTIM)
+}
+
+/// The next period began at 1000 us, and the thread was still at work until 1200.
+fn overrun() -> Scene {
+    working().at(1_200).arm(TIMER, 1_000)
+}
+
+#[test]
+fn a_period_that_began_before_the_last_one_was_done_is_late_by_the_overrun() {
+    let explained = overrun()
+        .at(1_201)
+        .sleep(IDLE)
+        .at(1_203)
+        .fire(TIMER)
+        .wake(VICTIM, 1)
+        .fired(TIMER)
+        .at(1_205)
+        .run(VICTIM)
+        .at(1_300)
+        .sleep(IDLE)
+        .explain("victim");
+    let activations = explained.in_order();
+    assert_eq!(activations.len(), 2);
+    assert_eq!(activations[0].done, Some(Ns::from_us(1_201)));
+    let second = activations[1];
+    assert_eq!((second.due, second.running), (Ns::from_us(1_000), Some(Ns::from_us(1_205))));
+    assert_charges(second, &[(Cause::OwnWork, 201 + 95), (Cause::IdleExit, 2 + 2)]);
+}
+
+/// The CPU was idle then by rights: no timer was armed.
+#[test]
+fn an_overrun_that_slept_in_the_middle_of_its_work_is_no_theft() {
+    let explained = working()
+        .at(200)
+        .block(IDLE)
+        .at(5_000)
+        .irq(11, "vda")
+        .wake(VICTIM, 1)
+        .irq_exit(11)
+        .at(5_005)
+        .run(VICTIM)
+        .at(5_020)
+        .arm(TIMER, 2_000)
+        .at(5_025)
+        .sleep(IDLE)
+        .at(5_030)
+        .fire(TIMER)
+        .wake(VICTIM, 1)
+        .fired(TIMER)
+        .at(5_035)
+        .run(VICTIM)
+        .at(5_100)
+        .sleep(IDLE)
+        .explain("victim");
+    let second = explained.in_order()[1];
+    assert_eq!((second.due, second.running), (Ns::from_us(2_000), Some(Ns::from_us(5_035))));
+    assert_blames(second, Cause::BlockIo, None);
+    assert!(explained.finding("stolen").is_none());
+}
+
+#[test]
+fn a_timer_that_fires_before_the_thread_is_off_the_cpu_begins_the_next_period_at_once() {
+    let explained =
+        overrun().at(1_201).fire(TIMER).wake(VICTIM, 1).fired(TIMER).at(1_300).sleep(IDLE).explain("victim");
+    let activations = explained.in_order();
+    assert_eq!(activations.len(), 2);
+    assert_eq!(activations[0].done, Some(Ns::from_us(1_201)));
+    let second = activations[1];
+    assert_eq!((second.due, second.running), (Ns::from_us(1_000), Some(Ns::from_us(1_201))));
+    assert_charges(second, &[(Cause::OwnWork, 300)]);
+}
+
+/// A thread with periods of 20 ms until instants: in the sixth it waits for input for 90 ms, and goes on with the period at `next`.
+fn waits_for_input(next: i64) -> Explained {
+    let victim = rt("victim", 10, 50);
+    let mut scene = Scene::new().cpu(1);
+    let (mut due, mut now) = (0, 0);
+    for period in 0..8 {
+        let to = if period == 5 { next } else { due + 20 * MS };
+        let start = now.max(due) + 100;
+        scene = scene.at(start).timer_wakes(victim).at(start + 5).run(victim).at(start + 50);
+        now = start + 60;
+        if period == 5 {
+            scene = scene.call(sys::READ, [0, 0, 0]).at(now).sleep(IDLE).at(due + 90 * MS).irq(11, "eth0");
+            scene = scene.wake(victim, 1).irq_exit(11).at(due + 90 * MS + 5).run(victim).ret(sys::READ);
+            now = due + 90 * MS + 20;
+        }
+        scene = scene
+            .at(now + 2)
+            .call(sys::CLOCK_NANOSLEEP, sys::UNTIL)
+            .arm(0xffff_000a, to)
+            .at(now + 4)
+            .sleep(IDLE);
+        due = to;
+    }
+    scene.explain("victim")
+}
+
+#[test]
+fn periods_that_are_left_out_are_a_hint() {
+    let explained = waits_for_input(200 * MS);
+    let finding = explained.finding("periods-left-out").expect("a hint");
+    assert_eq!(finding.severity, Severity::Info);
+    assert!(finding.title.contains("victim:10 left out 4 periods of 20.00 ms"), "{}", finding.title);
+    assert_eq!(finding.evidence[0].at, Some(Ns::from_us(100 * MS)));
+    // It makes up for what it was late by.
+    assert!(waits_for_input(120 * MS).finding("periods-left-out").is_none());
+}
