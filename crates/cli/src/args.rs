@@ -77,7 +77,7 @@ pub(crate) enum Verb {
     /// Explain why the real-time threads of a trace were late
     ///
     /// Reads trace.dat (v6, v7), perf.data, Perfetto traces, text (tracefs `trace`, `trace-cmd report`,
-    /// `perf script`, latency tracers such as wakeup_rt, rtla), any of them in gzip or zstd, and directories
+    /// `perf script`, `perf sched timehist`, latency tracers such as wakeup_rt, rtla), any of them in gzip or zstd, and directories
     /// with copies of per_cpu/cpu*/trace_pipe_raw. Charges every nanosecond of every late activation to a
     /// cause.
     ///
