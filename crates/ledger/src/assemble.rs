@@ -19,7 +19,7 @@ use crate::timeline::Timeline;
 use crate::timeline::activations::{Begin, WakeCause};
 use crate::timeline::states::State;
 use whylate_base::{Evidence, Ns, Tid};
-use whylate_events::{Event, TraceInfo};
+use whylate_events::{Event, Kind, TraceInfo};
 
 /// How far back beyond the oldest activation in progress: one period of RT bandwidth control.
 const LOOK_BACK: Ns = Ns::from_secs(1);
@@ -112,15 +112,16 @@ impl<'a> Assembler<'a> {
         self.whole.as_ref().unwrap_or(&self.stats).get(tid)
     }
 
-    /// Takes in the next event.
-    pub(crate) fn apply(&mut self, event: &Event) {
+    /// Takes in the next event, which is of that `kind`.
+    #[inline]
+    pub(crate) fn apply(&mut self, event: &Event, kind: Kind) {
         self.events += 1;
         if self.events >= self.next_clean_up {
             let threads = self.engine.timeline.threads.len() as u64;
             self.next_clean_up = self.events + CLEAN_UP_EVERY.max(threads);
             self.clean_up(event.ts.max(self.engine.timeline.now));
         }
-        self.engine.apply(event);
+        self.engine.apply(event, kind);
         if self.chains.is_some() {
             self.follow_chains();
         }

@@ -20,14 +20,19 @@ mod waits;
 
 pub(crate) use state::{EndedActivation, Engine};
 
-use whylate_events::{Event, EventKind, KindSet};
+use whylate_base::Ns;
+use whylate_events::{Event, EventKind, Kind, KindSet};
 
 /// The kinds of events the ledger can use.
 pub const WANTED: KindSet = KindSet::ALL;
 
+/// What changes what the context of the event itself is to be compared with.
+const BEFORE_CONTEXT: KindSet = KindSet::of(&[Kind::Lost, Kind::Exec, Kind::Nmi]);
+
 impl Engine<'_> {
-    /// Takes in the next event.
-    pub(crate) fn apply(&mut self, event: &Event) {
+    /// Takes in the next event, which is of that `kind`.
+    #[inline(always)] // At each event, from one place.
+    pub(crate) fn apply(&mut self, event: &Event, kind: Kind) {
         // A merge is in order; a clock that steps back a little is not allowed to undo the past.
         let at = event.ts.max(self.timeline.now);
         self.timeline.now = at;
@@ -35,23 +40,9 @@ impl Engine<'_> {
             self.timeline.first = Some(at);
             self.begins(at);
         }
-        self.timeline.seen.insert(event.kind.kind());
-        if let EventKind::Lost { since, kinds, count } = event.kind {
-            self.count_loss(at, event.cpu, since, count);
-            self.timeline.pending.lost();
-            match since.filter(|&since| self.others_went_on(event.cpu, since, kinds)) {
-                Some(since) => self.partly_lost(since, at, event.cpu),
-                None => self.lost(at, event.cpu, since),
-            }
+        self.timeline.seen.insert(kind);
+        if BEFORE_CONTEXT.contains(kind) && self.apply_before_context(at, event) {
             return;
-        }
-        if let EventKind::Exec { old, tid } = event.kind
-            && old != tid
-        {
-            self.change_id(at, event.cpu, old, tid);
-        }
-        if let EventKind::Nmi { delta } = event.kind {
-            self.nmi(at, event.cpu, delta);
         }
         self.sight(at, event);
         match &event.kind {
@@ -124,5 +115,25 @@ impl Engine<'_> {
             | EventKind::Lost { .. }
             | EventKind::Other => {}
         }
+    }
+
+    /// Takes in what an event shows apart from its context; true of a loss, which has none.
+    #[cold]
+    fn apply_before_context(&mut self, at: Ns, event: &Event) -> bool {
+        match event.kind {
+            EventKind::Lost { since, kinds, count } => {
+                self.count_loss(at, event.cpu, since, count);
+                self.timeline.pending.lost();
+                match since.filter(|&since| self.others_went_on(event.cpu, since, kinds)) {
+                    Some(since) => self.partly_lost(since, at, event.cpu),
+                    None => self.lost(at, event.cpu, since),
+                }
+                return true;
+            }
+            EventKind::Exec { old, tid } if old != tid => self.change_id(at, event.cpu, old, tid),
+            EventKind::Nmi { delta } => self.nmi(at, event.cpu, delta),
+            _ => {}
+        }
+        false
     }
 }

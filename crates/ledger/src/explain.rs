@@ -53,11 +53,14 @@ fn explain_all(mut source: impl EventSource, options: &Options, mut each: Option
     for (tid, comm) in source.comms() {
         assembler.timeline_mut().threads.get_mut(tid).assume_name(comm);
     }
-    let mut apply = |event: &Event| {
-        if !tracers.is_over() {
-            assembler.apply(event);
+    let mut apply = |events: &[Event]| {
+        for event in events {
+            let kind = event.kind.kind();
+            if !tracers.is_over() {
+                assembler.apply(event, kind);
+            }
+            tracers.see(&mut assembler, event, kind);
         }
-        tracers.see(&mut assembler, event);
     };
     let mut handlers = Handlers::of(source.info().latency.as_ref());
     loop {
@@ -65,19 +68,18 @@ fn explain_all(mut source: impl EventSource, options: &Options, mut each: Option
         if batch.is_empty() {
             break;
         }
-        for event in batch {
-            let Some(held) = &mut handlers else {
-                apply(event);
-                continue;
-            };
-            if !held.hold(event) {
+        let mut rest = batch;
+        while let (Some(held), [event, behind @ ..]) = (&mut handlers, rest) {
+            if held.hold(event) {
+                rest = behind;
+            } else {
                 // There are more than a tracer keeps.
-                handlers.take().into_iter().flat_map(Handlers::untouched).for_each(|held| apply(&held));
-                apply(event);
+                handlers.take().into_iter().for_each(|held| apply(&held.untouched()));
             }
         }
+        apply(rest);
     }
-    handlers.into_iter().flat_map(Handlers::revealed).for_each(|event| apply(&event));
+    handlers.into_iter().for_each(|held| apply(&held.revealed()));
     // A stream may know more names at its end than at its beginning. Those of very many that were forgotten stay so.
     let some_are_forgotten = assembler.timeline().threads.has_forgotten();
     for (tid, comm) in source.comms() {

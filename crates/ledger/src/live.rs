@@ -51,7 +51,7 @@ impl<'a> LiveLedger<'a> {
 
     /// Takes in the next event.
     pub fn apply(&mut self, event: &Event) {
-        self.assembler.apply(event);
+        self.assembler.apply(event, event.kind.kind());
     }
 
     /// The stream is complete up to `now`: threads that have slept since before `until` were done then.

@@ -116,10 +116,10 @@ impl Tracers {
         self.over
     }
 
-    /// Takes in the next event, after the engine did.
+    /// Takes in the next event, which is of that `kind`, after the engine did.
     #[inline]
-    pub(crate) fn see(&mut self, assembler: &mut Assembler<'_>, event: &Event) {
-        if self.concerned.contains(event.kind.kind()) {
+    pub(crate) fn see(&mut self, assembler: &mut Assembler<'_>, event: &Event, kind: Kind) {
+        if self.concerned.contains(kind) {
             self.see_concerned(assembler, event);
         }
     }
