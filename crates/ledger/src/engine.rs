@@ -3,6 +3,7 @@
 mod context;
 mod faults;
 mod futexes;
+mod inheritance;
 mod interrupts;
 mod locks;
 mod markers;

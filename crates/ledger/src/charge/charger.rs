@@ -12,7 +12,6 @@ use crate::timeline::running::Running;
 use crate::timeline::slices::Clip;
 use crate::timeline::thread::Thread;
 use whylate_base::{Confidence, Cpu, Ns, Priority, Tid};
-use whylate_events::Kind;
 
 /// See the module.
 pub(super) struct Charger<'a> {
@@ -80,7 +79,6 @@ impl Charger<'_> {
     /// Notes of a thread that it runs at an inherited priority now.
     fn note_boosted(&mut self, by: Option<Culprit>) {
         if let Some(by @ Culprit::Task { tid, priority, .. }) = by
-            && self.timeline.seen.contains(Kind::PiSetprio)
             && let Some(thread) = self.timeline.threads.get(tid)
             && priority.outranks(thread.own_priority_at(self.at))
             && !is_boosted(&self.notes, &by)

@@ -285,7 +285,13 @@ impl Engine<'_> {
         if !switch.next_tid.is_idle() {
             let thread = self.timeline.threads.get_mut(switch.next_tid);
             thread.rename(at, switch.next_comm);
-            thread.set_priority(at, switch.next_prio);
+            match self.records_inheritance
+                || thread.priority() == switch.next_prio && thread.inherits_from.is_none()
+            {
+                true => thread.set_priority(at, switch.next_prio),
+                false => self.set_or_inherit(at, switch),
+            }
+            let thread = self.timeline.threads.get_mut(switch.next_tid);
             // A fault in which it was preempted may go on.
             thread.faulting = thread.faulting.filter(|fault| at - *fault <= LONGEST_FAULT);
             let in_fault = std::mem::take(&mut thread.sleeps_in_fault);
@@ -402,20 +408,6 @@ impl Engine<'_> {
         if let Some(open) = &mut thread.open {
             open.exited = Some(at);
             open.exits_by_itself = exits_by_itself;
-        }
-    }
-
-    /// `sched_pi_setprio`: an owner gets or loses an inherited priority.
-    pub(super) fn inherit(&mut self, at: Ns, event: &Event, tid: Tid, old: Priority, new: Priority) {
-        let thread = self.timeline.threads.get_mut(tid);
-        thread.inherit(at, old, new);
-        if let State::Running(cpu) = thread.state()
-            && let Some(timeline) = self.timeline.cpus.get_mut(cpu)
-        {
-            timeline.sight(at, tid, new);
-        }
-        if new.outranks(old) && event.context.tid != tid && !event.context.flags.in_interrupt() {
-            self.timeline.threads.get_mut(event.context.tid).lent_priority_to = Some(tid);
         }
     }
 }

@@ -31,6 +31,8 @@ pub(crate) struct Engine<'a> {
     pub(super) shows_migrations: bool,
     /// True when the recording would have the contention of locks.
     pub(super) records_contention: bool,
+    /// True when the recording has the inheritance of priorities.
+    pub(super) records_inheritance: bool,
     pub(super) scheduler_clock: SchedulerClock,
 }
 
@@ -70,6 +72,7 @@ impl<'a> Engine<'a> {
             prev_states: PrevStates::default(),
             shows_migrations: info.recorded.is_some_and(|recorded| recorded.contains(Kind::Migrate)),
             records_contention: info.recorded.is_some_and(|recorded| recorded.contains(Kind::Contention)),
+            records_inheritance: info.recorded.is_some_and(|recorded| recorded.contains(Kind::PiSetprio)),
             scheduler_clock: SchedulerClock::of(info.clock.as_deref()),
             monotonic: info.clock.as_deref() == Some("mono") && !info.time_shifted,
         }

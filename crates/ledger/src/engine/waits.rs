@@ -8,7 +8,7 @@ use crate::timeline::housekeeping::does_requests;
 use crate::timeline::origins::RCU;
 use crate::timeline::sleeps::Wait;
 use crate::timeline::thread::Thread;
-use whylate_base::{Ns, Tid};
+use whylate_base::{Confidence, Ns, Tid};
 use whylate_events::{Kind, TaskState};
 
 /// A thread that faults and sleeps within this time sleeps because of the fault.
@@ -73,6 +73,11 @@ impl Engine<'_> {
                 Wait::KernelTimer
             }
             (Wait::Io, WakeCause::Unseen | WakeCause::Upon(_)) => Wait::Uninterruptible,
+            (Wait::Unsure, WakeCause::Thread(waker) | WakeCause::Upon(waker))
+                if self.had_its_priority(tid, waker) =>
+            {
+                Wait::Semaphore { owner: Some((waker, Confidence::Medium)) }
+            }
             (Wait::Unsure, WakeCause::Softirq(TIMER)) if self.sleeps_in_kernel(tid) => Wait::KernelTimer,
             (Wait::Unsure, WakeCause::Thread(waker))
                 if self.timeline.threads.get(waker).is_some_and(expires_timers)

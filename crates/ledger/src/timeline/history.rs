@@ -110,6 +110,11 @@ impl History {
         stays
     }
 
+    /// True where what is held of it shows that it had a CPU before.
+    pub(crate) fn has_run(&self) -> bool {
+        self.earlier.iter().rev().any(|span| matches!(span.state, State::Running(_)))
+    }
+
     /// How long it had a CPU at once, each time in the second before `until`: that shows what is usual of late.
     pub(crate) fn runs_before(&self, until: Ns) -> impl Iterator<Item = Ns> {
         let stays = self.between(until - USUAL_OF, until).into_iter();

@@ -81,6 +81,8 @@ pub(crate) struct Thread {
     pub(crate) policy_changed: Option<Ns>,
     /// When the call for another policy or priority was begun that has not returned.
     pub(crate) policy_asked: Option<Ns>,
+    /// The thread whose priority it seems to have inherited, where no event shows that, and when that one went to sleep.
+    pub(crate) inherits_from: Option<(Tid, Ns)>,
     /// Since when no event has shown its priority, as a call that it got it by began and returned since it was switched in.
     pub(crate) priority_unshown: Option<Ns>,
     /// It is runnable, or else an idle kernel thread: the recording shows both alike.
@@ -161,6 +163,7 @@ impl Thread {
             refused: None,
             policy_changed: None,
             policy_asked: None,
+            inherits_from: None,
             priority_unshown: None,
             may_be_idle: false,
             affinity: Affinity::default(),
@@ -315,7 +318,8 @@ impl Thread {
     /// Notes its effective priority, as an event shows it.
     #[inline]
     pub(crate) fn set_priority(&mut self, at: Ns, effective: Priority) {
-        let unboosted = self.priorities.latest().unboosted;
+        // At its own priority it inherits none any more.
+        let unboosted = self.priorities.latest().unboosted.filter(|own| effective.outranks(*own));
         self.priorities.set(at, Priorities { effective, unboosted });
         if unboosted.is_none() && effective.is_realtime() {
             self.is_real_time(at);
@@ -390,6 +394,13 @@ impl Thread {
         {
             pinned.until = None;
         }
+    }
+
+    /// It seemed to have inherited its priority, and would have given it back by now.
+    pub(crate) fn inherits_no_more(&mut self, at: Ns) {
+        self.inherits_from = None;
+        let effective = self.priority();
+        self.priorities.set(at, Priorities { effective, unboosted: None });
     }
 
     /// Takes in that it is real-time by itself.

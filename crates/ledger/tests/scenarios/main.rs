@@ -8,6 +8,7 @@ mod candidates;
 mod chains;
 mod edges;
 mod few_events;
+mod inheritance;
 mod instants;
 mod live;
 mod locks;

@@ -1,0 +1,76 @@
+//! Priorities that are inherited, in recordings without the event of that.
+
+use super::support::{IDLE, MS, Scene, Thread, assert_blames, assert_charges, fair, rt};
+use whylate_base::Confidence;
+use whylate_events::TaskState;
+use whylate_ledger::Cause;
+
+const HIGH: Thread = rt("high", 10, 80);
+const MIDDLE: Thread = rt("middle", 20, 50);
+const LOW: Thread = rt("low", 30, 10);
+const RAISED: Thread = Thread { prio: HIGH.prio, ..LOW };
+
+/// Low has run, and high goes to sleep in the middle of its work at 1.1 ms; then low runs as `low`.
+fn sleeps_for(low: Thread) -> Scene {
+    let scene = Scene::new().cpu(1).at(0).run(LOW).at(MS).timer_wakes(HIGH).at(MS + 5).run(HIGH);
+    scene.at(MS + 100).sleep(low)
+}
+
+#[test]
+fn a_thread_that_gets_its_priority_while_it_sleeps_holds_its_lock() {
+    let scene = sleeps_for(RAISED).at(4 * MS).wake(HIGH, 1).at(4 * MS + 5).unseen_switch_to(LOW);
+    let scene = scene.switch_as(TaskState::Runnable, HIGH).at(4 * MS + 100).sleep(LOW);
+    let explained = scene.at(5 * MS).sleep(IDLE).explain("high");
+    let activation = explained.only();
+    assert_blames(activation, Cause::LockWait, Some(RAISED));
+    assert_eq!(activation.verdict.confidence, Confidence::Medium);
+    assert_eq!(activation.response().0, 3_100_000);
+}
+
+#[test]
+fn a_thread_that_keeps_its_priority_woke_it_for_its_next_work() {
+    let scene = sleeps_for(LOW).at(4 * MS).wake(HIGH, 1).at(4 * MS + 5).run(HIGH).at(4 * MS + 100).sleep(LOW);
+    assert_eq!(scene.explain("high").in_order().len(), 2);
+}
+
+#[test]
+fn what_it_delays_meanwhile_is_delayed_by_a_lock() {
+    let scene = sleeps_for(RAISED)
+        .at(2 * MS)
+        .timer_wakes(MIDDLE)
+        .at(4 * MS)
+        .wake(HIGH, 1)
+        .at(4 * MS + 5)
+        .unseen_switch_to(LOW);
+    let scene = scene.switch_as(TaskState::Runnable, HIGH).at(4 * MS + 100).sleep(MIDDLE);
+    let explained = scene.at(4 * MS + 200).sleep(LOW).at(5 * MS).sleep(IDLE).explain("middle");
+    let verdict = &explained.only().verdict;
+    assert_blames(explained.only(), Cause::HigherPriorityTask, Some(RAISED));
+    assert!(verdict.why.contains("inherited the priority"), "{}", verdict.why);
+}
+
+#[test]
+fn a_priority_that_it_keeps_beyond_that_sleep_is_its_own() {
+    // High has raised it for good, and sleeps.
+    let scene =
+        sleeps_for(RAISED).at(2 * MS).sleep(IDLE).at(3 * MS).timer_wakes(HIGH).at(3 * MS + 5).run(HIGH);
+    let scene = scene.at(3 * MS + 100).sleep(IDLE).at(4 * MS).timer_wakes(RAISED).at(4 * MS + 5).run(RAISED);
+    let scene =
+        scene.at(6 * MS).sleep(IDLE).at(7 * MS).timer_wakes(RAISED).at(7 * MS + 5).run(RAISED).at(8 * MS);
+    let explained = scene.sleep(IDLE).explain("low");
+    let last = explained.in_order().last().copied().expect("an activation");
+    assert!(last.priority.is_realtime() && last.priority.outranks(whylate_base::Priority::realtime(50)));
+}
+
+#[test]
+fn a_new_thread_has_its_own() {
+    // High starts it with its own priority, and sleeps.
+    let new = fair("new", 40);
+    let raised = Thread { prio: HIGH.prio, ..new };
+    let scene = Scene::new().cpu(1).at(0).run(HIGH).fork(HIGH, new).at(50).wake(new, 1).at(MS).sleep(raised);
+    let scene = scene.at(2 * MS).sleep(IDLE).at(3 * MS).timer_wakes(raised).at(3 * MS + 5).run(raised);
+    let explained = scene.at(4 * MS).sleep(IDLE).explain("new");
+    let last = explained.in_order().last().copied().expect("an activation");
+    assert!(last.priority.is_realtime());
+    assert_charges(last, &[(Cause::IdleExit, 5), (Cause::OwnWork, 995)]);
+}
