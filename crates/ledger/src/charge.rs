@@ -15,6 +15,7 @@ mod carried;
 pub(crate) mod charger;
 mod expirer;
 mod late;
+mod moved;
 pub(crate) mod notes;
 mod overdue;
 mod placement;
@@ -58,9 +59,8 @@ pub(crate) fn ledger(
         match stay.state {
             State::Running(cpu) => charger.running(cpu, stay.to),
             State::Queued(cpu) => match next.map(|next| next.state) {
-                // It was moved, and no event shows when.
                 Some(State::Running(on)) if on != cpu => {
-                    charger.waiting_as(thread, on, stay.to, Queued::Somewhere);
+                    charger.waiting_to_be_moved(thread, cpu, on, stay.to);
                 }
                 _ => charger.waiting(thread, cpu, stay.to),
             },

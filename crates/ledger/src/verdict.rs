@@ -165,7 +165,7 @@ pub(crate) fn of(
         evidence,
     };
     let circumstances =
-        Circumstances { underlying, on_time, usual_work, notes, raised_by: advised.raised_by };
+        Circumstances { underlying, cpu, on_time, usual_work, notes, raised_by: advised.raised_by };
     verdict.why = sentence::why(timeline, stats, activation, &verdict, &circumstances);
     let delays_timer_threads = cause.info().details.delays_timer_threads;
     if let Some(expirer) =

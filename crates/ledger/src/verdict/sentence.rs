@@ -6,7 +6,7 @@ use crate::charge::notes::{TimerCallbacks, VerdictNote, carrier, is_boosted};
 use crate::model::{Activation, Culprit, OnCpu, Segment, Verdict};
 use crate::stats::Stats;
 use crate::timeline::Timeline;
-use whylate_base::{Confidence, CpuSet, Ns};
+use whylate_base::{Confidence, Cpu, CpuSet, Ns};
 use whylate_events::Kind;
 
 /// One segment as evidence.
@@ -70,6 +70,8 @@ pub(crate) fn expirer_waited(activation: &Activation, verdict: &Verdict, expirer
 pub(crate) struct Circumstances<'a> {
     /// The cause of the time, where the verdict is starvation.
     pub(crate) underlying: Cause,
+    /// Where most of that time was spent: the thread may have run on another CPU.
+    pub(crate) cpu: Cpu,
     /// Nothing made it late.
     pub(crate) on_time: bool,
     pub(crate) usual_work: Ns,
@@ -86,7 +88,7 @@ pub(crate) fn why(
     verdict: &Verdict,
     circumstances: &Circumstances<'_>,
 ) -> String {
-    let Circumstances { underlying, on_time, usual_work, notes, raised_by } = *circumstances;
+    let Circumstances { underlying, cpu, on_time, usual_work, notes, raised_by } = *circumstances;
     let late_thread = format!("{} ({})", activation.comm, activation.priority);
     let (charged, response) = (verdict.charged, activation.response());
     if on_time {
@@ -108,7 +110,7 @@ pub(crate) fn why(
     (verdict.cause.info().why)(&LateActivation {
         name: activation.comm.to_string(),
         thread: late_thread,
-        cpu: activation.cpu,
+        cpu,
         was_realtime: activation.priority.is_realtime(),
         charged,
         response,

@@ -14,6 +14,7 @@ mod live;
 mod locks;
 mod losses;
 mod markers;
+mod moved;
 mod napi;
 mod nmi;
 mod overruns;

@@ -1,0 +1,56 @@
+//! A thread waits on one CPU and runs on another, and its migration was not recorded.
+
+use super::support::{IDLE, MS, Scene, Thread, assert_blames, assert_charges, fair, rt};
+use whylate_base::Confidence;
+use whylate_ledger::Cause;
+
+const VICTIM: Thread = rt("victim", 10, 50);
+const FIRST: Thread = rt("first", 20, 80);
+const OTHER: Thread = fair("other", 30);
+
+/// The victim is woken on CPU 1, where `runs` has the CPU, and CPU 2 idles.
+fn woken_behind(runs: Thread, victim: Thread) -> Scene {
+    Scene::new()
+        .cpu(1)
+        .at(0)
+        .run(runs)
+        .cpu(2)
+        .at(100)
+        .run(OTHER)
+        .at(200)
+        .sleep(IDLE)
+        .cpu(1)
+        .at(MS)
+        .wake(victim, 1)
+}
+
+#[test]
+fn it_waits_where_it_was_woken_until_it_runs() {
+    let scene = woken_behind(FIRST, VICTIM).cpu(2).at(4 * MS).run(VICTIM).at(4 * MS + 100).sleep(IDLE);
+    let explained = scene.cpu(1).at(6 * MS).sleep(IDLE).explain("victim");
+    let activation = explained.only();
+    assert_charges(activation, &[(Cause::HigherPriorityTask, 3 * MS), (Cause::OwnWork, 100)]);
+    assert_blames(activation, Cause::HigherPriorityTask, Some(FIRST));
+    assert_eq!(activation.verdict.confidence, Confidence::Medium);
+    assert!(activation.verdict.why.contains("held CPU 1 for"), "{}", activation.verdict.why);
+}
+
+#[test]
+fn a_thread_without_real_time_priority_as_well() {
+    let victim = fair("victim", 10);
+    let scene =
+        woken_behind(fair("long", 21), victim).cpu(2).at(4 * MS).run(victim).at(4 * MS + 100).sleep(IDLE);
+    let explained = scene.explain("victim");
+    assert_blames(explained.only(), Cause::FairQueue, Some(fair("long", 21)));
+    assert_eq!(explained.only().verdict.confidence, Confidence::Medium);
+}
+
+#[test]
+fn it_has_left_a_cpu_that_idles_or_runs_what_comes_later() {
+    for next in [IDLE, OTHER] {
+        let scene = woken_behind(FIRST, VICTIM).at(2 * MS).sleep(next).cpu(2).at(4 * MS).run(VICTIM);
+        let explained = scene.at(4 * MS + 100).sleep(IDLE).explain("victim");
+        let expected = [(Cause::HigherPriorityTask, MS), (Cause::Unexplained, 2 * MS), (Cause::OwnWork, 100)];
+        assert_charges(explained.only(), &expected);
+    }
+}
