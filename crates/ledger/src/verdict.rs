@@ -153,6 +153,7 @@ pub(crate) fn of(
         all_by: &sharing,
         kernel_lock: waits_for_the_kernel(notes, of_verdict()),
         lock_owner: of_verdict().find_map(|segment| segment.owner.as_ref()),
+        in_doubt: confidence == Confidence::Low,
     };
     let mut verdict = Verdict {
         cause,

@@ -64,6 +64,8 @@ pub(crate) struct Advised<'a> {
     pub(crate) kernel_lock: bool,
     /// The owner of the lock that the late thread waited for.
     pub(crate) lock_owner: Option<&'a Culprit>,
+    /// The confidence in the cause is low.
+    pub(crate) in_doubt: bool,
 }
 
 impl<'a> Advised<'a> {

@@ -34,6 +34,10 @@ impl Charger<'_> {
         {
             return self.slept_in(&reason, to);
         }
+        let wait = match wait {
+            Wait::Io if self.sleeps_on() => Wait::Uninterruptible,
+            _ => wait,
+        };
         match wait {
             Wait::Lock { owner } => self.follow(waker.or(owner), to, 0),
             Wait::KernelLock { owner } => {
@@ -67,6 +71,12 @@ impl Charger<'_> {
             | Wait::Semaphore { owner: None }
             | Wait::Unsure => self.charge(to, Charge::unexplained()),
         }
+    }
+
+    /// True where the trace ends in the sleep: what would have woken the thread is not known.
+    fn sleeps_on(&self) -> bool {
+        let is_last = self.victim.since().is_some_and(|since| since <= self.at);
+        self.timeline.is_over && is_last && matches!(self.victim.state(), State::Blocked { .. })
     }
 
     /// True where the kworker that ended a sleep was runnable for most of it, and had no CPU: no device took that time. What

@@ -22,14 +22,18 @@ pub(crate) fn segment(segment: &Segment, activation: &Activation) -> String {
     })
 }
 
-/// True of a thread that still waited for the CPU when the trace ended.
+/// True of a thread that still waited for the CPU, or slept in the middle of its work, when the trace ended.
 fn ends_waiting(activation: &Activation) -> bool {
     activation.done.is_none()
         && activation.running.is_none_or(|running| running < activation.end)
         && activation.ledger.last().is_some_and(|last| {
             matches!(
                 last.cause,
-                Cause::HigherPriorityTask | Cause::EqualPriorityTask | Cause::FairQueue | Cause::OtherTask
+                Cause::HigherPriorityTask
+                    | Cause::EqualPriorityTask
+                    | Cause::FairQueue
+                    | Cause::OtherTask
+                    | Cause::BlockIo
             )
         })
 }

@@ -240,3 +240,20 @@ fn a_driver_that_sleeps_interruptibly_for_a_time_is_a_sleep_of_the_kernel() {
         assert_eq!(of(call, vec).due, Ns::from_us(WOKEN), "{call} {vec}");
     }
 }
+
+#[test]
+fn a_sleep_in_which_the_trace_ends_may_be_for_anything() {
+    let asleep = || Scene::new().cpu(1).at(100).timer_wakes(VICTIM).at(105).run(VICTIM).at(150).block(READER);
+    let woken =
+        |scene: Scene| scene.at(5_000).irq(11, "vda").wake(VICTIM, 1).irq_exit(11).at(5_010).run(VICTIM);
+    let woken = woken(asleep()).at(5_100).sleep(READER).explain("victim");
+    let asleep = asleep().cpu(2).at(5_000).run(SERVER).explain("victim");
+    for (explained, confidence, advice) in
+        [(&woken, Confidence::Medium, "move input and output"), (&asleep, Confidence::Low, "/proc/TID/stack")]
+    {
+        let verdict = &explained.only().verdict;
+        assert_eq!((verdict.cause, verdict.confidence), (Cause::BlockIo, confidence));
+        assert!(verdict.fix[0].text.contains(advice), "{:?}", verdict.fix);
+    }
+    assert!(asleep.only().verdict.why.contains("ends before it is woken"), "{}", asleep.only().verdict.why);
+}
