@@ -20,7 +20,7 @@ use crate::timeline::housekeeping::{is_kworker, polls_network, runs_softirqs};
 use crate::timeline::origins::{NET_RX, Origin, OriginKind};
 use crate::timeline::running::Running;
 use crate::timeline::sleeps::Wait;
-use crate::timeline::states::State;
+use crate::timeline::states::{State, Stay};
 use crate::timeline::thread::Thread;
 use whylate_base::{Confidence, Cpu, Ns, Priority, Tid};
 
@@ -51,10 +51,16 @@ impl Charger<'_> {
 
     /// Charges up to `to` a wait for a work item, which `kworker` was to do.
     pub(super) fn behind_work(&mut self, kworker: Option<Tid>, to: Ns) {
-        match kworker.and_then(|tid| self.timeline.threads.get(tid)) {
-            Some(kworker) => self.by_carrier(OF_WORK, kworker, self.cpu, to),
-            None => self.charge(to, Charge::unexplained()),
+        let Some(kworker) = kworker.and_then(|tid| self.timeline.threads.get(tid)) else {
+            return self.charge(to, Charge::unexplained());
+        };
+        // Up to then it had nothing to do: a device had.
+        let asleep = |stay: &Stay| matches!(stay.state, State::Blocked { .. });
+        let idle = kworker.history.between(self.at, to).into_iter().take_while(asleep).last();
+        if let Some(idle) = idle.filter(|idle| idle.to - self.at > ORDINARY_DISPATCH) {
+            self.charge(idle.to, Charge::to(Cause::BlockIo, None, Confidence::Medium));
         }
+        self.by_carrier(OF_WORK, kworker, self.cpu, to);
     }
 
     fn by_carrier(&mut self, role: Role, carrier: &Thread, before_on: Cpu, to: Ns) {

@@ -39,7 +39,13 @@ impl Engine<'_> {
             (Wait::Io, WakeCause::Thread(waker)) if self.waited_for_child(tid, waker) => Wait::Child,
             (Wait::Io, WakeCause::Thread(waker)) => {
                 let origins = &self.timeline.origins;
-                let does_work_of_it = || origins.work_of(waker).is_some_and(|work| work.by == Some(tid));
+                // It queued the item itself, or the device did when it was done.
+                let since = self.timeline.threads.get(tid).and_then(Thread::since);
+                let does_work_for_it = || {
+                    origins
+                        .work_of(waker)
+                        .is_some_and(|work| work.by == Some(tid) || Some(work.since) >= since)
+                };
                 let waker_is = self.timeline.threads.get(waker);
                 match waker_is.map(|waker| waker.comm()) {
                     // Its own requests, done by a thread of the file system or the driver.
@@ -52,7 +58,7 @@ impl Engine<'_> {
                             false => Wait::KernelLock { owner: Some(waker) },
                         }
                     }
-                    _ if origins.ends_flush(waker) || does_work_of_it() => Wait::Work,
+                    _ if origins.ends_flush(waker) || does_work_for_it() => Wait::Work,
                     Some(comm) if comm.as_str().starts_with("rcu") => Wait::GracePeriod,
                     Some(_) if waker_is.is_some_and(expires_timers) => Wait::KernelTimer,
                     _ => wait,

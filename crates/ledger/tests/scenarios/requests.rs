@@ -257,3 +257,24 @@ fn a_sleep_in_which_the_trace_ends_may_be_for_anything() {
     }
     assert!(asleep.only().verdict.why.contains("ends before it is woken"), "{}", asleep.only().verdict.why);
 }
+
+/// The device is done after 0.3 ms, and its interrupt queues a work item; a hog keeps the kworker from the CPU until 8.15 ms.
+#[test]
+fn a_request_that_a_work_item_ends_waits_for_the_device_only_until_that_is_queued() {
+    let hog = rt("hog", 50, 40);
+    let work =
+        |step| EventKind::Work(Work { work: 0xdef0, function: "iomap_dio_complete_work".into(), step });
+    let scene = Scene::new().cpu(1).at(0).run(KWORKER).at(50).sleep(IDLE).at(100).timer_wakes(VICTIM).at(105);
+    let scene =
+        scene.run(VICTIM).at(150).call(sys::IO_GETEVENTS, [1, 1, 1]).block(hog).at(450).irq(11, "nvme0q1");
+    let scene =
+        scene.event(work(WorkStep::Queued)).wake(KWORKER, 1).irq_exit(11).at(8_150).sleep(KWORKER).at(8_160);
+    let scene =
+        scene.event(work(WorkStep::Started)).at(8_200).wake(VICTIM, 1).at(8_205).run(VICTIM).at(8_250);
+    let explained = scene.sleep(IDLE).explain("victim");
+    let late = explained.only();
+    assert_blames(late, Cause::WorkItemDelayed, Some(hog));
+    assert_eq!(charged_to(late, Cause::WorkItemDelayed, hog), Ns::from_us(7_700));
+    let device = late.ledger.iter().filter(|segment| segment.cause == Cause::BlockIo);
+    assert_eq!(device.map(|segment| segment.length()).sum::<Ns>(), Ns::from_us(300));
+}
