@@ -38,6 +38,11 @@ impl Charger<'_> {
         if self.was_left_idle(queue) {
             let ended = refill.filter(|refill| self.idle_within(queue, refill.at, to) <= LONGEST_PICKUP);
             let (from, to, confidence) = match (ended, self.timeline.quota.in_use()) {
+                // Since 6.18 a thread uses more than its quota where it is long in the kernel, and what it used too much
+                // takes the next refills (`throttle_cfs_rq_work()`, `kernel/sched/fair.c`).
+                (Some(refill), _) if self.idles_on(queue, since(&refill)) => {
+                    (from, refill.at, Confidence::High)
+                }
                 (Some(refill), _) => (since(&refill), refill.at, Confidence::High),
                 // The refill is yet to come.
                 (None, Some(true)) if to >= self.timeline.now => (from, to, Confidence::Medium),
@@ -86,6 +91,14 @@ impl Charger<'_> {
             || queue.timeline.between(queue.from, queue.to).any(|(start, end, slice)| {
                 slice.running == Running::Idle && start >= queue.first_choice && end - start > PASSED_OVER
             })
+    }
+
+    /// True where the CPU idled on after this refill, for most of the time that it takes to pick a thread up once more.
+    fn idles_on(&self, queue: &Queue<'_>, refill: Ns) -> bool {
+        let picked_up = refill + LONGEST_PICKUP;
+        refill > queue.from
+            && picked_up < queue.to
+            && self.idle_within(queue, picked_up, picked_up + LONGEST_PICKUP).0 * 2 >= LONGEST_PICKUP.0
     }
 
     fn idle_within(&self, queue: &Queue<'_>, from: Ns, to: Ns) -> Ns {

@@ -67,6 +67,22 @@ fn the_timer_that_hands_out_what_is_left_refills_as_well() {
 }
 
 #[test]
+fn refills_that_pay_what_was_used_too_much_end_no_wait() {
+    let mut scene = stopped(IDLE);
+    for at in [100 * MS, 200 * MS] {
+        scene = scene.at(at).vector("local_timer").fire_named(PERIOD, "sched_cfs_period_timer").fired(PERIOD);
+        scene = scene.at(at + 5).vector_exit("local_timer").sign(ContextFlags::default());
+    }
+    let scene =
+        scene.at(300 * MS).vector("local_timer").fire_named(PERIOD, "sched_cfs_period_timer").fired(PERIOD);
+    let scene = scene.at(300 * MS + 5).vector_exit("local_timer").at(300 * MS + 8).run(VICTIM).at(310 * MS);
+    let explained = scene.sleep(IDLE).explain("worker");
+    let activation = explained.only();
+    assert_blames(activation, Cause::CgroupQuota, None);
+    assert!(activation.verdict.charged >= whylate_base::Ns::from_ms(279), "{:?}", activation.ledger);
+}
+
+#[test]
 fn a_thread_that_runs_meanwhile_is_not_accused() {
     let explained = refilled(stopped(OTHER), "sched_cfs_period_timer").explain("worker");
     let activation = explained.only();
