@@ -50,7 +50,7 @@ impl Engine<'_> {
             EventKind::Switch(switch) => self.switch(at, event, switch),
             EventKind::Waking(wake) => self.waking(at, event, wake),
             EventKind::Wakeup { wake, .. } => self.wakeup(at, event, wake),
-            EventKind::Migrate { tid, to, .. } => self.migrate(at, *tid, *to),
+            EventKind::Migrate { tid, from, to } => self.migrate(at, event, *tid, (*from, *to)),
             EventKind::Fork { parent, child, comm } => self.fork(at, *parent, *child, *comm),
             EventKind::Signal(signal) => self.signal(at, event, signal),
             EventKind::Exit { tid } => self.exit(at, *tid),

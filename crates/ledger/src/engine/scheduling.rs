@@ -387,8 +387,13 @@ impl Engine<'_> {
     }
 
     /// `sched_migrate_task`
-    pub(super) fn migrate(&mut self, at: Ns, tid: Tid, to: Cpu) {
+    pub(super) fn migrate(&mut self, at: Ns, event: &Event, tid: Tid, (from, to): (Cpu, Cpu)) {
         let thread = self.timeline.threads.get_mut(tid);
+        // Woken on an idle CPU, it would stay there (`select_task_rq_rt()`, `select_idle_sibling()`): it may not any more.
+        let is_woken = matches!(thread.state(), State::Blocked { .. });
+        if is_woken && event.cpu == from && event.context.tid.is_idle() {
+            thread.affinity.change(at);
+        }
         let State::Queued(from) = thread.state() else { return };
         thread.enter(at, State::Queued(to));
         let moved = |window: &&mut Window| window.passed_over == tid && at - window.start < MOVED_AT_ONCE;

@@ -166,3 +166,16 @@ fn a_new_thread_inherits_the_cpus_of_the_one_that_starts_it() {
     let scene = machine().fact(may_use(shell, "1-2")).at(50).fork(shell, VICTIM);
     assert_blames(waits(scene, VICTIM).explain("victim").only(), Cause::WakePlacement, Some(HOG));
 }
+
+#[test]
+fn a_cpu_that_a_wake_up_left_idle_may_not_be_used_any_more() {
+    // It had run on CPU 2, and its timer expired there; the kernel moved it to CPU 1 all the same: its cpuset has shrunk.
+    let with = |moved: bool| {
+        let scene = Scene::new().cpu(1).at(0).run(HOG).call(sys::READ, [0, 0, 0]);
+        let scene = scene.cpu(2).at(0).run(VICTIM).at(200).sleep(IDLE).at(900);
+        let scene = if moved { scene.waking(VICTIM, 2).migrate(VICTIM, 2, 1) } else { scene };
+        let scene = scene.cpu(1).at(MS).wake(VICTIM, 1).at(4 * MS).run(VICTIM).at(4 * MS + 100).sleep(HOG);
+        scene.explain("victim").worst().verdict.cause
+    };
+    assert_eq!((with(false), with(true)), (Cause::WakePlacement, Cause::FairQueue));
+}
