@@ -10,7 +10,7 @@
 use crate::model::{Candidate, CandidateKind, Candidates, is_stand_in};
 use crate::options::Options;
 use crate::timeline::Timeline;
-use crate::timeline::housekeeping::is_of_kernel;
+use crate::timeline::housekeeping::{is_of_kernel, records_traces};
 use crate::timeline::thread::Thread;
 use std::cmp::Reverse;
 use whylate_base::{Ns, Priority, Tid};
@@ -22,18 +22,6 @@ const LISTED: usize = 10;
 const KTHREADD: Tid = Tid(2);
 /// Of a thread that was started by a longer row of others it is not known which command started it all.
 const MOST_ANCESTORS: usize = 64;
-/// Programs that record traces, and so are in most of them.
-const RECORDERS: [&str; 8] = [
-    "trace-cmd",
-    "perf",
-    "perf-exec",
-    "whylate",
-    "traced",
-    "traced_probes",
-    "lttng-consumerd",
-    "lttng-sessiond",
-];
-
 /// The candidates; `None` where the trace does not show which thread ran, or no thread.
 pub(crate) fn of(timeline: &Timeline, options: &Options) -> Option<Candidates> {
     if !timeline.seen.contains(Kind::Switch) {
@@ -104,7 +92,7 @@ fn candidate(timeline: &Timeline, thread: &Thread) -> Candidate {
     let is_program = thread.has_executed || thread.syscalls_recorded;
     let kind = match thread.comm().as_str() {
         _ if is_of_command(timeline, thread) => CandidateKind::Command,
-        comm if RECORDERS.contains(&comm) => CandidateKind::Recorder,
+        comm if records_traces(comm) => CandidateKind::Recorder,
         comm if !is_program && (thread.forked_by == Some(KTHREADD) || is_of_kernel(comm)) => {
             CandidateKind::Kernel
         }

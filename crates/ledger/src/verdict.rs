@@ -122,6 +122,7 @@ pub(crate) fn of(
         VerdictNote::Note(seen) => Some(seen.clone()),
         _ => None,
     }));
+    evidence.extend(by.as_ref().and_then(sentence::recorder).filter(|_| !on_time).map(Evidence::general));
     evidence.extend(timeline.foreign_modules.named_in(&evidence));
     let underlying = cause;
     if cause.info().details.starves.is_some() && starved(activation) {

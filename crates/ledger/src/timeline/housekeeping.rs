@@ -71,6 +71,21 @@ pub(crate) fn is_of_kernel(comm: &str) -> bool {
     is_housekeeping(comm) || OTHERS.iter().any(|prefix| begins_with(comm, prefix))
 }
 
+/// True of programs that record traces, and so are in most of them.
+pub(crate) fn records_traces(comm: &str) -> bool {
+    const RECORDERS: [&str; 8] = [
+        "trace-cmd",
+        "perf",
+        "perf-exec",
+        "whylate",
+        "traced",
+        "traced_probes",
+        "lttng-consumerd",
+        "lttng-sessiond",
+    ];
+    RECORDERS.contains(&comm)
+}
+
 /// True of the threads of file systems and drivers that write and read for others: what waits for one waits for a device.
 /// Those of memory management hold locks of programs instead.
 pub(crate) fn does_requests(comm: &str) -> bool {

@@ -6,6 +6,7 @@ use crate::charge::notes::{TimerCallbacks, VerdictNote, carrier, is_boosted};
 use crate::model::{Activation, Culprit, OnCpu, Segment, Verdict};
 use crate::stats::Stats;
 use crate::timeline::Timeline;
+use crate::timeline::housekeeping::records_traces;
 use whylate_base::{Confidence, Cpu, CpuSet, Ns};
 use whylate_events::Kind;
 
@@ -141,6 +142,13 @@ pub(crate) fn idle_elsewhere(idle: &CpuSet) -> String {
         1 => format!("CPU {idle}, which the thread may use, was idle all that time"),
         _ => format!("CPUs {idle}, which the thread may use, were idle all that time"),
     }
+}
+
+/// What is to be known of a culprit that records traces.
+pub(crate) fn recorder(by: &Culprit) -> Option<String> {
+    let Culprit::Task { comm, .. } = by else { return None };
+    let is_one = records_traces(comm.as_str());
+    is_one.then(|| format!("{comm} records traces: without the recording it would not have been in the way"))
 }
 
 /// Why a handler that took long is in doubt.

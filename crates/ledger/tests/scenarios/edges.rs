@@ -389,3 +389,13 @@ fn an_exit_without_any_entry_is_charged_once() {
     let time: i64 = irqs.map(|segment| segment.length().0 / 1_000).sum();
     assert!((288..=308).contains(&time), "{time}");
 }
+
+#[test]
+fn a_culprit_that_records_traces_is_named_as_such() {
+    for (name, is_recorder) in [("trace-cmd", true), ("perfect", false)] {
+        let scene = Scene::new().cpu(1).at(0).run(rt(name, 20, 90)).at(100).timer_wakes(VICTIM).at(5 * MS);
+        let explained = scene.sleep(VICTIM).at(5 * MS + 50).sleep(IDLE).explain("victim");
+        let mut evidence = explained.only().verdict.evidence.iter();
+        assert_eq!(evidence.any(|one| one.what.contains("records traces")), is_recorder, "{name}");
+    }
+}
