@@ -15,6 +15,7 @@ mod carriers;
 mod context;
 mod event;
 mod facts;
+mod idle_functions;
 mod info;
 mod interrupt_entry;
 mod kinds;
@@ -36,6 +37,7 @@ pub use event::{
     SyscallReturn, TaskState, Wake,
 };
 pub use facts::{FACT_PREFIX, Fact};
+pub use idle_functions::{IDLE_FUNCTIONS, is_idle_function, leads_to_idle};
 pub use info::{Damage, Effect, LeftOut, ProbedActivations, Quality, TraceInfo};
 pub use interrupt_entry::{InterruptEntry, interrupt_entry};
 pub use kinds::{Kind, KindSet};

@@ -199,7 +199,7 @@ pub enum OpenError {
         /// The path, or `standard input`.
         name: String,
         /// Its messages.
-        log: KernelLog,
+        log: Box<KernelLog>,
     },
     /// A trace.dat that cannot be opened.
     #[error(transparent)]

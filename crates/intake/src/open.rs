@@ -205,9 +205,13 @@ fn text_source(
         }
         Err(text::TextError::NoEvents { other: Some(other), lines, .. }) => Err(match other {
             text::Other::Guess { what, advice } => OpenError::LooksLike { name, lines, what, advice },
+            text::Other::Stacks(_) => {
+                let (what, advice) = text::STACKS;
+                OpenError::LooksLike { name, lines, what, advice }
+            }
             text::Other::Table { tool, advice } => OpenError::Table { name, tool, advice },
             text::Other::Known { what, advice } => OpenError::NotRead { name, what, advice },
-            text::Other::KernelLog(log) => OpenError::KernelLog { name, log: *log },
+            text::Other::KernelLog(log) => OpenError::KernelLog { name, log },
         }),
         Err(text::TextError::NoEvents { tracer: Some(tracer), latency, .. }) if is_name(&tracer) => {
             Err(OpenError::HeaderOnly { name, tracer, latency })

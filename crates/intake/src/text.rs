@@ -66,7 +66,7 @@ use lines::Lines;
 use reader::Reader;
 pub(crate) use rtla::{Analyses, StageCell, StageLatencies, TimerlatRow};
 use std::io::{self, Read};
-pub(crate) use tables::{Other, what_is};
+pub(crate) use tables::{Other, STACKS, what_is};
 pub(crate) use timehist::delay_of_row;
 use whylate_base::{Comm, Ns, Tid};
 use whylate_events::{Event, EventSource, KindSet, LatencyTrace, TraceInfo};

@@ -4,7 +4,6 @@ pub(crate) mod candidates;
 pub(crate) mod chain;
 pub(crate) mod culprit;
 pub(crate) mod host;
-pub(crate) mod idle_functions;
 pub(crate) mod irq_kind;
 pub(crate) mod peer;
 pub(crate) mod place;

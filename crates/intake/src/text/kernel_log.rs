@@ -10,6 +10,7 @@ mod details;
 mod durations;
 mod frames;
 mod hung;
+mod idle_thread;
 mod lockups;
 mod meanings;
 mod owner;
@@ -19,6 +20,7 @@ mod reporter;
 mod softirqs;
 mod stacks;
 mod stamps;
+mod work_item;
 
 use details::Details;
 use stacks::LoggedStacks;
@@ -64,6 +66,8 @@ struct LogMessage {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KernelLog {
     messages: Vec<LogMessage>,
+    /// The stacks above the first message, of a report that began before the text.
+    above_all: LoggedStacks,
     /// The message to which the stacks belong that follow.
     above: Option<usize>,
     /// The lines before this one, of which it may be the end.
@@ -80,6 +84,18 @@ impl KernelLog {
         (!log.messages.is_empty()).then_some(log)
     }
 
+    /// A log that begins with this line of a call stack, and has no message yet.
+    pub(super) fn of_stack(number: u64, line: &str) -> KernelLog {
+        let mut log = KernelLog::default();
+        log.line(number, line);
+        log
+    }
+
+    /// True once it has a message.
+    pub(super) fn has_message(&self) -> bool {
+        !self.messages.is_empty()
+    }
+
     /// Takes in a line.
     pub(super) fn line(&mut self, number: u64, line: &str) {
         stamps::lines(line).for_each(|line| self.one_line(number, line));
@@ -94,7 +110,10 @@ impl KernelLog {
                 self.message(number, message, stamps::seconds(line), meaning);
             }
             None if !self.messages.is_empty() => self.other_line(number, message),
-            None => return,
+            None => {
+                self.above_all.line(message);
+                return;
+            }
         }
         if self.pieces.len() >= MOST_PIECES {
             self.pieces.remove(0);
@@ -136,6 +155,13 @@ impl KernelLog {
         if meanings::brings_stack(meaning) {
             self.above = (one.count == 1 || one.details.has_stacks_of_all()).then_some(at);
         }
+    }
+
+    /// The stack above the first message, where that has none of its own.
+    fn stack_above(&self) -> Option<String> {
+        let first = self.messages.first().filter(|first| meanings::brings_stack(first.meaning))?;
+        let stack = self.above_all.last().filter(|_| first.stacks.first().is_none())?;
+        stack.shown_as("its stack")
     }
 
     /// The first message of each kind.
@@ -226,6 +252,12 @@ impl fmt::Display for KernelLog {
                 _ => write!(f, ", and {message}")?,
             }
             self.further_reports(f, message)?;
+        }
+        if let Some(stack) = self.stack_above() {
+            write!(
+                f,
+                "; an earlier report, of which the text has only the end, may be of the same: {stack}"
+            )?;
         }
         match self.heartbeat_ms.filter(|&ms| ms < 1_000) {
             Some(ms) => write!(

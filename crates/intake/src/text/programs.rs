@@ -11,7 +11,6 @@ pub(super) fn named(line: &str) -> Option<(&'static str, &'static str)> {
 pub(super) fn guessed(line: &str) -> Option<(&'static str, &'static str)> {
     by_words(&GUESSES, line)
         .or_else(|| is_json(line).then_some((JSON, ORIGINAL)))
-        .or_else(|| is_frame(line).then_some((STACKS, RECORD)))
         .or_else(|| is_of_markdown(line).then_some((MARKDOWN, ORIGINAL)))
 }
 
@@ -43,7 +42,6 @@ const WAKEUPTIME: &str = "the output of bcc's wakeuptime or offwaketime, which h
 const PERF_LOCK: &str = "a report of perf lock, which has sums of waits for locks";
 const SYSTEM: &str = "a report on the load of a machine, which has averages";
 const JSON: &str = "JSON of another program, in a form that whylate does not know";
-const STACKS: &str = "call stacks without the events that they belong to";
 const MARKDOWN: &str = "a table of results in Markdown, and not what a program printed";
 
 /// By words that a line has; the first that fits.
@@ -197,7 +195,7 @@ fn is_json(line: &str) -> bool {
 }
 
 /// `worker_thread+0x24c/0x380`, or `[<ffffffff8168c889>] schedule+0x29/0x70`, alone in its line.
-fn is_frame(line: &str) -> bool {
+pub(super) fn is_frame(line: &str) -> bool {
     let last = line.split_whitespace().take(4).filter(|word| word.contains("+0x")).last();
     let is_offset = |text: &str| {
         text.split('/').all(|part| {
@@ -223,7 +221,7 @@ fn is_of_markdown(line: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{guessed, named};
+    use super::{guessed, is_frame, named};
 
     #[test]
     fn a_line_of_each_names_it() {
@@ -264,8 +262,6 @@ mod tests {
     #[test]
     fn a_guess_needs_little() {
         let cases = [
-            ("  worker_thread+0x24c/0x380", "stacks"),
-            ("[   12.5]  [<ffffffff8168c889>] mutex_lock+0x29/0x70", "stacks"),
             ("        \"online_cpus\": 2,", "JSON"),
             ("| CPU | Min (us) | Max (us) |", "Markdown"),
             ("Attaching 3 probes...", "bpftrace"),
@@ -275,6 +271,14 @@ mod tests {
             let (what, _) = guessed(line).unwrap_or_else(|| panic!("{line}"));
             assert!(what.contains(name), "{line}: {what}");
         }
+    }
+
+    #[test]
+    fn a_frame_stands_alone_in_its_line() {
+        for line in ["  worker_thread+0x24c/0x380", "[   12.5]  [<ffffffff8168c889>] mutex_lock+0x29/0x70"] {
+            assert!(is_frame(line), "{line}");
+        }
+        assert!(!is_frame("see \"Threads\": it says so, or a+0x12 is the offset"));
     }
 
     #[test]

@@ -14,6 +14,8 @@ pub(crate) enum Other {
     Known { what: &'static str, advice: &'static str },
     /// What a line lets one guess, unless a later one shows more.
     Guess { what: &'static str, advice: &'static str },
+    /// Call stacks of the kernel's log, of which no message was met yet.
+    Stacks(Box<KernelLog>),
     /// The kernel's log.
     KernelLog(Box<KernelLog>),
 }
@@ -24,6 +26,15 @@ impl Other {
     pub(super) fn followed_by(&mut self, number: u64, line: &str) {
         if let Other::Guess { .. } = self {
             if let Some(shown) = shown(number, line) {
+                *self = shown;
+            }
+            return;
+        }
+        if let Other::Stacks(log) = self {
+            log.line(number, line);
+            if log.has_message() {
+                *self = Other::KernelLog(std::mem::take(log));
+            } else if let Some(shown) = shown(number, line) {
                 *self = shown;
             }
             return;
@@ -42,6 +53,7 @@ impl Other {
         match self {
             Other::Table { tool, .. } => format!("a table of {tool}"),
             Other::Known { what, .. } | Other::Guess { what, .. } => (*what).to_owned(),
+            Other::Stacks(_) => STACKS.0.to_owned(),
             Other::KernelLog(_) => "a log of the kernel".to_owned(),
         }
     }
@@ -52,17 +64,20 @@ pub(crate) fn what_is(text: &str) -> Option<String> {
     /// No table has its head below so many lines.
     const MOST_LINES: usize = 2_000;
     let lines = || text.lines().take(MOST_LINES);
-    let other = lines().find_map(|line| shown(0, line)).or_else(|| lines().find_map(guessed));
+    let other = lines().find_map(|line| shown(0, line)).or_else(|| lines().find_map(|line| guessed(0, line)));
     other.map(|other| other.what())
 }
 
 /// What the line `number` shows the text to be, or lets one guess.
 pub(super) fn named(number: u64, line: &str) -> Option<Other> {
-    shown(number, line).or_else(|| guessed(line))
+    shown(number, line).or_else(|| guessed(number, line))
 }
 
-fn guessed(line: &str) -> Option<Other> {
-    programs::guessed(line).map(|(what, advice)| Other::Guess { what, advice })
+fn guessed(number: u64, line: &str) -> Option<Other> {
+    let guess = programs::guessed(line).map(|(what, advice)| Other::Guess { what, advice });
+    guess.or_else(|| {
+        programs::is_frame(line).then(|| Other::Stacks(Box::new(KernelLog::of_stack(number, line))))
+    })
 }
 
 fn shown(number: u64, line: &str) -> Option<Other> {
@@ -80,6 +95,8 @@ fn shown(number: u64, line: &str) -> Option<Other> {
         })
 }
 
+/// What a text of call stacks alone looks like, and what to give instead.
+pub(crate) const STACKS: (&str, &str) = ("call stacks without the events that they belong to", RECORD);
 const PERF: &str = "give the recording itself (perf.data), or the output of `perf script`";
 const LINUXCNC: &str = "for a comparison give the histogram of LinuxCNC's latency-histogram; for causes record it: `whylate record`";
 const RTEVAL: &str = "for a comparison run its command with a histogram, as `cyclictest -h 1000`; for causes record it: `whylate record`";

@@ -2,14 +2,13 @@
 
 use super::Engine;
 use super::interrupts::LONGEST_SILENCE;
-use crate::model::idle_functions::leads_to_sleep;
 use crate::timeline::activations::{Begin, Open};
 use crate::timeline::cpus::{IrqsOffSample, Leaving};
 use crate::timeline::losses::Loss;
 use crate::timeline::states::State;
 use crate::timeline::thread::Thread;
 use whylate_base::{Cpu, Ns, Policy, Priority, Tid};
-use whylate_events::{Context, ContextFlags, Event, EventKind, Fact, Kind, KindSet};
+use whylate_events::{Context, ContextFlags, Event, EventKind, Fact, Kind, KindSet, leads_to_idle};
 
 /// From the event of a switch to the switch itself it is some microseconds, more where a stack is saved.
 const LONGEST_SWITCH: Ns = Ns::from_ms(1);
@@ -70,7 +69,7 @@ impl Engine<'_> {
         let Context { tid, flags, .. } = event.context;
         if tid.is_idle()
             && !flags.in_interrupt()
-            && leads_to_sleep(name)
+            && leads_to_idle(name)
             && let Some(cpu) = self.timeline.cpus.get_mut(event.cpu)
         {
             cpu.idle_function = Some(at);

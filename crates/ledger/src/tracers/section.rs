@@ -17,11 +17,10 @@ use super::interrupted::{is_primitive, responsible};
 use super::lines::{Line, Lines, Within};
 use crate::causes::Cause;
 use crate::model::Culprit;
-use crate::model::idle_functions::is_idle;
 use crate::model::section::{CpuContext, CriticalSection, FunctionTimes, Gap};
 use crate::timeline::Timeline;
 use whylate_base::{AdvisedFix, Confidence, Evidence, Finding, Ns, Priority, Severity, Tid};
-use whylate_events::{LatencyTrace, LatencyTracer, Quality, TraceInfo};
+use whylate_events::{LatencyTrace, LatencyTracer, Quality, TraceInfo, is_idle_function};
 
 /// Functions that are listed.
 const PARTS: usize = 20;
@@ -412,7 +411,7 @@ fn fix(
     // Where an interrupt or a softirq begins, its handler is to ask about, and not the entry.
     let is_entry = |name: &str| is_interrupt(name) || is_softirq(name);
     let in_handler = section.context == CpuContext::Irq || section.opened_by.as_deref().is_some_and(is_entry);
-    let not_primitive = |name: &&str| !is_primitive(name) && !is_entry(name) && !is_idle(name);
+    let not_primitive = |name: &&str| !is_primitive(name) && !is_entry(name) && !is_idle_function(name);
     let opener = section.opened_by.as_deref().filter(not_primitive);
     let named = || responsible(&section.stack).or(section.closed_by.as_deref()).filter(not_primitive);
     let stood_in = stood_in.map(|stood_in| stood_in.function).filter(not_primitive);

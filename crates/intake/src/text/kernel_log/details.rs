@@ -5,7 +5,7 @@ use super::durations::{CpuHogs, LongestRun, TimedWork};
 use super::hung::HungTasks;
 use super::lockups::{SoftLockups, hard_lockup};
 use super::meanings::{
-    CLOCK, CPU_HOG, CRASH, CSD, HARD_LOCKUP, HUNG_TASK, LONG_NMI, NOHZ, PERF, RCU, SOFT_LOCKUP,
+    CLOCK, CPU_HOG, CRASH, CSD, HARD_LOCKUP, HUNG_TASK, IDLE_LOCKUP, LONG_NMI, NOHZ, PERF, RCU, SOFT_LOCKUP,
     TIMER_INTERRUPT, WORK_LOCKUP,
 };
 use super::pools::StuckPools;
@@ -26,6 +26,8 @@ pub(super) enum Details {
     Rcu(RcuStall),
     Hung(HungTasks),
     Soft(SoftLockups),
+    /// The same, of CPUs whose idle threads were current.
+    SoftOverIdle(SoftLockups),
     /// The CPUs.
     Hard(Vec<u32>),
     Pools(StuckPools),
@@ -42,6 +44,7 @@ impl Details {
             RCU => Details::Rcu(RcuStall::default()),
             HUNG_TASK => Details::Hung(HungTasks::default()),
             SOFT_LOCKUP => Details::Soft(SoftLockups::default()),
+            IDLE_LOCKUP => Details::SoftOverIdle(SoftLockups::default()),
             HARD_LOCKUP => Details::Hard(Vec::new()),
             WORK_LOCKUP => Details::Pools(StuckPools::default()),
             CPU_HOG => Details::Hogs(CpuHogs::default()),
@@ -114,7 +117,7 @@ impl Details {
             Details::None | Details::Crash | Details::Hard(_) => false,
             Details::Rcu(rcu) => rcu.line(message),
             Details::Hung(hung) => hung.line(message),
-            Details::Soft(lockups) => lockups.line(message),
+            Details::Soft(lockups) | Details::SoftOverIdle(lockups) => lockups.line(message),
             Details::Pools(pools) => pools.line(message),
             Details::Hogs(hogs) => hogs.line(message),
             Details::Softirqs(softirqs) => softirqs.line(message),
@@ -140,6 +143,7 @@ impl Details {
             Details::Rcu(rcu) => rcu.meaning(stacks),
             Details::Hung(hung) => hung.meaning(stacks),
             Details::Soft(lockups) => lockups.meaning(),
+            Details::SoftOverIdle(lockups) => lockups.over_idle_meaning(stacks),
             Details::Hard(cpus) => (!cpus.is_empty()).then(|| {
                 let cpus = super::stamps::cpus(cpus);
                 format!("{cpus} had interrupts disabled for 10 s or more (hard lockup)")

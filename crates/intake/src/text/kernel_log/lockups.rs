@@ -6,7 +6,9 @@
 //! watchdog: CPU 0 self-detected hard LOCKUP @ __del_page_from_free_list+0x40/0x220
 //! ```
 
+use super::idle_thread::OverIdle;
 use super::owner::LoggedThread;
+use super::stacks::LoggedStacks;
 use super::stamps::{cpu_behind, number_behind};
 
 /// More reports are not kept.
@@ -16,9 +18,10 @@ const MOST: usize = 8;
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct SoftLockup {
     cpu: u32,
-    seconds: u64,
+    /// Not where the message is cut, as the next two.
+    seconds: Option<u64>,
     /// What ran as the report was made.
-    thread: LoggedThread,
+    thread: Option<LoggedThread>,
 }
 
 /// The soft lockups of a log, each CPU once with its longest.
@@ -32,8 +35,15 @@ impl SoftLockups {
     pub(super) fn line(&mut self, message: &str) -> bool {
         let Some(one) = soft_lockup(message) else { return false };
         let has_room = self.lockups.len() < MOST;
-        match self.lockups.iter_mut().find(|other| other.cpu == one.cpu && other.thread == one.thread) {
-            Some(other) => other.seconds = other.seconds.max(one.seconds),
+        let is_same = |other: &&mut SoftLockup| {
+            other.cpu == one.cpu
+                && (other.thread.is_none() || one.thread.is_none() || other.thread == one.thread)
+        };
+        match self.lockups.iter_mut().find(is_same) {
+            Some(other) => {
+                other.seconds = other.seconds.max(one.seconds);
+                other.thread = other.thread.take().or(one.thread);
+            }
             None if has_room => self.lockups.push(one),
             None => {}
         }
@@ -43,17 +53,39 @@ impl SoftLockups {
     /// What it means; `None` where no CPU is named.
     pub(super) fn meaning(&self) -> Option<String> {
         let [SoftLockup { cpu, seconds, thread }, others @ ..] = self.lockups.as_slice() else { return None };
+        let long = |seconds: &Option<u64>| match seconds {
+            Some(seconds) => format!("{seconds} s"),
+            None => "20 s or more".to_owned(),
+        };
+        let ran = thread.as_ref().map(|thread| format!(", while {thread} ran there")).unwrap_or_default();
         let mut text = format!(
-            "CPU {cpu} stayed in the kernel for {seconds} s and switched to no other thread, while {thread} ran there (soft lockup)"
+            "CPU {cpu} stayed in the kernel for {} and switched to no other thread{ran} (soft lockup)",
+            long(seconds)
         );
         for SoftLockup { cpu, seconds, thread } in others {
-            text.push_str(&format!(", and CPU {cpu} for {seconds} s with {thread}"));
+            let with = thread.as_ref().map(|thread| format!(" with {thread}")).unwrap_or_default();
+            text.push_str(&format!(", and CPU {cpu} for {}{with}", long(seconds)));
         }
-        let longest_elsewhere = others.iter().any(|other| other.cpu != *cpu && other.seconds == *seconds);
+        let longest_elsewhere =
+            seconds.is_some() && others.iter().any(|other| other.cpu != *cpu && other.seconds == *seconds);
         if longest_elsewhere {
             text.push_str(": several CPUs at once, so it may be that the machine stood still");
         }
         Some(text)
+    }
+
+    /// The same of a CPU whose idle thread was current: `None` unless the stack shows that it served softirqs or an interrupt.
+    pub(super) fn over_idle_meaning(&self, stacks: &LoggedStacks) -> Option<String> {
+        let SoftLockup { cpu, seconds, .. } = self.lockups.first()?;
+        let served = match stacks.on_cpu(*cpu).or(stacks.first())?.over_idle()? {
+            OverIdle::Softirqs => "served softirqs",
+            OverIdle::Interrupt => "served an interrupt",
+            OverIdle::Idle | OverIdle::Other => return None,
+        };
+        let long = seconds.map_or("20 s or more".to_owned(), |seconds| format!("{seconds} s"));
+        Some(format!(
+            "CPU {cpu} {served} over its idle thread, and switched to no other thread for {long} (soft lockup)"
+        ))
     }
 }
 
@@ -62,8 +94,8 @@ fn soft_lockup(message: &str) -> Option<SoftLockup> {
     let thread = rest.split_once("! [").and_then(|(_, rest)| rest.split_once(']'));
     Some(SoftLockup {
         cpu: cpu_behind(rest, "CPU#")?,
-        seconds: number_behind(rest, "stuck for ")?,
-        thread: LoggedThread::of(thread?.0)?,
+        seconds: number_behind(rest, "stuck for "),
+        thread: thread.and_then(|(thread, _)| LoggedThread::of(thread)),
     })
 }
 

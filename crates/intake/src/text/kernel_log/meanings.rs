@@ -4,7 +4,7 @@ use crate::text::known::has_all;
 
 /// What the message in a line of the kernel's log is about; `None` for other lines.
 pub(super) fn meaning(line: &str) -> Option<&'static str> {
-    const MESSAGES: [(&[&str], &str); 54] = [
+    const MESSAGES: [(&[&str], &str); 58] = [
         (&["soft lockup", "stuck for", "[swapper/"], IDLE_LOCKUP),
         (&["RT throttling activated"], RT_THROTTLING),
         (&["DL replenish lagged"], DL_REPLENISH),
@@ -54,6 +54,10 @@ pub(super) fn meaning(line: &str) -> Option<&'static str> {
         (&["NMI received for unknown reason"], "an NMI came that no handler took"),
         (&["Xenomai", "watchdog triggered"], XENOMAI),
         (&["EVL: ", "watchdog triggered"], XENOMAI),
+        (&["Kernel panic - not syncing: hung_task"], CHOSEN_PANIC),
+        (&["Kernel panic - not syncing: softlockup"], CHOSEN_PANIC),
+        (&["Kernel panic - not syncing: Hard LOCKUP"], CHOSEN_PANIC),
+        (&["Kernel panic - not syncing: RCU Stall"], CHOSEN_PANIC),
         (&["Kernel panic - not syncing"], CRASH),
         (&["BUG: unable to handle"], CRASH),
         (&["BUG: kernel NULL pointer dereference"], CRASH),
@@ -68,9 +72,12 @@ pub(super) fn meaning(line: &str) -> Option<&'static str> {
 
 pub(super) const WORK_LOCKUP: &str = "the work items of a workqueue did not come to run";
 pub(super) const CRASH: &str = "the kernel crashed: what is late beside it may follow from that";
+/// By `kernel.hung_task_panic`, `kernel.softlockup_panic`, `kernel.hardlockup_panic` or `kernel.panic_on_rcu_stall`.
+const CHOSEN_PANIC: &str =
+    "the kernel is set to stop at such a report: the stop follows from what was late, and is no cause of it";
 pub(super) const TIMER_INTERRUPT: &str = "the timer interrupt took long, or the machine stood still in it";
 pub(super) const LONG_NMI: &str = "the handler of an NMI took long";
-const IDLE_LOCKUP: &str = "the watchdog of a CPU did not run for 20 s or more while its idle task had it (soft lockup): its timer or its \
+pub(super) const IDLE_LOCKUP: &str = "the watchdog of a CPU did not run for 20 s or more while its idle task had it (soft lockup): its timer or its \
                            interrupts were lost, a clock jumped, or the machine stood still";
 pub(super) const PERF: &str = "the interrupts of perf took long";
 const SCHED_EXT: &str =
@@ -101,7 +108,8 @@ pub(super) const CLOCK: &str =
 
 /// True of messages below which the kernel prints a call stack.
 pub(super) fn brings_stack(meaning: &str) -> bool {
-    ![RT_THROTTLING, DL_REPLENISH, TIMER_INTERRUPT, PERF, LONG_NMI, NOHZ, CLOCK, CPU_HOG].contains(&meaning)
+    ![CHOSEN_PANIC, RT_THROTTLING, DL_REPLENISH, TIMER_INTERRUPT, PERF, LONG_NMI, NOHZ, CLOCK, CPU_HOG]
+        .contains(&meaning)
 }
 
 #[cfg(test)]

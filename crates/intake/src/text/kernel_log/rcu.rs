@@ -14,6 +14,7 @@
 
 mod stalled_cpu;
 
+use super::idle_thread::OverIdle;
 use super::owner::LoggedThread;
 use super::stacks::{LoggedStack, LoggedStacks, PlaceInWords};
 use super::stamps::{cpu_behind, cpus, leading_number, number_behind};
@@ -329,15 +330,40 @@ fn grace_period(message: &str) -> Option<String> {
 /// What the dump of a CPU shows.
 fn ran(cpu: u32, stack: &LoggedStack) -> Option<String> {
     let Some(thread) = &stack.owner.thread else { return stack.shown() };
-    Some(match stack.place() {
-        _ if thread.is_idle() => format!("CPU {cpu} was idle as it was looked at"),
+    if thread.is_idle() {
+        return Some(over_idle(cpu, stack));
+    }
+    let work = stack.work().map(|work| format!("; {work}")).unwrap_or_default();
+    let ran = match stack.place() {
         None => format!("{thread} ran on CPU {cpu}, and where in it is not shown"),
         Some(PlaceInWords::User) => format!("{thread} ran user code on CPU {cpu}"),
         Some(PlaceInWords::Cut) => format!(
             "{thread} ran on CPU {cpu}, and its stack ends above what the report interrupted: where that was is not shown"
         ),
         Some(PlaceInWords::In(functions)) => format!("{thread} ran on CPU {cpu}, in {functions}"),
-    })
+    };
+    Some(format!("{ran}{work}"))
+}
+
+/// What a CPU did whose idle thread was current.
+fn over_idle(cpu: u32, stack: &LoggedStack) -> String {
+    let functions = match stack.place() {
+        Some(PlaceInWords::In(functions)) => functions,
+        _ => String::new(),
+    };
+    match stack.over_idle() {
+        Some(OverIdle::Idle) => format!("CPU {cpu} was idle as it was looked at"),
+        Some(OverIdle::Softirqs) => format!("CPU {cpu} served softirqs over its idle thread, in {functions}"),
+        Some(OverIdle::Interrupt) => {
+            format!("CPU {cpu} served an interrupt over its idle thread, in {functions}")
+        }
+        Some(OverIdle::Other) => format!(
+            "the idle thread of CPU {cpu} was current, in {functions}: that is an interrupt or a softirq, unless it is of an idle state"
+        ),
+        None => format!(
+            "the idle thread of CPU {cpu} was current, and what the report interrupted there is not shown"
+        ),
+    }
 }
 
 #[cfg(test)]

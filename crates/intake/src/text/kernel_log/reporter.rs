@@ -126,6 +126,11 @@ pub(super) fn place(stack: &[String]) -> StackPlace<'_> {
     if rest.is_empty() { StackPlace::Cut } else { StackPlace::Functions(rest) }
 }
 
+/// True of a function between an interrupt's entry and its handler.
+pub(super) fn is_of_interrupt(name: &str) -> bool {
+    INTERRUPT_PATH.iter().any(|begin| name.starts_with(begin))
+}
+
 /// The softirq's handler in which these functions are: the one that softirqs call (`handle_softirqs()` in `kernel/softirq.c`).
 pub(super) fn softirq<'a>(functions: &[&'a str]) -> Option<&'a str> {
     let at = functions.iter().position(|name| ["__do_softirq", "handle_softirqs"].contains(name))?;

@@ -1,8 +1,10 @@
 //! The call stacks below a message, each with its owner.
 
 use super::frames::{self, Frame};
+use super::idle_thread::{OverIdle, over_idle};
 use super::owner::{LoggedThread, Owner};
 use super::reporter::{StackPlace, USER, place, softirq};
+use super::work_item;
 
 /// So many functions of a stack are named.
 const MOST_NAMED: usize = 6;
@@ -16,6 +18,10 @@ pub(super) struct LoggedStack {
     pub(super) owner: Owner,
     /// Innermost first.
     functions: Vec<String>,
+    /// So many of the functions are of interrupts, by the marks between them (`<IRQ>`).
+    of_interrupts: usize,
+    /// What its worker thread runs.
+    work: Option<String>,
     /// It has more than the function in which the registers are.
     has_trace: bool,
     /// Its thread goes to sleep.
@@ -41,6 +47,8 @@ pub(super) struct LoggedStacks {
     stacks: Vec<LoggedStack>,
     /// The lines since the title of a stack are all of that stack.
     is_in_trace: bool,
+    /// The functions since a mark are of an interrupt.
+    is_in_interrupt: bool,
 }
 
 impl LoggedStacks {
@@ -56,6 +64,15 @@ impl LoggedStacks {
                 _ => self.push(owner),
             }
         }
+        if let Some(work) = work_item::of_line(message) {
+            if self.stacks.last().is_none_or(|last| last.has_trace) {
+                self.push(Owner::default());
+            }
+            if let Some(last) = self.stacks.last_mut() {
+                last.work = Some(work);
+            }
+            return true;
+        }
         // Of all architectures; arm has none of these lines in newer kernels.
         if ["Call Trace:", "Call trace:", "Backtrace:"].iter().any(|title| message.contains(title)) {
             if self.stacks.last().is_some_and(|last| last.has_trace) {
@@ -64,13 +81,20 @@ impl LoggedStacks {
             self.is_in_trace = true;
             return true;
         }
+        self.is_in_interrupt = match message.trim() {
+            "<IRQ>" | "<SOFTIRQ>" => true,
+            "</IRQ>" | "</SOFTIRQ>" | "<TASK>" => false,
+            _ => self.is_in_interrupt,
+        };
         // Lockdep's list of locks has functions that took them (`print_lock()` in kernel/locking/lockdep.c).
         let is_lock = message.contains(", at: ");
         let frame = is_user(message).then_some(Frame::Function(USER)).or_else(|| frames::frame(message));
         let bare = frames::bare(message).filter(|_| self.is_in_trace && frame.is_none());
         self.is_in_trace &= frame.is_some() || bare.is_some();
         let frame = frame.or(bare.flatten());
-        let Some(frame) = frame.filter(|_| !is_lock) else { return is_one };
+        // The kernel found the function to be one of an idle state (`nmi_cpu_backtrace()` in lib/nmi_backtrace.c).
+        let is_idling = message.contains("skipped: idling");
+        let Some(frame) = frame.filter(|_| !is_lock && !is_idling) else { return is_one };
         if self.stacks.is_empty() {
             self.push(Owner::default());
         }
@@ -79,19 +103,30 @@ impl LoggedStacks {
         {
             last.has_trace |= !is_register(message);
             last.add(frame);
+            if self.is_in_interrupt {
+                last.of_interrupts = last.functions.len();
+            }
         }
         is_one || matches!(frame, Frame::Function(_))
     }
 
     fn push(&mut self, owner: Owner) {
+        self.is_in_interrupt = false;
         if self.stacks.len() < MOST_STACKS {
             self.stacks.push(LoggedStack { owner, ..LoggedStack::default() });
         }
     }
 
-    /// The first stack that shows where its thread is.
+    /// The first stack that shows where its thread is, or the work item that it runs.
     pub(super) fn first(&self) -> Option<&LoggedStack> {
-        self.stacks.iter().find(|stack| place(&stack.functions) != StackPlace::Nothing)
+        let has_place = |stack: &&LoggedStack| place(&stack.functions) != StackPlace::Nothing;
+        let has_work = |stack: &&LoggedStack| stack.work.is_some();
+        self.stacks.iter().find(has_place).or_else(|| self.stacks.iter().find(has_work))
+    }
+
+    /// The last stack that shows where its thread is.
+    pub(super) fn last(&self) -> Option<&LoggedStack> {
+        self.stacks.iter().rfind(|stack| place(&stack.functions) != StackPlace::Nothing)
     }
 
     /// What is known of the thread that ran on a CPU.
@@ -167,6 +202,31 @@ impl LoggedStack {
         })
     }
 
+    /// What its CPU did, if its thread is the idle thread; `None` where the stack does not show that.
+    pub(super) fn over_idle(&self) -> Option<OverIdle> {
+        match place(&self.functions) {
+            StackPlace::Nothing => Some(OverIdle::Idle),
+            StackPlace::User | StackPlace::Cut => None,
+            StackPlace::Functions(functions) => {
+                let is_innermost = |name: &String| functions.first().is_some_and(|first| first == name);
+                let at = self.functions.iter().position(is_innermost);
+                Some(over_idle(&functions, at.is_some_and(|at| at < self.of_interrupts)))
+            }
+        }
+    }
+
+    /// `its work item is flush_all (workqueue events)`; `None` where it is of no worker, or names the function already.
+    pub(super) fn work(&self) -> Option<String> {
+        let work = self.work.clone().or_else(|| match place(&self.functions) {
+            StackPlace::Functions(functions) => {
+                let named = functions.get(..MOST_NAMED).unwrap_or(&functions);
+                work_item::of_stack(&functions).filter(|work| !named.contains(work)).map(str::to_owned)
+            }
+            _ => None,
+        });
+        work.map(|work| format!("its work item is {work}"))
+    }
+
     /// `the stack of app (7) on CPU 1 is a, called from b, c`; `None` where it shows nothing.
     pub(super) fn shown(&self) -> Option<String> {
         let cpu = self.owner.cpu.map(|cpu| format!("CPU {cpu}"));
@@ -176,12 +236,25 @@ impl LoggedStack {
             (None, Some(cpu)) => format!(" of {cpu}"),
             (None, None) => " below it".to_owned(),
         };
+        if self.place().is_none() {
+            let work = self.work.as_ref()?;
+            return Some(match &self.owner.thread {
+                Some(thread) => format!("the work item of {thread} is {work}"),
+                None => format!("the work item is {work}"),
+            });
+        }
+        self.shown_as(&format!("the stack{owner}"))
+    }
+
+    /// The same, with other words for the stack.
+    pub(super) fn shown_as(&self, stack: &str) -> Option<String> {
+        let work = self.work().map(|work| format!("; {work}")).unwrap_or_default();
         Some(match self.place()? {
-            PlaceInWords::User => format!("the stack{owner} shows user code"),
-            PlaceInWords::Cut => format!(
-                "the stack{owner} ends above what the report interrupted: where that was is not shown"
-            ),
-            PlaceInWords::In(functions) => format!("the stack{owner} is {functions}"),
+            PlaceInWords::User => format!("{stack} shows user code"),
+            PlaceInWords::Cut => {
+                format!("{stack} ends above what the report interrupted: where that was is not shown{work}")
+            }
+            PlaceInWords::In(functions) => format!("{stack} is {functions}{work}"),
         })
     }
 }

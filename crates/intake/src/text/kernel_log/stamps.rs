@@ -71,7 +71,10 @@ fn without_stamps(mut rest: &str) -> &str {
         let shorter = rest.trim_start_matches(['>', '|', ' ', '\t']);
         let shorter = match shorter.strip_prefix('[').and_then(|inner| inner.split_once(']')) {
             Some((stamp, after)) if stamp.bytes().all(is_of_stamp) => after,
-            _ => without_half_a_stamp(shorter).unwrap_or_else(|| without_printing_cpu(shorter)),
+            _ => without_half_a_stamp(shorter)
+                .or_else(|| without_kmsg_prefix(shorter))
+                .or_else(|| without_line_number(shorter))
+                .unwrap_or_else(|| without_printing_cpu(shorter)),
         };
         if shorter.len() == rest.len() {
             return rest;
@@ -114,6 +117,27 @@ pub(super) fn lines(line: &str) -> impl Iterator<Item = &str> {
     })
 }
 
+/// `4,5013,12915313756,-;`: priority, number, microseconds and flags of a record of `/dev/kmsg`
+/// (`Documentation/ABI/testing/dev-kmsg`).
+fn without_kmsg_prefix(text: &str) -> Option<&str> {
+    let (prefix, message) = text.split_once(';')?;
+    let mut fields = prefix.split(',');
+    let is_number = |field: Option<&str>| {
+        field.is_some_and(|field| !field.is_empty() && field.bytes().all(|digit| digit.is_ascii_digit()))
+    };
+    let numbers = is_number(fields.next()) && is_number(fields.next()) && is_number(fields.next());
+    let is_flag =
+        |flag: &str| !flag.is_empty() && flag.bytes().all(|sign| sign.is_ascii_lowercase() || sign == b'-');
+    (numbers && fields.next().is_some_and(is_flag)).then_some(message)
+}
+
+/// `7344   \u{2502} `: a line's number, as pagers print it.
+fn without_line_number(text: &str) -> Option<&str> {
+    let (number, line) = text.split_once('\u{2502}')?;
+    let number = number.trim();
+    (!number.is_empty() && number.bytes().all(|digit| digit.is_ascii_digit())).then_some(line)
+}
+
 /// `001: `: the CPU that printed the message, by the printk of the PREEMPT_RT patches for 5.0 to 5.9 (`kernel/printk/printk.c`,
 /// `print_cpu`).
 fn without_printing_cpu(text: &str) -> &str {
@@ -136,11 +160,15 @@ mod tests {
             "[ 9.1] 001: sched: RT throttling activated",
             "sched: RT throttling activated",
             "42.834070] sched: RT throttling activated",
+            "5,1201,98765432,-;sched: RT throttling activated",
+            "5,1201,98765432,c,caller=T9;sched: RT throttling activated",
+            "  731   \u{2502} 5,1201,98765432,-;sched: RT throttling activated",
         ] {
             assert_eq!(words(line), "sched: RT throttling activated", "{line}");
         }
         assert_eq!(words("[ BUG: Invalid wait context ]"), "[ BUG: Invalid wait context ]");
         assert_eq!(words("12: other"), "12: other");
+        assert_eq!(words("5,12,x;other"), "5,12,x;other");
     }
 
     #[test]

@@ -196,6 +196,108 @@ fn hard_lockups_of_several_cpus_are_all_named() {
     );
 }
 
+/// A stall of CPU 1 whose idle thread was current, with these lines of its stack.
+fn idle_stall(stack: &str) -> String {
+    read(&format!(
+        "rcu: INFO: rcu_sched self-detected stall on CPU\nrcu: \t1-....: (9 ticks this GP) idle=1/0/0x3 fqs=9\n\
+         rcu: \t(t=21004 jiffies g=7 q=7)\nCPU: 1 PID: 0 Comm: swapper/1 Not tainted\n{stack}"
+    ))
+    .to_string()
+}
+
+#[test]
+fn an_idle_thread_is_current_while_softirqs_and_interrupts_are_served() {
+    let idle = "; CPU 1 was idle as it was looked at";
+    let cases = [
+        ("", idle),
+        ("RIP: 0010:intel_idle+0x1/0x2\n", idle),
+        (
+            "RIP: 0010:handle_softirqs+0x1/0x2\n",
+            "; CPU 1 served softirqs over its idle thread, in handle_softirqs",
+        ),
+        (
+            "RIP: 0010:driver_isr+0x1/0x2\nCall Trace:\n <IRQ>\n do_event+0x1/0x2\n </IRQ>\n <TASK>\n default_idle+0x1/0x2\n",
+            "; CPU 1 served an interrupt over its idle thread, in driver_isr, called from do_event, default_idle",
+        ),
+        (
+            "Call trace:\n rcu_sched_clock_irq+0x1/0x2\n gic_handle_irq+0x1/0x2\n",
+            "; the idle thread of CPU 1 was current, and what the report interrupted there is not shown",
+        ),
+        (
+            "RIP: 0010:driver_clean+0x1/0x2\n",
+            "; the idle thread of CPU 1 was current, in driver_clean: that is an interrupt or a softirq, unless it is of an idle state",
+        ),
+    ];
+    for (stack, end) in cases {
+        let said = idle_stall(stack);
+        assert!(said.ends_with(end), "{said}");
+    }
+}
+
+#[test]
+fn a_lockup_over_an_idle_thread_may_be_of_softirqs() {
+    let lockup = |stack: &str| {
+        read(&format!("watchdog: BUG: soft lockup - CPU#3 stuck for 23s! [swapper/3:0]\nCPU: 3 PID: 0 Comm: swapper/3\n{stack}"))
+            .to_string()
+    };
+    let served = lockup(
+        "RIP: 0010:poll+0x1/0x2\nCall Trace:\n <IRQ>\n net_rx_action+0x1/0x2\n handle_softirqs+0x1/0x2\n",
+    );
+    let meaning = "means that CPU 3 served softirqs over its idle thread, and switched to no other thread for 23 s (soft lockup); the stack of \
+                   swapper/3 (0) on CPU 3 is poll, called from net_rx_action, handle_softirqs";
+    assert!(served.ends_with(meaning), "{served}");
+    for stack in ["", "RIP: 0010:intel_idle+0x1/0x2\n"] {
+        assert!(lockup(stack).contains("while its idle task had it"), "{}", lockup(stack));
+    }
+}
+
+#[test]
+fn a_worker_thread_is_named_with_its_work_item() {
+    let said = read(
+        "watchdog: BUG: soft lockup - CPU#0 stuck for 26s! [kworker/u3:1:73]\nCPU: 0 PID: 73 Comm: kworker/u3:1 Tainted: G\n\
+         Workqueue: transport receive_work\nCall trace:\n clock_read+0x1/0x2\n",
+    )
+    .to_string();
+    let end = "; the stack of kworker/u3:1 (73) on CPU 0 is clock_read; its work item is receive_work (workqueue transport)";
+    assert!(said.ends_with(end), "{said}");
+    // A stack without functions, below another message; and the panic that such a report brings about.
+    let said = read(
+        "BUG: workqueue lockup - pool cpus=0 node=0 stuck for 65s!\ntask:kworker/0:1  state:D stack:0 pid:\n72 ppid: 2\n\
+         Workqueue: events toggle_work\nCall trace:\n __switch_to+0x1/0x2\nKernel panic - not syncing: hung_task: blocked tasks\n\
+         CPU: 0 PID: 28 Comm: khungtaskd\nCall trace:\n dump_backtrace+0x0/0x1\n",
+    )
+    .to_string();
+    assert!(
+        said.contains("for 65 s; the work item of kworker/0:1 is toggle_work (workqueue events), and"),
+        "{said}"
+    );
+    assert!(said.contains("the stop follows from what was late") && !said.contains("crashed"), "{said}");
+    let said = read(
+        "rcu: INFO: rcu_sched self-detected stall on CPU\nrcu: \t2-....: (9 ticks this GP) idle=1/1/0x4 fqs=9\n\
+         CPU: 2 PID: 9 Comm: kworker/2:1 Not tainted\nWorkqueue: events spin_work\nRIP: 0010:spin+0x1/0x2\n",
+    )
+    .to_string();
+    let end = "; kworker/2:1 (9) ran on CPU 2, in spin; its work item is spin_work (workqueue events)";
+    assert!(said.ends_with(end), "{said}");
+}
+
+#[test]
+fn the_end_of_an_earlier_report_stands_above_a_message_that_is_cut() {
+    let lines = [
+        "5,41,100,-; read_lock+0x1/0x2",
+        "5,42,101,-; check_all+0x1/0x2 [module]",
+        "5,43,102,-; process_one_work+0x1/0x2",
+        "0,44,20102,-;watchdog: BUG: soft lockup - CPU#8",
+    ];
+    let mut log = KernelLog::of_stack(1, lines[0]);
+    assert!(!log.has_message());
+    (2..).zip(&lines[1..]).for_each(|(number, line)| log.line(number, line));
+    let said = "Its line 4 (\"watchdog: BUG: soft lockup - CPU#8\") means that CPU 8 stayed in the kernel for 20 s or more and switched to no \
+                other thread (soft lockup); an earlier report, of which the text has only the end, may be of the same: its stack is read_lock, \
+                called from check_all, process_one_work";
+    assert_eq!(log.to_string(), said);
+}
+
 proptest::proptest! {
     #[test]
     fn no_log_is_too_strange(pieces in proptest::collection::vec((0..PIECES.len(), "\\PC{0,6}"), 0..60)) {
@@ -206,7 +308,11 @@ proptest::proptest! {
 }
 
 /// What lines of a log consist of.
-const PIECES: [&str; 38] = [
+const PIECES: [&str; 42] = [
+    "Workqueue: events work",
+    "<IRQ>\n",
+    "</IRQ>\n",
+    "soft lockup - CPU#1 stuck for 22s! [swapper/1:0]",
     "\n",
     "\n> [  70.1][   C1] ",
     "\n001: ",

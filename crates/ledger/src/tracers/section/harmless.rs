@@ -8,10 +8,9 @@
 
 use super::super::lines::{Line, Lines};
 use super::entries::is_interrupt;
-use crate::model::idle_functions::{IDLE, is_idle};
 use crate::model::section::{CpuContext, CriticalSection};
 use whylate_base::Ns;
-use whylate_events::{ContextFlags, LatencyTracer};
+use whylate_events::{ContextFlags, IDLE_FUNCTIONS, LatencyTracer, is_idle_function};
 
 /// Why a section delays no thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,7 +53,7 @@ pub(super) fn harmless(
     }
     let idle_task = !within.is_empty() && within.iter().all(|line| line.tid.is_idle());
     let named = |line: &Line| line.named().is_some_and(|name| is_interrupt(lines.name(name)));
-    let sleeps = passed_in(lines, section, within, &IDLE) || is_excerpt && between_idle(section);
+    let sleeps = passed_in(lines, section, within, &IDLE_FUNCTIONS) || is_excerpt && between_idle(section);
     if idle_task && !within.iter().any(named) && sleeps {
         return Some(Harmless::Idle);
     }
@@ -69,7 +68,7 @@ pub(super) fn harmless(
 
 /// True of a section that begins and ends in functions by which an idle CPU sleeps.
 fn between_idle(section: &CriticalSection) -> bool {
-    let idles = |name: &Option<String>| name.as_deref().is_some_and(is_idle);
+    let idles = |name: &Option<String>| name.as_deref().is_some_and(is_idle_function);
     idles(&section.opened_by) && idles(&section.closed_by)
 }
 

@@ -2,7 +2,7 @@
 
 /// Functions in which an idle CPU sleeps, or that are on the way there and back (kernel/sched/idle.c, drivers/cpuidle,
 /// arch/*/kernel/process.c).
-pub(crate) const IDLE: [&str; 23] = [
+pub const IDLE_FUNCTIONS: [&str; 23] = [
     "acpi_idle_",
     "acpi_processor_ffh_cstate_enter",
     "acpi_safe_halt",
@@ -35,11 +35,11 @@ const OF_STATES: &str = "acpi_";
 const OF_DRIVERS: &str = "_cpuidle_";
 
 /// True of a function of the idle task.
-pub(crate) fn is_idle(name: &str) -> bool {
-    IDLE.iter().any(|begin| name.starts_with(begin)) || name.contains(OF_DRIVERS)
+pub fn is_idle_function(name: &str) -> bool {
+    IDLE_FUNCTIONS.iter().any(|begin| name.starts_with(begin)) || name.contains(OF_DRIVERS)
 }
 
 /// True of a function behind which the idle task of a CPU may sleep.
-pub(crate) fn leads_to_sleep(name: &str) -> bool {
-    is_idle(name) || name.starts_with(OF_STATES)
+pub fn leads_to_idle(name: &str) -> bool {
+    is_idle_function(name) || name.starts_with(OF_STATES)
 }
