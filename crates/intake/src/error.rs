@@ -170,7 +170,7 @@ pub enum OpenError {
     /// A tracer's header without a line below it.
     #[error(
         "{name} has the header of the tracer {tracer} and no events below it: {}",
-        below_a_header(.latency.as_deref())
+        below_a_header(.latency.as_deref(), .further, *.has_lost_breaks)
     )]
     HeaderOnly {
         /// The path, or `standard input`.
@@ -179,6 +179,22 @@ pub enum OpenError {
         tracer: String,
         /// What the header reports, if the tracer is one of latencies.
         latency: Option<Box<LatencyTrace>>,
+        /// What the headers behind it report.
+        further: Vec<LatencyTrace>,
+        /// The lines of the text were put into one.
+        has_lost_breaks: bool,
+    },
+    /// A list of single delays.
+    #[error("{name} is {what}. Known of it: {known}; {advice}")]
+    Cases {
+        /// The path, or `standard input`.
+        name: String,
+        /// Which program printed it, and what it lacks.
+        what: &'static str,
+        /// The largest delay.
+        known: String,
+        /// What to do.
+        advice: &'static str,
     },
     /// A table that another tool made of a recording.
     #[error("{name} is a table of {tool}: it has sums, and not the events that they were made of; {advice}")]
@@ -207,11 +223,22 @@ pub enum OpenError {
 }
 
 /// What a header reports, and what may be missing below it.
-fn below_a_header(latency: Option<&LatencyTrace>) -> String {
+fn below_a_header(latency: Option<&LatencyTrace>, further: &[LatencyTrace], has_lost_breaks: bool) -> String {
+    let further: String = further
+        .iter()
+        .map(|trace| {
+            format!("; a further header, of the tracer {}, reports {}", trace.tracer.name(), reported(trace))
+        })
+        .collect();
     match latency {
+        Some(latency) if has_lost_breaks => format!(
+            "the line breaks of the text are gone; its header reports {}{further}; give the text with its lines, as the tracefs file \
+             `trace` has them",
+            reported(latency)
+        ),
         Some(latency) => format!(
             "its header reports {}, and no line below it has the form in which the kernel prints lines: what ran meanwhile is not \
-             known; give the text with the lines below the header, as the tracefs file `trace` has them",
+             known{further}; give the text with the lines below the header, as the tracefs file `trace` has them",
             reported(latency)
         ),
         None => "was tracing on when it was read (cat /sys/kernel/tracing/tracing_on), and were events enabled? A latency \
@@ -226,8 +253,10 @@ fn reported(latency: &LatencyTrace) -> String {
     if latency.cpu != Cpu::UNKNOWN {
         text.push_str(&format!(" on CPU {}", latency.cpu.0));
     }
-    if let Some(task) = latency.task.as_ref().filter(|_| latency.tracer.is_wakeup()) {
-        text.push_str(&format!(" of {}-{}", task.comm, task.tid.0));
+    if let Some(task) = latency.task.as_ref().filter(|task| latency.tracer.is_wakeup() || !task.tid.is_idle())
+    {
+        let word = if latency.tracer.is_wakeup() { "of" } else { "in" };
+        text.push_str(&format!(" {word} {}-{}", task.comm, task.tid.0));
     }
     for (word, function) in [("from", &latency.started_at), ("to", &latency.ended_at)] {
         text.extend(function.iter().map(|function| format!(" {word} {function}")));

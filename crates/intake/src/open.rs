@@ -211,10 +211,19 @@ fn text_source(
             }
             text::Other::Table { tool, advice } => OpenError::Table { name, tool, advice },
             text::Other::Known { what, advice } => OpenError::NotRead { name, what, advice },
+            text::Other::Cases(cases) => {
+                let (what, advice) = (cases.what(), cases.advice());
+                match cases.known() {
+                    Some(known) => OpenError::Cases { name, what, known, advice },
+                    None => OpenError::NotRead { name, what, advice },
+                }
+            }
             text::Other::KernelLog(log) => OpenError::KernelLog { name, log },
         }),
-        Err(text::TextError::NoEvents { tracer: Some(tracer), latency, .. }) if is_name(&tracer) => {
-            Err(OpenError::HeaderOnly { name, tracer, latency })
+        Err(text::TextError::NoEvents {
+            tracer: Some(tracer), latency, further, has_lost_breaks, ..
+        }) if is_name(&tracer) => {
+            Err(OpenError::HeaderOnly { name, tracer, latency, further, has_lost_breaks })
         }
         Err(text::TextError::NoEvents { lines, .. }) => Err(OpenError::NoEvents { name, lines }),
     }

@@ -27,6 +27,7 @@
 
 mod body;
 mod carriers;
+mod cases;
 mod collected;
 mod commented;
 mod event_head;
@@ -87,6 +88,10 @@ pub(crate) enum TextError {
         tracer: Option<String>,
         /// What the header of a latency tracer reports.
         latency: Option<Box<LatencyTrace>>,
+        /// What the headers behind it report.
+        further: Vec<LatencyTrace>,
+        /// The lines of the text were put into one.
+        has_lost_breaks: bool,
     },
     /// It could not be read as far as the first event.
     Io(io::Error),
@@ -128,10 +133,10 @@ pub(crate) fn open<R: Read>(
         let info = source.reader.info();
         let latency = info.latency.filter(|trace| trace.latency > Ns::ZERO).map(Box::new);
         let tracer = info.tracer;
-        let Reader { lines, is_utf8, other, .. } = source.reader;
-        return Err(
-            failed.map_or(TextError::NoEvents { lines, is_utf8, other, tracer, latency }, TextError::Io)
-        );
+        let further = source.reader.further_headers();
+        let Reader { lines, is_utf8, other, has_lost_breaks, .. } = source.reader;
+        let none = TextError::NoEvents { lines, is_utf8, other, tracer, latency, further, has_lost_breaks };
+        return Err(failed.map_or(none, TextError::Io));
     }
     source.reader.tell_first_facts();
     source.info = source.reader.info();

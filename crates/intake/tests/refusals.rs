@@ -39,7 +39,7 @@ fn paths_that_hold_no_file() {
 #[test]
 fn contents_that_hold_no_trace() {
     type Check = fn(&OpenError) -> bool;
-    let cases: [(&[u8], Check, &str); 44] = [
+    let cases: [(&[u8], Check, &str); 49] = [
         (b"", |e| matches!(e, OpenError::Empty { .. }), "is empty"),
         (
             b"\x1f\x8b\x08\0\0\0",
@@ -184,7 +184,7 @@ fn contents_that_hold_no_trace() {
         (
             b" 31.500200:   app:7 [19] S ==> swapper/1:0 [120]\n",
             |e| matches!(e, OpenError::NotRead { .. }),
-            "is events without the thread, the CPU or the time",
+            "is switches without the CPU in front of them",
         ),
         (
             b"Aug 14 18:31:12 host kernel: INFO: task worker:289 blocked\nfor more than 120 seconds.\n",
@@ -194,12 +194,40 @@ fn contents_that_hold_no_trace() {
         (
             b" 72.267374: sched_switch: prev_comm=grep prev_pid=67 prev_prio=19 prev_state=S ==> next_comm=cat\n",
             |e| matches!(e, OpenError::NotRead { .. }),
-            "is events without the thread, the CPU or the time in front of them; give whole lines",
+            "is events without the thread and the CPU in front of them; give whole lines",
         ),
         (
             b"  app-7  [001] ... sched_switch:  app:7 [4] S ==> swapper/1:0 [120]\n",
             |e| matches!(e, OpenError::NotRead { .. }),
-            "is events without the thread, the CPU or the time",
+            "is events without the time in front of them",
+        ),
+        (
+            b"app-7  31.500200: sched_switch: prev_comm=app prev_pid=7 prev_prio=19 prev_state=S ==> next_comm=b\n",
+            |e| matches!(e, OpenError::NotRead { .. }),
+            "is events without the CPU in front of them",
+        ),
+        (
+            b"sched_waking: comm=app pid=7 prio=49 target_cpu=003\n",
+            |e| matches!(e, OpenError::NotRead { .. }),
+            "is events without the thread, the CPU and the time in front of them",
+        ),
+        (
+            b"TIME     COMM             TID           LAT(us)\n10:00:07 app 812 7500\n",
+            |e| matches!(e, OpenError::Cases { .. }),
+            "Known of it: the only delay in it is 7.50 ms (line 2: \"10:00:07 app 812 7500\"); record the scheduler",
+        ),
+        (
+            b"cat trace # tracer: irqsoff # # irqsoff latency trace v1.1.5 on 6.1.0 # ------------------------------------------------------------- # \
+latency: 72 us, #5/5, CPU#2 | (M:preempt VP:0, KP:0, SP:0 HP:0) # ----------------- # | task: app-7 (uid:0 nice:0 policy:0 rt_prio:0) # \
+----------------- # => started at: lock_it # => ended at: unlock_it # # app-7 2d... 0us : lock_it <-caller\n",
+            |e| matches!(e, OpenError::HeaderOnly { has_lost_breaks: true, .. }),
+            "the line breaks of the text are gone; its header reports 72.00 us on CPU 2 in app-7 from lock_it to unlock_it; give the text with its",
+        ),
+        (
+            b"# tracer: irqsoff\n# irqsoff latency trace v1.1.5 on 6.1.0\n# latency: 42 us, #4/4, CPU#3 | (M:preempt)\n# wakeup latency trace v1.1.5 \
+on 6.1.0\n# latency: 78 us, #7/7, CPU#5 | (M:preempt)\n",
+            |e| matches!(e, OpenError::HeaderOnly { .. }),
+            "is not known; a further header, of the tracer wakeup, reports 78.00 us on CPU 5; give the text",
         ),
         (
             b" [003] 20.500100: sched_waking: comm=app pid=7 prio=49 target_cpu=003\n",
@@ -218,7 +246,7 @@ fn contents_that_hold_no_trace() {
         ),
         (
             b"   COMMAND: app PID: 7 LATENCY: 12ms start_time: 10.5s\n",
-            |e| matches!(e, OpenError::NotRead { .. }),
+            |e| matches!(e, OpenError::Cases { .. }),
             "is the output of trace-irqoff",
         ),
         (

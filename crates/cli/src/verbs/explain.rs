@@ -10,7 +10,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
-use whylate_base::Tid;
+use whylate_base::{Cpu, Ns, Tid};
 use whylate_events::EventSource;
 use whylate_intake::OpenError;
 use whylate_investigate::host_guest::join_host;
@@ -232,15 +232,17 @@ fn no_tasks(explanation: &Explanation, selection: &Selection) {
             "whylate: no activation to explain: no line{of} in trace_marker begins with `{}`{part}",
             markers.begin
         );
-    } else if explanation
-        .trace
-        .latency
-        .as_ref()
-        .is_some_and(|one| one.tracer.is_wakeup() && one.task.is_none())
+    } else if let Some(header) =
+        explanation.trace.latency.as_ref().filter(|one| one.tracer.is_wakeup() && one.task.is_none())
     {
+        let known = match (header.latency, header.cpu) {
+            (Ns::ZERO, _) => String::new(),
+            (latency, Cpu::UNKNOWN) => format!(" Known of it: {latency}."),
+            (latency, cpu) => format!(" Known of it: {latency} on CPU {cpu}."),
+        };
         message!(
             "whylate: cannot tell which thread was late: the header of the latency tracer lacks the line with the thread \
-             (`| task: NAME-TID (uid:0 nice:0 policy:1 rt_prio:80)`): give the text with its whole header"
+             (`| task: NAME-TID (uid:0 nice:0 policy:1 rt_prio:80)`).{known} Give the text with its whole header"
         );
     } else if selection.tasks.is_empty() {
         message!(

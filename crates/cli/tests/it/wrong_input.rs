@@ -392,3 +392,15 @@ fn output_that_cannot_be_written_is_an_error() {
     assert_eq!(run.code, Some(2), "{run:#?}");
     assert!(run.stderr.contains("standard output") && run.stderr.contains("space"), "{run:#?}");
 }
+
+#[test]
+fn a_wake_up_tracer_without_its_thread_keeps_its_latency() {
+    let (_directory, path) = file_of(
+        "trace.txt",
+        b"# tracer: wakeup_rt\n#\n# latency: 190 us, #4/4, CPU#1 | (X#0)\n  app-812    0d.h3  190us : other_event: next=app\n",
+    );
+    let run = explain(&path);
+    assert_eq!(run.code, Some(3), "{run:#?}");
+    assert!(run.stderr.contains("lacks the line with the thread"), "{}", run.stderr);
+    assert!(run.stderr.contains("Known of it: 190.0 us on CPU 1."), "{}", run.stderr);
+}

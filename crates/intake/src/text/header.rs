@@ -23,6 +23,8 @@ pub(crate) struct Header {
     pub(crate) latency_traces: u32,
     /// The longest latency in the headers behind the first.
     further_latency: Option<Ns>,
+    /// The first of these headers.
+    pub(crate) further: Vec<LatencyTrace>,
     title: Option<String>,
     /// The title, or that and the line with the latency, are missing.
     is_untitled: bool,
@@ -39,6 +41,19 @@ pub(crate) struct Header {
 pub(crate) fn may_break(text: &str) -> bool {
     text.contains("latency: ") || text.contains("| task: ") || text.contains(" latency trace v")
 }
+
+/// The header in a line into which a page put all lines: `cat trace # tracer: irqsoff # # irqsoff latency trace ...`.
+pub(crate) fn put_into_one(text: &str) -> Option<&str> {
+    /// A line of a header is shorter, and has fewer marks.
+    const LONGEST: usize = 250;
+    const MOST_MARKS: usize = 4;
+    (text.len() > LONGEST && text.contains("latency: ") && text.matches(" #").count() > MOST_MARKS)
+        .then_some(())?;
+    text.find("# tracer: ").and_then(|at| text.get(at..)).map(|header| header.trim_start_matches('#'))
+}
+
+/// More headers behind the first are not kept.
+const MOST_FURTHER: usize = 4;
 
 /// What a file may make us keep of facts.
 const MOST_FACTS: usize = 1024;
@@ -127,6 +142,9 @@ impl Header {
     fn begin(&mut self, tracer: &str, title: &str, release: &str) {
         self.latency_traces += 1;
         if self.latency_traces > 1 {
+            let tracer = LatencyTracer::from_name(fields::trim(tracer));
+            let trace = tracer.map(|tracer| latency_trace(tracer, Cpu::UNKNOWN));
+            self.further.extend(trace.filter(|_| self.further.len() < MOST_FURTHER));
             return;
         }
         self.title = Some(title.to_owned());
@@ -250,6 +268,10 @@ impl Header {
             latency.cpu = cpu.and_then(|cpu| fields::cpu_from(&cpu.to_string())).unwrap_or(latency.cpu);
         } else if self.latency_traces > 1 {
             self.further_latency = self.further_latency.max(us.map(Ns));
+            if let Some((last, us)) = self.further.last_mut().zip(us) {
+                last.latency = Ns(us);
+                last.cpu = cpu.and_then(|cpu| fields::cpu_from(&cpu.to_string())).unwrap_or(last.cpu);
+            }
         }
         if let Some((_, model)) = text.split_once("(M:") {
             let model = fields::first_word(model).to_ascii_lowercase();
@@ -262,6 +284,8 @@ impl Header {
         let Some(task) = latency_task(text) else { return };
         if let Some(latency) = self.first_latency() {
             latency.task = Some(task);
+        } else if let Some(last) = self.further.last_mut() {
+            last.task = Some(task);
         }
         // Only real-time policies are facts; the other ones show in the priority.
         if let Some(policy) = task.policy.filter(|policy| policy.is_realtime()) {

@@ -1,7 +1,7 @@
 //! Files of the kernel and logs of programs about what is late: they have no events, but each has a name.
 
 use super::fields;
-use super::known::{INTERRUPT_EVENTS, MEASURE, RECORD, Row, by_words};
+use super::known::{MEASURE, RECORD, Row, by_words};
 
 /// What the line shows the text to be, and what to give instead.
 pub(super) fn named(line: &str) -> Option<(&'static str, &'static str)> {
@@ -42,10 +42,9 @@ const HICCUPS: &str = "the table of hiccups, which has percentiles and maxima, a
 const RT_APP: &str = "a log of rt-app, which has latencies (wu_lat), and not what ran meanwhile";
 const RTLA: &str = "a table of rtla of which no row can be read: its rows are broken, or cut";
 const ROWS: &str = "give it as rtla prints it, each row in a line";
-const SOFTIRQS: &str = "the output of bcc's softirqslower, which has no cause of a latency";
 
 /// By words that a line has; the first that fits.
-const OTHERS: [Row; 56] = [
+const OTHERS: [Row; 55] = [
     (&["ptp4l["], PTP, RECORD),
     (&["phc2sys["], PTP, RECORD),
     (&["ts2phc["], PTP, RECORD),
@@ -105,7 +104,6 @@ const OTHERS: [Row; 56] = [
     (&["pct99_ns", "max_ns"], HICCUPS, MEASURE),
     (&["wu_lat", "c_period"], RT_APP, RECORD),
     (&["Operating System Noise"], RTLA, ROWS),
-    (&["irq(", ") to softirq: ", " took "], SOFTIRQS, INTERRUPT_EVENTS),
 ];
 
 /// `nr_throttled 137`
@@ -177,7 +175,6 @@ mod tests {
             ),
             ("cpu  threshold_ns  hiccups  pct99_ns  pct999_ns  max_ns", "hiccups"),
             ("             Operating System Noise", "rtla"),
-            ("10:00:01 irq(soft) to softirq: timer took 21 us (0 ms), on CPU:0, comm:app", "softirqslower"),
         ];
         for (line, name) in cases {
             let (what, advice) = named(line).unwrap_or_else(|| panic!("{line}"));

@@ -45,10 +45,11 @@ const JSON: &str = "JSON of another program, in a form that whylate does not kno
 const MARKDOWN: &str = "a table of results in Markdown, and not what a program printed";
 
 /// By words that a line has; the first that fits.
-const PROGRAMS: [Row; 92] = [
+const PROGRAMS: [Row; 93] = [
     (&["% time", "seconds", "usecs/call"], "a table of strace, which has sums of system calls", RECORD),
     (&["syscall", "calls", "stddev"], PERF_TRACE, RECORD),
     (&[" ms): ", "(", ") = "], PERF_TRACE, RECORD),
+    (&[" ... [continued]: "], PERF_TRACE, RECORD),
     (&["Summary of events:"], PERF_TRACE, RECORD),
     (&["time", "counts", "unit events"], "the output of perf stat, which has counts", RECORD),
     (&["Shared Data Cache Line Table"], "a report of perf c2c, which has sums of accesses", RECORD),

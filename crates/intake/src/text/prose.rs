@@ -15,10 +15,32 @@ pub(super) fn has_time_and_cpu(text: &str) -> bool {
     !text.trim_start().starts_with('[') && words.clone().any(is_time) && words.clone().any(is_cpu)
 }
 
-/// True of a line that begins with a CPU in brackets and a time.
-pub(super) fn begins_with_cpu_and_time(text: &str) -> bool {
-    let mut words = text.split_ascii_whitespace();
-    words.next().is_some_and(is_cpu) && words.take(2).any(is_time)
+/// What stands before the event of a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct LineParts {
+    pub(super) has_thread: bool,
+    pub(super) has_cpu: bool,
+    pub(super) has_time: bool,
+}
+
+/// What a line has before its event. Behind the event's name stand its fields: another thread, another CPU.
+pub(super) fn parts(text: &str) -> LineParts {
+    let is_event =
+        |word: &&str| word.ends_with(':') && word.starts_with(|first: char| first.is_ascii_lowercase());
+    // `app:12 [120] S ==> ...`: a switch, whose numbers in brackets are priorities.
+    let is_named =
+        |word: &&str| word.rsplit_once(':').is_some_and(|(name, tid)| !name.is_empty() && is_digits(tid));
+    let words = || text.split_ascii_whitespace().take_while(|word| !is_event(word) && !is_named(word));
+    LineParts {
+        has_thread: words().any(is_thread),
+        has_cpu: words().any(is_cpu),
+        has_time: words().any(is_time),
+    }
+}
+
+/// `app-12`, `<idle>-0`
+fn is_thread(word: &str) -> bool {
+    word.rsplit_once('-').is_some_and(|(name, tid)| !name.is_empty() && is_digits(tid))
 }
 
 /// `1310.796265:`, as all clocks that count in seconds are printed.

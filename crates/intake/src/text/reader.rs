@@ -1,5 +1,7 @@
 //! From lines to events: what each line is, and what it means for the lines around it.
 
+mod described;
+
 use super::body::{self, Body, Stack};
 use super::collected::Collected;
 use super::commented::Commented;
@@ -22,10 +24,8 @@ use super::tally::Tally;
 use super::timehist;
 use super::woken_by_name::WokenByName;
 use crate::pasted;
-use whylate_base::{Cpu, Ns};
-use whylate_events::{
-    Context, ContextFlags, Damage, Event, EventKind, KindSet, LatencyTrace, Symbol, Tool, TraceInfo,
-};
+use whylate_base::Ns;
+use whylate_events::{Context, ContextFlags, Damage, Event, EventKind, KindSet, LatencyTrace, Symbol};
 
 /// So many lines without their header are an excerpt.
 const MOST_OF_A_FRAGMENT: u64 = 4096;
@@ -59,6 +59,8 @@ pub(crate) struct Reader {
     /// What the text is, if it has no event.
     pub(crate) other: Option<Other>,
     commented: Commented,
+    /// Some line of it is many that were put into one.
+    pub(crate) has_lost_breaks: bool,
     failed: Option<Damage>,
     /// What the last event shows of a critical section that ends with it.
     ended: Option<LatencyTrace>,
@@ -88,6 +90,7 @@ impl Reader {
             further: FurtherRecording::default(),
             other: None,
             commented: Commented::default(),
+            has_lost_breaks: false,
             failed: None,
             ended: None,
         }
@@ -97,6 +100,14 @@ impl Reader {
     pub(crate) fn line(&mut self, raw: &str, is_cut: bool) {
         self.lines += 1;
         let printed = pasted::printed(raw);
+        if self.collected.last.is_none()
+            && let Some(header) = header::put_into_one(&printed.text)
+        {
+            self.has_lost_breaks = true;
+            if !printed.text.starts_with('#') {
+                return self.header.comment(header);
+            }
+        }
         let (text, columns) = (line::without_index(printed.text.as_ref()), printed.columns);
         if !self.held.is_empty()
             && self.shape(text) == Shape::Foreign
@@ -443,53 +454,5 @@ impl Reader {
             || !self.analyses.breakdowns.is_empty()
             || self.analyses.is_within()
             || is_empty_hwlat
-    }
-
-    /// What is known of the text so far.
-    pub(crate) fn info(&self) -> TraceInfo {
-        let is_rtla = self.collected.last.is_none() && !self.analyses.breakdowns.is_empty();
-        TraceInfo {
-            format: match self.analyses.breakdowns.first().filter(|_| is_rtla).map(|first| first.tool) {
-                Some(Tool::Hwlatdetect) => "hwlatdetect report".to_owned(),
-                Some(_) => "rtla report".to_owned(),
-                None if self.collected.is_timehist() => "perf sched timehist text".to_owned(),
-                None => self.header.format(),
-            },
-            events: self.collected.read,
-            lost_events: self.collected.lost,
-            cpus: self.header.cpus.unwrap_or(0).max(self.cpus_seen()),
-            clock: self.header.clock.clone(),
-            kernel_release: self.header.kernel_release.clone(),
-            machine: self.header.machine.clone(),
-            span: self.collected.span,
-            damage: self.damage(),
-            left_out: self.collected.left_out(),
-            tracer: self.header.tracer.clone(),
-            latency: self.header.latency.clone(),
-            breakdowns: self.analyses.breakdowns.clone(),
-            ..TraceInfo::default()
-        }
-    }
-
-    fn cpus_seen(&self) -> u32 {
-        let cpus = self.analyses.breakdowns.iter().map(|breakdown| breakdown.cpu);
-        let analysed = cpus.filter(|&cpu| cpu != Cpu::UNKNOWN).map(|cpu| cpu.0 + 1).max().unwrap_or(0);
-        analysed.max(self.collected.last.map_or(0, |_| self.collected.highest_cpu + 1))
-    }
-
-    fn damage(&self) -> Vec<Damage> {
-        let [more, other] = self.further.damage(self.header.further_traces());
-        let damages = [
-            self.strange_lines.damage("skipped lines that seem to be of a trace, in no known form"),
-            self.prose.damage("skipped lines that are no trace lines").map(Damage::detail),
-            self.strange_fields
-                .damage("events with fields in no known form, of which only time and thread are used"),
-            self.cut_lines.damage("lines far longer than a trace's, of which the end was skipped"),
-            more,
-            other,
-            self.analyses.damage(),
-            self.failed.clone(),
-        ];
-        self.collected.damage().into_iter().chain(damages).flatten().collect()
     }
 }

@@ -1,9 +1,11 @@
 //! What a text without events is: a table that another tool made of a recording, a log, or events without what an explanation
 //! needs.
 
+use super::cases::Cases;
 use super::kernel_log::KernelLog;
 use super::known::{EVENTS, INTERRUPT_EVENTS, RECORD, Row, by_words};
-use super::{others, programs, prose};
+use super::prose::{self, LineParts};
+use super::{others, programs};
 
 /// What a text without events is.
 #[derive(Clone, Debug, PartialEq)]
@@ -14,6 +16,8 @@ pub(crate) enum Other {
     Known { what: &'static str, advice: &'static str },
     /// What a line lets one guess, unless a later one shows more.
     Guess { what: &'static str, advice: &'static str },
+    /// A list of single delays.
+    Cases(Box<Cases>),
     /// Call stacks of the kernel's log, of which no message was met yet.
     Stacks(Box<KernelLog>),
     /// The kernel's log.
@@ -28,6 +32,10 @@ impl Other {
             if let Some(shown) = shown(number, line) {
                 *self = shown;
             }
+            return;
+        }
+        if let Other::Cases(cases) = self {
+            cases.line(number, line);
             return;
         }
         if let Other::Stacks(log) = self {
@@ -53,6 +61,7 @@ impl Other {
         match self {
             Other::Table { tool, .. } => format!("a table of {tool}"),
             Other::Known { what, .. } | Other::Guess { what, .. } => (*what).to_owned(),
+            Other::Cases(cases) => cases.what().to_owned(),
             Other::Stacks(_) => STACKS.0.to_owned(),
             Other::KernelLog(_) => "a log of the kernel".to_owned(),
         }
@@ -84,6 +93,9 @@ fn shown(number: u64, line: &str) -> Option<Other> {
     if let Some((what, advice)) = by_words(&SAMPLES, line) {
         return Some(Other::Known { what, advice });
     }
+    if let Some(cases) = Cases::beginning(number, line) {
+        return Some(Other::Cases(Box::new(cases)));
+    }
     by_words(&TABLES, line)
         .map(|(tool, advice)| Other::Table { tool, advice })
         .or_else(|| KernelLog::beginning(number, line).map(|log| Other::KernelLog(Box::new(log))))
@@ -105,7 +117,7 @@ const TIMEHIST: &str = "a table of perf sched timehist without rows that can be 
 const TIMEHIST_ROWS: &str = "give whole rows of it, or the recording itself (perf.data)";
 
 /// Tables, by words of their heads; the first that fits.
-const TABLES: [Row; 20] = [
+const TABLES: [Row; 19] = [
     (&["parent", "sched-in", "run-time"], "perf sched timehist --summary", PERF),
     (&["parent", "sched-out", "idle-time"], "perf sched timehist --idle-hist", PERF),
     (&["CPU ", " idle for ", " msec "], "perf sched timehist --summary", PERF),
@@ -118,7 +130,6 @@ const TABLES: [Row; 20] = [
     (&["Tasks", "count", "total", "avg", "max"], "perf sched of 2009", PERF),
     (&[" secs ", " => ", "*"], "perf sched map", PERF),
     (&["{ ", " } hitcount:"], "a histogram trigger of the kernel", EVENTS),
-    (&["TIME", "COMM", "LAT(us)"], "bcc's runqslower", EVENTS),
     (&["HARDIRQ", "TOTAL_"], "bcc's hardirqs", INTERRUPT_EVENTS),
     (&["SOFTIRQ", "TOTAL_"], "bcc's softirqs", INTERRUPT_EVENTS),
     (&["Caller", "Avg ", "Count"], "bcc's klockstat", RECORD),
@@ -130,23 +141,8 @@ const TABLES: [Row; 20] = [
 ];
 
 /// What tools print of single cases, without what came before each.
-const SAMPLES: [Row; 7] = [
+const SAMPLES: [Row; 4] = [
     (&["task name", "wait time", "sch delay"], TIMEHIST, TIMEHIST_ROWS),
-    (
-        &["TIME", "SOFTIRQ", "LAT(us)"],
-        "the output of bcc's softirqslower, which has no cause of a latency",
-        INTERRUPT_EVENTS,
-    ),
-    (
-        &["Finding critical section with "],
-        "the output of bcc's criticalstat, which has the ends of a critical section and not what ran in it",
-        "record it by the tracers irqsoff or preemptoff, with its functions",
-    ),
-    (
-        &["COMMAND: ", "PID: ", "LATENCY: "],
-        "the output of trace-irqoff, which has stacks and not what kept interrupts off",
-        "record it by the tracer irqsoff, with its functions",
-    ),
     (
         &["hwlatdetect:", "test duration"],
         "the head of a report of hwlatdetect, without its result",
@@ -206,16 +202,33 @@ fn lacking(line: &str) -> Option<(&'static str, &'static str)> {
             "give them as the tracefs file `trace`, `trace-cmd report` or `perf script` print them",
         ));
     }
-    if is_event && prose::begins_with_cpu_and_time(line) {
-        return Some((
-            "events without the thread in front of the CPU and the time",
-            "give whole lines, as the tracefs file `trace` and `trace-cmd report` print them",
-        ));
-    }
-    (is_event || is_bare_switch(line)).then_some((
-        "events without the thread, the CPU or the time in front of them",
-        "give whole lines, as the tracefs file `trace` and `trace-cmd report` print them",
-    ))
+    let what = match prose::parts(line) {
+        _ if !is_event && !is_bare_switch(line) => return None,
+        // A switch names its threads itself.
+        LineParts { has_cpu: false, has_time: true, .. } if !is_event => {
+            "switches without the CPU in front of them"
+        }
+        LineParts { has_thread: true, has_cpu: false, has_time: true } => {
+            "events without the CPU in front of them"
+        }
+        LineParts { has_thread: false, has_cpu: true, has_time: true } => {
+            "events without the thread in front of the CPU and the time"
+        }
+        LineParts { has_thread: true, has_cpu: true, has_time: false } => {
+            "events without the time in front of them"
+        }
+        LineParts { has_thread: false, has_cpu: false, has_time: true } => {
+            "events without the thread and the CPU in front of them"
+        }
+        LineParts { has_thread: true, has_cpu: false, has_time: false } => {
+            "events without the CPU and the time in front of them"
+        }
+        LineParts { has_thread: false, has_cpu: true, has_time: false } => {
+            "events without the thread and the time in front of them"
+        }
+        LineParts { .. } => "events without the thread, the CPU and the time in front of them",
+    };
+    Some((what, "give whole lines, as the tracefs file `trace` and `trace-cmd report` print them"))
 }
 
 /// `app:12 [120] S ==> swapper/1:0 [120]`, whatever is left out before it.

@@ -1,0 +1,60 @@
+//! What is known of a text as a whole: its description, and what could not be read of it.
+
+use super::Reader;
+use whylate_base::{Cpu, Ns};
+use whylate_events::{Damage, LatencyTrace, Tool, TraceInfo};
+
+impl Reader {
+    /// What the headers behind the first report.
+    pub(crate) fn further_headers(&self) -> Vec<LatencyTrace> {
+        self.header.further.iter().filter(|trace| trace.latency > Ns::ZERO).cloned().collect()
+    }
+
+    /// What is known of the text so far.
+    pub(crate) fn info(&self) -> TraceInfo {
+        let is_rtla = self.collected.last.is_none() && !self.analyses.breakdowns.is_empty();
+        TraceInfo {
+            format: match self.analyses.breakdowns.first().filter(|_| is_rtla).map(|first| first.tool) {
+                Some(Tool::Hwlatdetect) => "hwlatdetect report".to_owned(),
+                Some(_) => "rtla report".to_owned(),
+                None if self.collected.is_timehist() => "perf sched timehist text".to_owned(),
+                None => self.header.format(),
+            },
+            events: self.collected.read,
+            lost_events: self.collected.lost,
+            cpus: self.header.cpus.unwrap_or(0).max(self.cpus_seen()),
+            clock: self.header.clock.clone(),
+            kernel_release: self.header.kernel_release.clone(),
+            machine: self.header.machine.clone(),
+            span: self.collected.span,
+            damage: self.damage(),
+            left_out: self.collected.left_out(),
+            tracer: self.header.tracer.clone(),
+            latency: self.header.latency.clone(),
+            breakdowns: self.analyses.breakdowns.clone(),
+            ..TraceInfo::default()
+        }
+    }
+
+    fn cpus_seen(&self) -> u32 {
+        let cpus = self.analyses.breakdowns.iter().map(|breakdown| breakdown.cpu);
+        let analysed = cpus.filter(|&cpu| cpu != Cpu::UNKNOWN).map(|cpu| cpu.0 + 1).max().unwrap_or(0);
+        analysed.max(self.collected.last.map_or(0, |_| self.collected.highest_cpu + 1))
+    }
+
+    fn damage(&self) -> Vec<Damage> {
+        let [more, other] = self.further.damage(self.header.further_traces());
+        let damages = [
+            self.strange_lines.damage("skipped lines that seem to be of a trace, in no known form"),
+            self.prose.damage("skipped lines that are no trace lines").map(Damage::detail),
+            self.strange_fields
+                .damage("events with fields in no known form, of which only time and thread are used"),
+            self.cut_lines.damage("lines far longer than a trace's, of which the end was skipped"),
+            more,
+            other,
+            self.analyses.damage(),
+            self.failed.clone(),
+        ];
+        self.collected.damage().into_iter().chain(damages).flatten().collect()
+    }
+}
