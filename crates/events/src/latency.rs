@@ -188,6 +188,11 @@ pub enum PartKind {
     MeanThreadLatency,
     /// For how long was measured.
     Measured,
+    /// In a row of osnoise: the noise in all, and in how many periods, which is the part's id. The interferences of such a row have
+    /// their number as id, and no time.
+    Noise,
+    /// The same of the period with the most noise.
+    LargestNoise,
     /// Samples above the threshold: their number is the part's id, and the threshold its time.
     AboveThreshold,
 }

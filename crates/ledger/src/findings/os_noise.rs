@@ -21,7 +21,8 @@ const LISTED: usize = 3;
 pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
     let noisy = subject.noises.cpus.iter().filter(|(_, noise)| noise.samples > 0);
     let mut cpus: Vec<(Cpu, &NoiseOfCpu)> = noisy.map(|(&cpu, noise)| (cpu, noise)).collect();
-    cpus.sort_by_key(|(cpu, noise)| (Reverse(noise.longest.0), *cpu));
+    // Many short noises of one period delay a thread as a long one does.
+    cpus.sort_by_key(|(cpu, noise)| (Reverse(noise.most_in_period.max(noise.longest.0)), *cpu));
     cpus.first().map(|&(cpu, noise)| finding(subject, &cpus, cpu, noise)).into_iter().collect()
 }
 
@@ -32,6 +33,7 @@ fn finding(subject: &Subject<'_>, cpus: &[(Cpu, &NoiseOfCpu)], worst: Cpu, most:
     let largest_of = worst_of.map_or_else(String::new, |(by, sum)| {
         format!("; the largest interference took {}: {}", sum.longest, culprit(timeline, sum.at, by))
     });
+    let longest = cpus.iter().map(|(_, noise)| noise.longest.0).max();
     let mut evidence: Vec<Evidence> = Vec::new();
     for (by, sum) in largest.iter().take(LISTED) {
         let by = culprit(timeline, sum.at, by);
@@ -48,7 +50,7 @@ fn finding(subject: &Subject<'_>, cpus: &[(Cpu, &NoiseOfCpu)], worst: Cpu, most:
     }));
     Finding {
         code: INFO.code,
-        severity: severity(most.longest.0, subject.options.deadline),
+        severity: severity(longest.unwrap_or(most.longest.0), subject.options.deadline),
         title: format!("CPU {worst} lost {}{largest_of}", lost(most)),
         why: format!(
             "a thread that spins on the CPU and never sleeps lost this time to interrupts, other threads and the machine; {}",
@@ -97,10 +99,15 @@ fn in_all(noise: &NoiseOfCpu) -> String {
 
 /// `1.20 % of 10.00 s to noise, 74.00 us at once`
 fn lost(noise: &NoiseOfCpu) -> String {
+    let in_period = match noise.most_in_period {
+        Ns::ZERO => String::new(),
+        most => format!(", up to {most} in one period"),
+    };
     match noise.runtime {
         Ns::ZERO => format!("up to {} at once to noise", noise.longest.0),
         runtime => {
-            format!("{} of {runtime} to noise, {} at once", share(noise.noise, runtime), noise.longest.0)
+            let share = share(noise.noise, runtime);
+            format!("{share} of {runtime} to noise{in_period}, {} at once", noise.longest.0)
         }
     }
 }

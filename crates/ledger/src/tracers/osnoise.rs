@@ -6,7 +6,7 @@ use super::timerlat::is_coarse;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 use whylate_base::{Cpu, Ns, Tid};
-use whylate_events::{Breakdown, Event, Name, Noise, NoiseSource, OsnoiseSample};
+use whylate_events::{Breakdown, Event, Name, Noise, NoiseSource, OsnoiseSample, PartKind};
 
 /// More different interferences than this on a CPU are not told apart.
 const MAX_NAMES: usize = 4_096;
@@ -30,6 +30,8 @@ pub(crate) struct NoiseOfCpu {
     pub(crate) hardware: u64,
     /// How many interferences there were: interrupts, softirqs, threads, NMIs.
     pub(crate) counts: [u64; 4],
+    /// The most noise of one period, where a table has it.
+    pub(crate) most_in_period: Ns,
     /// The longest single noise, and the end of its sample.
     pub(crate) longest: (Ns, Ns),
     by: HashMap<Interference, InterferenceSum>,
@@ -104,10 +106,18 @@ impl Noises {
         }
     }
 
-    /// rtla's table, which has the longest noise of each CPU.
+    /// rtla's table, which has the sums and the longest noise of each CPU.
     pub(super) fn of_rtla(&mut self, breakdown: &Breakdown) {
         let on = self.cpus.entry(breakdown.cpu).or_default();
-        on.samples += 1;
+        let count = |kind| breakdown.part(kind).and_then(|part| part.id).map_or(0, u64::from);
+        on.samples += count(PartKind::Noise).max(1);
+        on.runtime += breakdown.time_of(PartKind::Measured).unwrap_or_default();
+        on.noise += breakdown.time_of(PartKind::Noise).unwrap_or_default();
+        on.hardware += count(PartKind::Hardware);
+        let kinds = [PartKind::Irq, PartKind::Softirq, PartKind::Thread, PartKind::Nmi];
+        on.counts.iter_mut().zip(kinds).for_each(|(sum, kind)| *sum += count(kind));
+        on.most_in_period =
+            on.most_in_period.max(breakdown.time_of(PartKind::LargestNoise).unwrap_or_default());
         on.longest = on.longest.max((breakdown.total, Ns::ZERO));
     }
 

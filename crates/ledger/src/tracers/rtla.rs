@@ -180,6 +180,8 @@ fn charge(
         | PartKind::MeanIrqLatency
         | PartKind::MeanThreadLatency
         | PartKind::Measured
+        | PartKind::Noise
+        | PartKind::LargestNoise
         | PartKind::AboveThreshold => Charge::to(Cause::Stolen, None, Confidence::Low),
     }
 }

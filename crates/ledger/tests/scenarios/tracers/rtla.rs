@@ -140,6 +140,39 @@ fn rtlas_table_of_noise_is_a_finding() {
 }
 
 #[test]
+fn the_sums_and_counts_of_rtlas_table_of_noise_are_shown() {
+    let row = |cpu: u32, single: i64, most: i64, noise: i64, counts: [u32; 3]| Breakdown {
+        parts: vec![
+            part(PartKind::Measured, "", None, 50_000_000_000, false),
+            part(PartKind::Noise, "", Some(50), noise * 1_000, false),
+            part(PartKind::LargestNoise, "", None, most * 1_000, false),
+            part(PartKind::Hardware, "", Some(counts[0]), 0, false),
+            part(PartKind::Irq, "", Some(counts[1]), 0, false),
+            part(PartKind::Thread, "", Some(counts[2]), 0, false),
+        ],
+        ..Breakdown::new(Tool::RtlaOsnoise, Cpu(cpu), Ns::from_us(single), 4)
+    };
+    let info = TraceInfo {
+        breakdowns: vec![row(0, 60, 91, 1_031, [0, 52_285, 101]), row(3, 23, 277, 8_274, [7, 53_778, 660])],
+        ..TraceInfo::default()
+    };
+    let explained = explained(info, Vec::new());
+    let finding = explained.finding("os-noise").expect("a finding");
+    assert_eq!(
+        finding.title,
+        "CPU 3 lost 0.02 % of 50.000 s to noise, up to 277.0 us in one period, 23.00 us at once"
+    );
+    let seen: Vec<&str> = finding.evidence.iter().map(|seen| seen.what.as_str()).collect();
+    let expected = [
+        "lost 0.02 % of 50.000 s to noise, up to 277.0 us in one period, 23.00 us at once: 8.27 ms in all, by 53778 interrupts and 660 threads",
+        "lost <0.01 % of 50.000 s to noise, up to 91.00 us in one period, 60.00 us at once: 1.03 ms in all, by 52285 interrupts and 101 threads",
+    ];
+    assert_eq!(seen, expected);
+    let hardware = explained.finding("hardware-noise").expect("a finding");
+    assert!(hardware.title.starts_with("7 noises without any interference"), "{}", hardware.title);
+}
+
+#[test]
 fn an_analysis_of_an_interrupt_alone_ends_in_it() {
     let explained = broken_down(Breakdown {
         total: Ns(80_000),
