@@ -27,7 +27,7 @@ mod utf16;
 mod wrapped;
 
 pub(crate) use blanks::decoded;
-pub(crate) use comments::{uncommented, uncommented_line};
+pub(crate) use comments::{uncommented, uncommented_line, without_foreign_mark};
 pub(crate) use left_out::leaves_out;
 pub(crate) use numbered::unnumbered;
 pub(crate) use quoted_printable::{Decoded, is_quoted_printable};

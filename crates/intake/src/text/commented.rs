@@ -9,10 +9,10 @@ use crate::pasted::uncommented_line;
 /// So many bytes of them are kept.
 const MOST: usize = 4 << 20;
 
-/// The lines, with their numbers and without their marks.
+/// The lines, with their numbers, without their marks, and how long they were with these.
 #[derive(Default)]
 pub(super) struct Commented {
-    lines: Vec<(u64, String)>,
+    lines: Vec<(u64, String, usize)>,
     bytes: usize,
 }
 
@@ -22,11 +22,11 @@ impl Commented {
         let text = uncommented_line(line).unwrap_or(line).trim();
         self.bytes += text.len();
         if self.bytes <= MOST && !text.is_empty() {
-            self.lines.push((number, text.to_owned()));
+            self.lines.push((number, text.to_owned(), line.len()));
         }
     }
 
-    pub(super) fn take(&mut self) -> Vec<(u64, String)> {
+    pub(super) fn take(&mut self) -> Vec<(u64, String, usize)> {
         std::mem::take(&mut self.lines)
     }
 }

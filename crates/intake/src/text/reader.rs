@@ -108,7 +108,12 @@ impl Reader {
                 return self.header.comment(header);
             }
         }
-        let (text, columns) = (line::without_index(printed.text.as_ref()), printed.columns);
+        let bare = pasted::without_foreign_mark(printed.text.as_ref());
+        self.printed_line(self.lines, line::without_index(bare), printed.columns, is_cut);
+    }
+
+    /// Takes in a line that is bare of what others put around it.
+    fn printed_line(&mut self, number: u64, text: &str, columns: usize, is_cut: bool) {
         if !self.held.is_empty()
             && self.shape(text) == Shape::Foreign
             && let Some(whole) = self.held.with(text)
@@ -118,16 +123,16 @@ impl Reader {
                 self.known(&whole, is_cut, false);
                 return;
             }
-            if self.held.hold(HeldLine { number: self.lines, text: text.to_owned(), columns, is_cut }) {
+            if self.held.hold(HeldLine { number, text: text.to_owned(), columns, is_cut }) {
                 return;
             }
         }
         self.release();
-        self.number = self.lines;
+        self.number = number;
         match self.known(text, is_cut, pasted::fits_a_break(columns)) {
             true => self.held.passed(text, columns),
             false => {
-                self.held.hold(HeldLine { number: self.lines, text: text.to_owned(), columns, is_cut });
+                self.held.hold(HeldLine { number, text: text.to_owned(), columns, is_cut });
             }
         }
     }
@@ -428,7 +433,7 @@ impl Reader {
 
     /// Every line that is of a trace stands in a comment.
     fn commented_lines(&mut self) {
-        for (number, text) in self.commented.take() {
+        for (number, text, columns) in self.commented.take() {
             self.number = number;
             let is_of_trace = line::split(&text).is_some()
                 || graph::parse(&text).is_some()
@@ -436,13 +441,14 @@ impl Reader {
                 || lttng::begins(&text)
                 || header::loss(&text).is_some()
                 || timehist::parse(&text).is_some();
-            match is_of_trace {
-                true => {
-                    self.known(&text, false, false);
-                }
+            // The rest of a line that was broken.
+            let may_be_rest = !self.held.is_empty() && self.held.with(&text).is_some();
+            match is_of_trace || may_be_rest {
+                true => self.printed_line(number, &text, columns, false),
                 false => self.is_shown(number, &text),
             }
         }
+        self.release();
     }
 
     /// True when something was found that can be explained.

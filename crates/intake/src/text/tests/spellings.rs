@@ -363,6 +363,42 @@ fn a_trace_in_comments_is_read_where_no_other_line_is_one() {
 }
 
 #[test]
+fn rows_that_were_broken_within_comments_are_joined() {
+    let trace = "            app-1234  [001] d..3  12345.152000: sched_switch: prev_comm=a
+  pool of threads prev_pid=1234 prev_prio=120 prev_state=S ==>
+  \
+                 next_comm=kworker/0:0 next_pid=7 next_prio=120
+";
+    let whole = all(&trace.replace(
+        "
+  ", " ",
+    ))
+    .0;
+    assert!(matches!(whole[0].kind, Switch(_)), "{whole:?}");
+    for mark in ["// ", " * ", "; ", "# "] {
+        let marked: String = trace
+            .lines()
+            .map(|line| {
+                format!(
+                    "{mark}{line}
+"
+                )
+            })
+            .collect();
+        let (events, info) = all(&format!(
+            "{mark}Here is what I see:
+{marked}"
+        ));
+        assert_eq!(events, whole, "{marked}");
+        assert!(
+            !info.damage.iter().any(|damage| damage.what.contains("no known form")),
+            "{mark}: {:?}",
+            info.damage
+        );
+    }
+}
+
+#[test]
 fn pieces_with_something_between_are_cut_apart() {
     let line = |cpu: u32, us: i64| {
         format!(
