@@ -6,6 +6,7 @@
 //! comm-pid          cpudNh1.     57us+: body                latency format
 //! comm pid cpu flags preempt index [us] 0.057ms (+0.001ms): body    the same with option verbose
 //! preempt                               0.057ms (+0.001ms): body    the patches of summer 2004 (v1.0.x)
+//! pid preempt                           0.057ms (+0.001ms): body    the same of autumn 2004
 //! pid preempt index [cycles]            0.057ms (+0.001ms): body    these with verbose
 //! comm pid/tid      [cpu]        seconds.fraction: group:body       perf script
 //! ```
@@ -196,6 +197,8 @@ fn of_summer_2004(left: &str, ts: Ns) -> Option<Head<'_>> {
     let mut words = left.split_ascii_whitespace();
     let (tid, count) = match [words.next()?, words.next().unwrap_or(""), words.next().unwrap_or("")] {
         [count, "", ""] => (NOBODY_KNOWN, hexadecimal(count)?),
+        // The later ones of that year print the thread in every line.
+        [pid, count, ""] => (Tid(fields::digits(pid)?.parse().ok()?), hexadecimal(count)?),
         [pid, count, index] => {
             hexadecimal(index)?;
             words.next()?.strip_prefix('[')?.strip_suffix(']')?;

@@ -207,6 +207,24 @@ fn the_formats_of_summer_2004_have_neither_cpu_nor_thread_in_their_lines() {
 }
 
 #[test]
+fn the_formats_of_autumn_2004_have_the_thread_in_their_lines() {
+    let text = "preemption latency trace v1.0.7 on 2.6.10-rc1\n\
+                \x20latency: 1250 us, entries: 3 (3)   |   [VP:0 KP:1 SP:1 HP:1 #CPUS:1]\n\
+                \x20   | task: IRQ 4/9, uid:0 nice:0 policy:1 rt_prio:90\n\
+                \x20=> started at: try_to_wake_up+0x51/0x170 <c010f3a1>\n => ended at:   finish_task_switch+0x51/0xb0 <c010f911>\n=======>\n\
+                \x20   7 80010004 0.000ms (+0.000ms): trace_start_sched_wakeup (try_to_wake_up)\n\
+                \x20   7 80000002 0.001ms (+1.248ms): __do_softirq (do_softirq)\n\
+                \x20   9 80000002 1.250ms (+0.000ms): __switch_to (__schedule)\n";
+    let (events, latency, _) = latency(text);
+    assert_eq!((latency.tracer, latency.latency), (LatencyTracer::Wakeup, Ns::from_us(1_250)));
+    // The header's priority is a fact before them.
+    let lines = events.iter().filter(|event| !matches!(event.kind, EventKind::Marker(_)));
+    let lines: Vec<_> = lines.map(|event| (event.ts, event.context.tid)).collect();
+    let us = |us: i64| Ns(us * 1_000);
+    assert_eq!(lines, [(us(0), Tid(7)), (us(1), Tid(7)), (us(1_250), Tid(9))]);
+}
+
+#[test]
 fn a_program_that_measures_itself_is_no_critical_section() {
     let text = "preemption latency trace v1.1.4 on 2.6.10-rc3\n\
                 latency: 421 us, #9/9, CPU#0 | (M:preempt VP:0, KP:0, SP:0 HP:0 #P:2)\n\
