@@ -158,12 +158,16 @@ impl Header {
         self.latency = tracer.map(|tracer| latency_trace(tracer, Cpu(0)));
     }
 
+    /// True of a title without `#`: `preemption latency trace v1.0.7 on 2.6.10`.
+    pub(crate) fn is_bare_title(text: &str) -> bool {
+        let name = text.split_once(" latency trace v").map(|(name, _)| name);
+        name.is_some_and(|name| name == OLD_TITLE || LatencyTracer::from_name(name).is_some())
+    }
+
     /// Reads a header's line without `#`: as the patches of 2004 to 2008 wrote all of them (`/proc/latency_trace`), and as
     /// a page shows them that takes the `#` for its own. False when it is none.
     pub(crate) fn bare_line(&mut self, text: &str) -> bool {
-        let name = || text.split_once(" latency trace v").map(|(name, _)| name);
-        let is_title =
-            name().is_some_and(|name| name == OLD_TITLE || LatencyTracer::from_name(name).is_some());
+        let is_title = Header::is_bare_title(text);
         let begins = ["latency: ", "| task:", "=> started at:", "=> ended at:"];
         let is_line = self.is_bare && begins.iter().any(|begin| text.starts_with(begin));
         self.is_bare |= is_title;

@@ -279,9 +279,16 @@ impl Reader {
         true
     }
 
-    /// A header's line without `#`. Below the events there is none.
+    /// A header's line without `#`. Below the events there is none but that of a further trace.
     fn bare_header(&mut self, text: &str) -> bool {
-        let is_header = self.collected.last.is_none() && self.header.bare_line(text);
+        if self.collected.last.is_some() {
+            let begins = self.header.latency_traces > 0 && Header::is_bare_title(text);
+            if begins {
+                self.further.latency_trace(self.number);
+            }
+            return (begins || self.further.begins().is_some()) && self.header.bare_line(text);
+        }
+        let is_header = self.header.bare_line(text);
         if is_header {
             self.is_shown(self.number, text);
         }

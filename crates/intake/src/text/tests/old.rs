@@ -222,6 +222,12 @@ fn the_formats_of_autumn_2004_have_the_thread_in_their_lines() {
     let lines: Vec<_> = lines.map(|event| (event.ts, event.context.tid)).collect();
     let us = |us: i64| Ns(us * 1_000);
     assert_eq!(lines, [(us(0), Tid(7)), (us(1), Tid(7)), (us(1_250), Tid(9))]);
+    // The times of a further one are its own.
+    let (_, of_two, info) =
+        self::latency(&format!("{text}==================\n{}", text.replace("1250 us", "2480 us")));
+    assert_eq!((of_two.latency, info.events), (Ns::from_us(1_250), 3));
+    let more = "1 more latency traces follow the first, with a latency of 2.48 ms";
+    assert!(info.damage.iter().any(|damage| damage.what.contains(more)), "{:?}", info.damage);
 }
 
 #[test]
