@@ -274,7 +274,7 @@ pub(crate) fn weigh(activation: &mut Activation, judge: Judge, trace: &TraceInfo
         verdict.confidence = Confidence::Medium;
         let line = left_out.line;
         verdict.evidence.push(Evidence::general(match left_out.ends_piece {
-            true => format!("a piece of the recording ends before line {line} of the text, within this time"),
+            true => format!("the rows of the text are interrupted at line {line}, within this time"),
             false => {
                 format!(
                     "line {line} of the text leaves lines out within this time: they may show another cause"
@@ -285,7 +285,7 @@ pub(crate) fn weigh(activation: &mut Activation, judge: Judge, trace: &TraceInfo
     let has_pieces = trace.lost_events == 0 && trace.cuts().next().is_some();
     if verdict.cause == Cause::TraceLoss && has_pieces {
         verdict.why = format!(
-            "the text does not show {} of it: its pieces do not follow on one another",
+            "the text does not show {} of it: its rows are interrupted, and the times do not follow on one another",
             verdict.charged
         );
         verdict.fix = vec![between_pieces()];

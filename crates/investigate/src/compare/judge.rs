@@ -4,6 +4,7 @@ use super::causes::CauseShift;
 use super::difference::{Difference, SURE, counts, notable};
 use super::prepared::Prepared;
 use super::verdict::{Evidence, RunVerdict, TailVerdict};
+use whylate_base::Ns;
 use whylate_stats::Run;
 use whylate_stats::compare::{Shift, Tails, times_as_many};
 
@@ -66,12 +67,8 @@ fn tail(before: &Prepared, after: &Prepared, all: &Difference) -> (TailVerdict, 
     let (a, b) = all.samples;
     let (mut evidence, mut why) = (Evidence::default(), Vec::new());
     if let Some(tails) = all.tails.filter(|tails| tails.p < SURE) {
-        let (was, is) = (per_million(tails.before, a), per_million(tails.after, b));
-        why.push(format!(
-            "beyond {}: {was} in a million before, {is} now{}",
-            tails.threshold,
-            chance(tails.p)
-        ));
+        let shares = shares(tails.threshold, (tails.before, a), (tails.after, b));
+        why.push(format!("{shares}{}", chance(tails.p)));
         evidence.add(tails.after as f64 / b as f64 > tails.before as f64 / a as f64);
     }
     if let Some(larger) = all.larger.filter(|larger| larger.p < SURE) {
@@ -247,7 +244,37 @@ fn chance(p: f64) -> String {
     }
 }
 
+/// How many samples are beyond a threshold, of so many each. Where nearly all of both are, the others differ.
+fn shares(threshold: Ns, before: (u64, u64), after: (u64, u64)) -> String {
+    let (was, is) = (per_million(before.0, before.1), per_million(after.0, after.1));
+    if was != is {
+        return format!("beyond {threshold}: {was} in a million before, {is} now");
+    }
+    let others = |(beyond, of): (u64, u64)| format!("{} of {of} samples", of.saturating_sub(beyond));
+    format!("up to {threshold}: {} before, {} now", others(before), others(after))
+}
+
 fn per_million(count: u64, of: u64) -> String {
     let share = count as f64 / of as f64 * 1e6;
     if share < 10.0 && share > 0.0 { format!("{share:.1}") } else { format!("{share:.0}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::shares;
+    use whylate_base::Ns;
+
+    #[test]
+    fn shares_that_are_shown_differ() {
+        let us = Ns::from_us(2);
+        assert_eq!(
+            shares(us, (500, 1_000_000), (3, 1_000_000)),
+            "beyond 2.00 us: 500 in a million before, 3.0 now"
+        );
+        // Both round to a million.
+        assert_eq!(
+            shares(us, (99_999_999, 100_000_000), (99_999_960, 100_000_000)),
+            "up to 2.00 us: 1 of 100000000 samples before, 40 of 100000000 samples now"
+        );
+    }
 }

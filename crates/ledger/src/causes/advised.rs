@@ -1,6 +1,7 @@
 //! What advice is about, and the settings that it may name.
 
 use crate::model::culprit::{Culprit, is_stand_in};
+use crate::timeline::housekeeping::is_kworker;
 use whylate_base::{
     Action, AdvisedFix, Comm, Cpu, CpuSet, IrqAction, Ns, Priority, SchedClass, ThreadAction, Tid, UnitAction,
 };
@@ -204,6 +205,21 @@ impl<'a> Advised<'a> {
             }
             (SchedClass::Realtime, None) => Action::by_hand(UNNAMED),
             _ => Action::by_hand("its class is not SCHED_FIFO or SCHED_RR: the program asks for it"),
+        }
+    }
+
+    /// `advice` to raise the late thread. A worker of the kernel runs the work items of many, and workers are made and ended as they
+    /// are needed (`kernel/workqueue.c`): there, the workqueue is to be raised.
+    pub(crate) fn late_raised(&self, advice: &str) -> AdvisedFix {
+        match self.late.as_ref().filter(|(_, comm)| is_kworker(comm.as_str())) {
+            Some((_, comm)) => AdvisedFix::by_hand(
+                format!(
+                    "{comm} is a worker of the kernel and runs the work items of many: lower the nice value of its workqueue \
+                     (/sys/devices/virtual/workqueue/NAME/nice, where it is there), or queue the work item with WQ_HIGHPRI"
+                ),
+                WORK_ITEM,
+            ),
+            None => AdvisedFix::new(advice.to_owned(), self.raise_late()),
         }
     }
 

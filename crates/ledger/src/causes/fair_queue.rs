@@ -30,5 +30,5 @@ fn why(late: &LateActivation<'_>) -> String {
 }
 
 fn advice(of: &Advised<'_>) -> Vec<AdvisedFix> {
-    vec![AdvisedFix::new("give the thread a real-time priority: chrt -f -p PRIORITY TID", of.raise_late())]
+    vec![of.late_raised("give the thread a real-time priority: chrt -f -p PRIORITY TID")]
 }

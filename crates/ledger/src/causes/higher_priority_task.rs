@@ -59,10 +59,9 @@ fn advice(of: &Advised<'_>) -> Vec<AdvisedFix> {
     }
     let by = of.the_culprit();
     let priority = match of.priority.map(Priority::class) {
-        Some(SchedClass::Fair) => AdvisedFix::new(
-            "give the late thread a real-time priority: chrt -f -p PRIORITY TID",
-            of.raise_late(),
-        ),
+        Some(SchedClass::Fair) => {
+            of.late_raised("give the late thread a real-time priority: chrt -f -p PRIORITY TID")
+        }
         _ => AdvisedFix::new(
             format!(
                 "if {by} is less urgent, give it a priority below that of the late thread: chrt -f -p PRIORITY TID"

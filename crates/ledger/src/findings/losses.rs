@@ -28,15 +28,19 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
         .map(|(_, time)| time)
         .sum();
     if let (Some(first), 0) = (subject.trace.cuts().next(), lost) {
+        // What stands there may be a remark within one dump, or the end of a recording.
+        let places = match subject.trace.cuts().count() {
+            1 => format!("at line {}", first.line),
+            count => format!("in {count} places, the first is line {}", first.line),
+        };
         return vec![Finding {
             code: Cause::TraceLoss.code(),
             severity: if charged > Ns::ZERO { Severity::Warning } else { Severity::Info },
-            title: format!(
-                "the text has {} pieces of a recording; {charged} of activations fall between them",
-                subject.trace.cuts().count() + 1
-            ),
-            why: "the times of one do not follow on those of the other: what happened between them is not in the text".to_owned(),
-            evidence: vec![Evidence::general(format!("the first one ends before line {}", first.line))],
+            title: format!("the rows of the text are interrupted {places}; {charged} of activations fall into that"),
+            why: "the times behind other lines do not follow on those before them: whether rows were left out there, and what happened \
+                  meanwhile, is not known"
+                .to_owned(),
+            evidence: vec![Evidence::general(format!("line {} is the first between the rows", first.line))],
             fix: vec![between_pieces()],
         }];
     }

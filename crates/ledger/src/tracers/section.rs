@@ -336,6 +336,20 @@ fn nearly_whole(
     named.then(|| format!("; it has no line for {length} of it, between {after} and {before}"))
 }
 
+/// `; most of those lines name lock_it (7), wait (2)`. Functions that stand in one line each are not most of them.
+fn named_lines(shown: &[(&str, usize)]) -> String {
+    let is_repeated = shown.iter().any(|&(_, count)| count > 1);
+    let named: Vec<String> = match is_repeated {
+        true => shown.iter().map(|(name, count)| format!("{name} ({count})")).collect(),
+        false => shown.iter().map(|(name, _)| (*name).to_owned()).collect(),
+    };
+    match (named.is_empty(), is_repeated) {
+        (true, _) => String::new(),
+        (_, true) => format!("; most of those lines name {}", named.join(", ")),
+        (_, false) => format!("; among those lines are {}", named.join(", ")),
+    }
+}
+
 fn why(section: &CriticalSection, excerpt: Option<(u64, u64)>, shown: &[(&str, usize)]) -> String {
     let who = match (&section.thread, section.context) {
         (Some(thread), CpuContext::Irq) => format!(", in an interrupt that hit {thread}"),
@@ -352,11 +366,7 @@ fn why(section: &CriticalSection, excerpt: Option<(u64, u64)>, shown: &[(&str, u
     let most = section.parts.first().filter(|part| part.time.0 as f64 / latency >= MOST);
     let spent = match (section.times, most) {
         (FunctionTimes::None, _) if let Some((printed, here)) = excerpt => {
-            let named: Vec<String> = shown.iter().map(|(name, count)| format!("{name} ({count})")).collect();
-            let named = match named.is_empty() {
-                true => String::new(),
-                false => format!("; most of those lines name {}", named.join(", ")),
-            };
+            let named = named_lines(shown);
             format!(
                 "; the file has {here} of the {printed} lines the tracer printed, so the times of its functions are not \
                  known{named}"

@@ -77,11 +77,22 @@ fn a_real_time_thread_behind_another_as_well() {
 fn a_cpu_that_it_may_not_use_or_that_is_not_known_is_no_way_out() {
     let pinned = waits(machine().fact(may_use(VICTIM, "1")), VICTIM).explain("victim");
     assert_blames(pinned.only(), Cause::FairQueue, Some(HOG));
+    let advice = &pinned.only().verdict.fix.first().expect("an advice").text;
+    assert!(advice.contains("chrt -f -p"), "{advice}");
     let unknown = waits(machine(), VICTIM).explain("victim");
     assert_blames(unknown.only(), Cause::FairQueue, Some(HOG));
     // CPU 3 is allowed, and nothing is known of it.
     let unseen = waits(machine().fact(may_use(VICTIM, "1,3")), VICTIM).explain("victim");
     assert_blames(unseen.only(), Cause::FairQueue, Some(HOG));
+}
+
+#[test]
+fn a_worker_of_the_kernel_is_not_made_real_time() {
+    let worker = fair("kworker/u8:0", 10);
+    let explained = waits(machine().fact(may_use(worker, "1")), worker).explain("kworker/u8:0");
+    assert_blames(explained.only(), Cause::FairQueue, Some(HOG));
+    let advice = &explained.only().verdict.fix.first().expect("an advice").text;
+    assert!(advice.contains("workqueue") && !advice.contains("chrt"), "{advice}");
 }
 
 #[test]

@@ -195,6 +195,7 @@ fn of_an_excerpt_the_functions_times_are_not_known() {
     );
     assert!(section.gaps.is_empty() && section.why.contains("4 of the 168 lines"), "{section:#?}");
     assert!(!section.why.contains("no line for"), "{section:#?}");
+    assert!(section.why.contains("; among those lines are ") && !section.why.contains("(1)"), "{section:#?}");
 
     let (mut info, events) = multipathd();
     info.latency.as_mut().expect("of a tracer").entries = Some(4_000);
