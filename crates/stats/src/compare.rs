@@ -135,6 +135,12 @@ pub fn times_as_many(a: u64, n: u64, b: u64, m: u64, p: f64) -> Option<f64> {
 
 /// How likely a binomial count is as unlikely as `k` of `n`, or more.
 pub(crate) fn uneven(k: u64, n: u64, p: f64) -> f64 {
+    // Of so many the binomial distribution is a normal one, and its terms are too small to be summed up.
+    const NORMAL_FROM: f64 = 1e6;
+    let (mean, variance) = (n as f64 * p, n as f64 * p * (1.0 - p));
+    if variance > NORMAL_FROM {
+        return two_sided((k as f64 - mean) / variance.sqrt());
+    }
     let below = binomial_at_most(k, n, p);
     let above = if k == 0 { 1.0 } else { 1.0 - binomial_at_most(k - 1, n, p) };
     (2.0 * below.min(above)).min(1.0)
@@ -190,6 +196,13 @@ mod tests {
     fn drawn(seed: u64, count: usize, scale: f64) -> Histogram {
         let mut random = fastrand::Rng::with_seed(seed);
         (0..count).map(|_| Ns((2_000.0 - scale * (1.0 - random.f64()).ln()) as i64)).collect()
+    }
+
+    #[test]
+    fn equal_shares_of_very_many_samples_are_no_difference() {
+        assert_eq!(uneven(100_000_000, 200_000_000, 0.5), 1.0);
+        assert!(uneven(100_001_000, 200_000_000, 0.5) > 0.5);
+        assert!(uneven(100_100_000, 200_000_000, 0.5) < 1e-6);
     }
 
     #[test]

@@ -36,7 +36,7 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
         return vec![Finding {
             code: Cause::TraceLoss.code(),
             severity: if charged > Ns::ZERO { Severity::Warning } else { Severity::Info },
-            title: format!("the rows of the text are interrupted {places}; {charged} of activations fall into that"),
+            title: format!("the rows of the text are interrupted {places}; {charged} of activations fall in between"),
             why: "the times behind other lines do not follow on those before them: whether rows were left out there, and what happened \
                   meanwhile, is not known"
                 .to_owned(),
