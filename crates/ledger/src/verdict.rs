@@ -17,7 +17,7 @@ use crate::options::Judge;
 use crate::stats::{Charged, Stats, charged as charged_by};
 use crate::timeline::Timeline;
 use whylate_base::{AdvisedFix, Confidence, Evidence, Ns};
-use whylate_events::{Breakdown, Quality, TraceInfo};
+use whylate_events::{Breakdown, LeftOut, Quality, TraceInfo};
 
 /// Runnable to the end of the trace for this long is starvation, and not a trace that ended early.
 const STARVED: Ns = Ns::from_ms(100);
@@ -269,9 +269,27 @@ pub(crate) fn between_pieces() -> AdvisedFix {
 pub(crate) fn weigh(activation: &mut Activation, judge: Judge, trace: &TraceInfo) {
     let span = activation.due..judged_to(judge, activation);
     let verdict = &mut activation.verdict;
-    let left_out = trace.left_out.iter().find(|left_out| span.contains(&left_out.at));
-    if let Some(left_out) = left_out.filter(|_| verdict.confidence == Confidence::High) {
-        verdict.confidence = Confidence::Medium;
+    let is_charged = |left_out: &&LeftOut| {
+        let within = |segment: &Segment| segment.start <= left_out.at && left_out.at < segment.end;
+        let of_verdict = |segment: &&Segment| (segment.cause, segment.by) == (verdict.cause, verdict.by);
+        !left_out.ends_piece && activation.ledger.iter().filter(of_verdict).any(within)
+    };
+    let marks = || trace.left_out.iter().filter(|left_out| span.contains(&left_out.at));
+    let charged = marks().find(is_charged);
+    let before = verdict.confidence;
+    verdict.confidence = match before {
+        // Only the rows show that a thread runs on: it may have slept where they were left out.
+        _ if charged.is_some() && verdict.cause == Cause::OwnWork => {
+            verdict.why = format!("as far as the lines show, {}", verdict.why);
+            Confidence::Low
+        }
+        Confidence::High if marks().next().is_some() => Confidence::Medium,
+        _ if charged.is_some() => Confidence::Low,
+        same => same,
+    };
+    if let Some(left_out) =
+        charged.or(marks().next()).filter(|_| charged.is_some() || verdict.confidence < before)
+    {
         let line = left_out.line;
         verdict.evidence.push(Evidence::general(match left_out.ends_piece {
             true => format!("the rows of the text are interrupted at line {line}, within this time"),

@@ -1,7 +1,7 @@
 //! Recordings with few kinds of events, or of some threads only: what they do not show, no thread is accused of.
 
 use super::support::{IDLE, MS, Scene, Thread, assert_blames, fair, rt, sys};
-use whylate_base::{Confidence, Severity};
+use whylate_base::{Confidence, Priority, Severity};
 use whylate_events::{ContextFlags, Fact, TaskState};
 use whylate_ledger::{Activation, Cause};
 
@@ -238,4 +238,37 @@ fn lines_left_out_within_a_wait_lower_the_confidence() {
     assert_eq!(judged(100), (Confidence::Medium, true));
     assert_eq!(judged(5_000), (Confidence::Medium, true));
     assert_eq!(judged(9_200), (Confidence::High, false));
+}
+
+/// The thread may have slept in the lines that were left out, and been woken again.
+#[test]
+fn own_work_across_lines_left_out_is_in_doubt() {
+    let judged = |marked_at: i64| {
+        let scene = Scene::new().cpu(1).at(0).wake(VICTIM, 1).at(5).run(VICTIM).at(marked_at).left_out();
+        let explained = scene.at(80 * MS).sleep(IDLE).explain("victim");
+        let verdict = explained.only().verdict.clone();
+        assert_eq!(verdict.cause, Cause::OwnWork);
+        let is_hedged = verdict.why.starts_with("as far as the lines show, nothing delayed");
+        (verdict.confidence, is_hedged, verdict.evidence.iter().any(|seen| seen.what.contains("line 7")))
+    };
+    assert_eq!(judged(5), (Confidence::Low, true, true));
+    assert_eq!(judged(40 * MS), (Confidence::Low, true, true));
+    assert_eq!(judged(80 * MS), (Confidence::Medium, false, false));
+}
+
+/// What is no more than likely is less so where lines are missing.
+#[test]
+fn lines_left_out_lower_a_medium_confidence_too() {
+    let unranked = |thread: Thread| Thread { prio: Priority::UNKNOWN.0, ..thread };
+    let judged = |marked_at: i64| {
+        let scene = Scene::new().cpu(1).at(0).run(unranked(rt("hog", 20, 90)));
+        let scene = scene.at(100).wake(unranked(VICTIM), 1).at(9_000).run(unranked(VICTIM));
+        let scene = scene.at(9_100).sleep(IDLE).at(marked_at).left_out();
+        let explained = scene.at(MS * 20).sign(ContextFlags::default()).explain("victim");
+        let verdict = explained.only().verdict.clone();
+        assert_eq!(verdict.cause, Cause::OtherTask);
+        (verdict.confidence, verdict.evidence.iter().any(|seen| seen.what.contains("line 7")))
+    };
+    assert_eq!(judged(5_000), (Confidence::Low, true));
+    assert_eq!(judged(9_200), (Confidence::Medium, false));
 }
