@@ -96,8 +96,9 @@ pub(crate) fn of(
     let delays = weighed.iter().filter(|(_, ((cause, _), _))| *cause != Cause::OwnWork);
     let delayed: Ns = delays.map(|(weight, _)| *weight).sum();
     let late_in_all = !knows_usual && delayed >= NOTABLE && share_of(delayed) >= MOST_SHARE;
+    let starts_late = !knows_usual && starts_late(activation, (cause, by));
     let on_time = (excess < notable && !late_in_all)
-        || (excess < MINOR && share_of(excess) < NOTABLE_SHARE)
+        || (excess < MINOR && share_of(excess) < NOTABLE_SHARE && !starts_late)
         || (routine && share_of(excess) < ROUTINE_SHARE);
     if on_time {
         let own = |&&((cause, _), _): &&Charged| cause == Cause::OwnWork;
@@ -177,6 +178,17 @@ pub(crate) fn of(
         verdict.fix = advice::expirer(&expirer, &advised);
     }
     verdict
+}
+
+/// True of a real-time thread most of whose latency is charged to `key`, a notable one: however long it then works, that is a
+/// delay.
+fn starts_late(activation: &Activation, key: (Cause, Option<Culprit>)) -> bool {
+    let Some(running) = activation.running.filter(|_| activation.priority.is_realtime()) else {
+        return false;
+    };
+    let before = activation.ledger.iter().filter(|segment| (segment.cause, segment.by) == key);
+    let time: Ns = before.map(|segment| segment.end.min(running).since(segment.start)).sum();
+    key.0 != Cause::OwnWork && time >= NOTABLE && time.0.saturating_mul(2) >= (running - activation.due).0
 }
 
 /// The thread that armed nearly all of the timers that made the CPU's own timer interrupt so long.

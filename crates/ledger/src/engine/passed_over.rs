@@ -55,7 +55,7 @@ impl Engine<'_> {
     /// the switch shows the thread as runnable (`schedule`, kernel/sched.c, where `idle_balance` lets the runqueue's lock go).
     fn was_going_to_sleep(&self, at: Ns, switch: &Switch) -> bool {
         let woken = self.timeline.threads.get(switch.prev_tid).and_then(|thread| thread.woken_on_cpu);
-        switch.prev_state.is_runnable() && woken.is_some_and(|woken| at - woken <= LONGEST_WAY_OFF)
+        switch.prev_state.is_runnable() && woken.is_some_and(|woken| at - woken.at <= LONGEST_WAY_OFF)
     }
 
     /// Follows the times a CPU passes over runnable real-time threads.

@@ -5,6 +5,7 @@ use super::Engine;
 use super::faults::LONGEST_FAULT;
 use super::syscall_table::SyscallTable;
 use super::waits::why_asleep;
+use crate::model::IrqKind;
 use crate::timeline::abi::Abi;
 use crate::timeline::activations::{Begin, Open, SleptOn, WakeCause};
 use crate::timeline::cpus::{CpuTimeline, Leaving};
@@ -148,9 +149,13 @@ impl Engine<'_> {
             }
             State::Running(_) if thread.is_marked => {}
             State::Running(on) => {
-                thread.woken_on_cpu = Some(at);
+                thread.woken_on_cpu = Some(*waking);
                 // A sleep whose time had come before the thread was off the CPU: it goes on at once.
-                let own_timer = matches!(waking.cause, WakeCause::Timer { .. });
+                let own_timer = match waking.cause {
+                    WakeCause::Timer { .. } => true,
+                    WakeCause::Irq(id) => self.timeline.irqs.kind(id) == IrqKind::OwnTimer,
+                    _ => false,
+                };
                 let sleeping = match thread.syscall {
                     Some(call) => SyscallTable::of_thread(self.syscalls, thread)
                         .is_none_or(|table| table.sleeps_relative(&call).is_some()),
@@ -186,7 +191,7 @@ impl Engine<'_> {
         let thread = self.timeline.threads.get_mut(tid);
         let (comm, prio) = (thread.comm(), thread.priority());
         let unseen = Waking { at, due: at, cause: WakeCause::Unseen, origin: None, comm, prio };
-        let noted = thread.waking.take();
+        let noted = thread.waking.take().or_else(|| thread.woken_since());
         let is_seen = noted.is_some();
         if !is_seen {
             self.timeline.unseen_wakeups += 1;

@@ -56,8 +56,8 @@ pub(crate) struct Thread {
     pub(crate) last_due: Option<Ns>,
     /// A wake-up that was begun (`sched_waking`) and has not yet reached a runqueue.
     pub(crate) waking: Option<Waking>,
-    /// When it was last woken while it had the CPU.
-    pub(crate) woken_on_cpu: Option<Ns>,
+    /// How it was last woken while it had the CPU, as far as was known.
+    pub(crate) woken_on_cpu: Option<Waking>,
     /// The system call it is in.
     pub(crate) syscall: Option<Syscall>,
     /// True once a system call of this thread was seen: its calls are recorded.
@@ -357,10 +357,18 @@ impl Thread {
         match self.state() {
             State::Blocked { .. } => true,
             State::Unknown => {
-                self.waking.is_some_and(|waking| self.since().is_none_or(|since| since <= waking.at))
+                let is_since = |waking: Waking| self.since().is_none_or(|since| since <= waking.at);
+                self.waking.is_some_and(is_since) || self.woken_since().is_some()
             }
             State::Running(_) | State::Queued(_) => false,
         }
+    }
+
+    /// The wake-up of a thread that seemed to run, where the last event that shows it on the CPU is before that: it slept, and no
+    /// switch shows it. Of one that was still there, the wake-up came before it had left the CPU, and it ran on.
+    pub(crate) fn woken_since(&self) -> Option<Waking> {
+        let is_since = |waking: &Waking| self.since().is_some_and(|since| since < waking.at);
+        self.woken_on_cpu.filter(|_| self.state() == State::Unknown).filter(is_since)
     }
 
     /// Takes over the name and the priority that its wake-up shows; one that is only stated elsewhere shows no priority.
@@ -427,6 +435,7 @@ impl Thread {
             self.enter(from, State::Unknown);
         }
         self.waking = None;
+        self.woken_on_cpu = None;
         self.syscall = None;
         self.contending = None;
     }

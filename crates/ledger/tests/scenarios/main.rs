@@ -31,4 +31,5 @@ mod switches;
 mod timers;
 mod tracers;
 mod unranked;
+mod woken_again;
 mod workings;
