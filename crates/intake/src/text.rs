@@ -53,6 +53,7 @@ mod reader;
 mod ros2;
 mod rtla;
 mod sched;
+mod statistics;
 mod syscalls;
 mod tables;
 mod tally;

@@ -41,7 +41,8 @@ fn a_statistic_of_a_sleep_or_a_wait_shows_when_a_thread_was_woken() {
                 assert!((seen - latency).abs() <= blur, "{tid}: {seen} for {latency}");
             }
         }
-        // With wake-ups the statistics change nothing.
-        assert_eq!(latencies(tid, &["sched_stat_"]), expected);
+        // With wake-ups the statistics add nothing but a wait that began before the recording.
+        let by_wakeups = latencies(tid, &["sched_stat_"]);
+        assert!(expected.ends_with(&by_wakeups) && expected.len() - by_wakeups.len() <= 1, "{by_wakeups:?}");
     }
 }

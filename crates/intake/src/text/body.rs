@@ -24,6 +24,8 @@ pub(crate) enum Body {
     Stack(Stack),
     /// A statistic of the scheduler: a thread was put on a runqueue, now or before.
     Queued(sched::Queued),
+    /// Another one: for how long the running thread has had its CPU.
+    RanFor(sched::RanFor),
     /// Events were lost here.
     Lost(Option<u64>),
     /// An event this project has no type for.
@@ -206,6 +208,8 @@ fn event(head: &Head<'_>, name: &str, text: &str, numbers: Numbers) -> Body {
         "sched_stat_wait" | "sched_stat_sleep" | "sched_stat_blocked" | "sched_stat_iowait" => {
             return sched::queued(text, name == "sched_stat_wait").map_or(Body::Damaged, Body::Queued);
         }
+        // Where it is printed otherwise, it is nothing that is needed.
+        "sched_stat_runtime" => return sched::ran_for(text).map_or(Body::Unknown, Body::RanFor),
         // Raw, they are addresses in the same line.
         "kernel_stack" | "user_stack" => return stack(text).map_or(Body::Unknown, Body::Stack),
         "timerlat" | "timerlat_sample" => tracers::timerlat(text),

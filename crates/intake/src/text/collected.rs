@@ -3,7 +3,8 @@
 use super::event_head::EventHead;
 use super::foreign;
 use super::pieces::{Pieces, Place};
-use super::sched::Queued;
+use super::sched::{Queued, RanFor};
+use super::statistics::Statistics;
 use super::tally::Tally;
 use super::timehist::{Row, Slices};
 use super::window::Window;
@@ -38,10 +39,7 @@ pub(crate) struct Collected {
     too_late: Tally,
     /// Events with a priority that Linux does not have.
     foreign: Tally,
-    /// The text has wake-ups.
-    shows_wakeups: bool,
-    /// The text has statistics of sleeps that end.
-    shows_sleeps: bool,
+    statistics: Statistics,
     /// Rows of `perf sched timehist`, of which events are made.
     slices: Slices,
     /// Such rows beside events of another form.
@@ -64,8 +62,7 @@ impl Collected {
             backwards: Tally::default(),
             too_late: Tally::default(),
             foreign: Tally::default(),
-            shows_wakeups: false,
-            shows_sleeps: false,
+            statistics: Statistics::default(),
             slices: Slices::default(),
             rows_beside: Tally::default(),
         }
@@ -86,25 +83,34 @@ impl Collected {
         }
         self.losses_before(number, &event);
         self.met(number, &event);
-        self.shows_wakeups |= matches!(event.kind, EventKind::Waking(_) | EventKind::Wakeup { .. });
+        self.statistics.see(&event);
         self.keep(number, event);
     }
 
-    /// The event of the line `number` states since when a thread has been on a runqueue. That is its wake-up where the text has
-    /// none; of a thread that was preempted it is nothing new. The end of a sleep is nearer to it than the wait behind it, which
-    /// the runqueue's clock counts.
-    pub(crate) fn queued(&mut self, number: u64, at: Event, Queued { tid, comm, waited }: Queued) {
+    /// The event of the line `number` states since when a thread has been on a runqueue. That is its wake-up where no row shows one;
+    /// of a thread that was preempted it is nothing new. It may be before the first event.
+    pub(crate) fn queued(&mut self, number: u64, at: Event, queued: Queued) {
         self.event(number, at);
-        self.shows_sleeps |= waited.is_none();
-        if self.shows_wakeups || self.shows_sleeps && waited.is_some() {
+        if !self.statistics.are_needed(&queued) {
             return;
         }
-        let first = self.span.map_or(at.ts, |(first, _)| first);
+        let Queued { tid, comm, waited } = queued;
         let flags = ContextFlags::IRQS_UNKNOWN | ContextFlags::BYSTANDER;
         let kind = EventKind::Waking(Wake { comm, tid, prio: Priority::UNKNOWN, target_cpu: at.cpu });
         let context = Context { tid: at.context.tid, flags, preempt_depth: None };
-        let ts = (at.ts - waited.unwrap_or(Ns::ZERO)).max(first);
+        let ts = (at.ts - waited.unwrap_or(Ns::ZERO)).max(Ns::ZERO);
         self.keep(number, Event { ts, context, kind, ..at });
+    }
+
+    /// The event of the line `number` states for how long the running thread has had its CPU.
+    pub(crate) fn ran_for(&mut self, number: u64, at: Event, RanFor { tid, time }: RanFor) {
+        let since = (at.ts - time).max(Ns::ZERO);
+        let is_news = self.statistics.lack(at.cpu, tid, since) && self.pieces.cuts().is_empty();
+        if is_news && tid == at.context.tid {
+            let context = Context { tid, flags: ContextFlags::IRQS_UNKNOWN, preempt_depth: None };
+            self.keep(number, Event { ts: since, context, ..at });
+        }
+        self.event(number, at);
     }
 
     /// An event that has no line of its own.

@@ -267,6 +267,7 @@ impl Reader {
                 self.collected.met(self.number, &event(EventKind::Other));
             }
             Body::Queued(queued) => self.collected.queued(self.number, event(EventKind::Other), queued),
+            Body::RanFor(ran) => self.collected.ran_for(self.number, event(EventKind::Other), ran),
             Body::Lost(count) => self.collected.loss_at(self.number, count, &event(EventKind::Other)),
             Body::Unknown => self.collected.event(self.number, event(EventKind::Other)),
             Body::Damaged => {

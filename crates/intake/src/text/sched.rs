@@ -227,6 +227,23 @@ pub(crate) fn queued(text: &str, has_waited: bool) -> Option<Queued> {
     })
 }
 
+/// For how long a thread has run since it got its CPU or was last counted.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct RanFor {
+    pub(crate) tid: Tid,
+    pub(crate) time: Ns,
+}
+
+/// `sched_stat_runtime`, which has no `vruntime=` since Linux 6.8.
+pub(crate) fn ran_for(text: &str) -> Option<RanFor> {
+    let old =
+        || from_right(text, ["comm", "pid", "runtime", "vruntime"]).map(|[_, tid, time, _]| (tid, time));
+    let (tid, time) =
+        old().or_else(|| from_right(text, ["comm", "pid", "runtime"]).map(|[_, tid, time]| (tid, time)))?;
+    let time = fields::nanoseconds(fields::first_word(time)).filter(|time| *time >= Ns::ZERO)?;
+    Some(RanFor { tid: fields::tid(tid)?, time })
+}
+
 /// `sched_process_fork`: `comm= pid= child_comm= child_pid=`, with `parent_` keys in raw form.
 pub(crate) fn fork(text: &str) -> Option<EventKind> {
     let keys = if text.starts_with("parent_comm=") { ["parent_comm", "parent_pid"] } else { ["comm", "pid"] };
