@@ -47,6 +47,7 @@ mod lttng;
 mod names;
 mod others;
 mod pieces;
+mod priorities;
 mod programs;
 mod prose;
 mod reader;

@@ -111,6 +111,8 @@ causes! {
     OtherTask: other_task,
     /// The CPU controller's quota was used up.
     CgroupQuota: cgroup_quota,
+    /// A limit on CPU time was used up; which one, the thread's priority would show.
+    TimeLimit: time_limit,
     /// A SCHED_DEADLINE thread had used up its runtime.
     DeadlineThrottled: deadline_throttled,
     /// It pinned itself to a busy CPU before it raised its priority.

@@ -3,6 +3,7 @@
 use super::event_head::EventHead;
 use super::foreign;
 use super::pieces::{Pieces, Place};
+use super::priorities::Priorities;
 use super::sched::{Queued, RanFor};
 use super::statistics::Statistics;
 use super::tally::Tally;
@@ -40,8 +41,13 @@ pub(crate) struct Collected {
     /// Events with a priority that Linux does not have.
     foreign: Tally,
     statistics: Statistics,
+    priorities: Priorities,
+    /// Switches that lines of their own show.
+    switches: usize,
     /// Rows of `perf sched timehist`, of which events are made.
     slices: Slices,
+    /// The line of the first one.
+    first_row: Option<u64>,
     /// Such rows beside events of another form.
     rows_beside: Tally,
 }
@@ -63,7 +69,10 @@ impl Collected {
             too_late: Tally::default(),
             foreign: Tally::default(),
             statistics: Statistics::default(),
+            priorities: Priorities::default(),
+            switches: 0,
             slices: Slices::default(),
+            first_row: None,
             rows_beside: Tally::default(),
         }
     }
@@ -84,6 +93,8 @@ impl Collected {
         self.losses_before(number, &event);
         self.met(number, &event);
         self.statistics.see(&event);
+        self.priorities.learn(&event.kind);
+        self.switches += usize::from(matches!(event.kind, EventKind::Switch(_)));
         self.keep(number, event);
     }
 
@@ -125,6 +136,7 @@ impl Collected {
             self.rows_beside.add(number, "");
             return;
         }
+        self.first_row = self.first_row.or(Some(number));
         self.slices.row(row);
         while let Some(event) = self.slices.next(false) {
             self.of_row(number, event);
@@ -183,7 +195,7 @@ impl Collected {
     pub(crate) fn next(&mut self) -> Option<Event> {
         let event = self.window.pop()?;
         Some(match self.foreign.count() {
-            0 => event,
+            0 => Event { kind: self.priorities.complete(event.kind), ..event },
             _ => Event { kind: foreign::without_priorities(event.kind), ..event },
         })
     }
@@ -237,8 +249,20 @@ impl Collected {
         }
     }
 
+    /// Of one run in two forms the events are taken: they show more than the rows.
+    fn drop_rows_of_the_same_run(&mut self) {
+        let (Some((from, to)), Some((first, last))) = (self.span, self.slices.span()) else { return };
+        let rows = self.slices.switches();
+        if first <= to && from <= last && self.switches.saturating_mul(2) >= rows {
+            let number = self.first_row.unwrap_or_default();
+            (0..rows).for_each(|_| self.rows_beside.add(number, ""));
+            self.slices = Slices::default();
+        }
+    }
+
     /// The text has ended: losses that no event of their CPU follows are placed at the last one.
     pub(crate) fn end(&mut self, number: u64) {
+        self.drop_rows_of_the_same_run();
         while let Some(event) = self.slices.next(true) {
             self.of_row(number, event);
         }

@@ -12,6 +12,7 @@ use whylate_events::{
 mod hardware;
 mod lttng;
 mod old;
+mod priorities;
 mod spellings;
 mod statistics;
 mod streams;

@@ -42,8 +42,10 @@ fn length(ledger: &[Segment]) -> usize {
 /// Adds the window from the beginning of `first` to `end`.
 fn add(timeline: &mut Timeline, first: &Segment, end: Ns) {
     let window = shown_by(timeline, first, end);
-    // Without the idle task that the wait as a whole showed, it may have another cause.
-    if mechanism(&window, &timeline.bandwidth.at(window.start)).0 != first.cause {
+    let (cause, confidence) = mechanism(&window, &timeline.bandwidth.at(window.start));
+    // Without the idle task that the wait as a whole showed, it may have another cause. And the thread may not be a real-time one,
+    // where the ledger is less sure of it.
+    if cause != first.cause || confidence > first.confidence {
         return;
     }
     if let Some(cpu) = timeline.cpus.get_mut(first.cpu) {

@@ -2,7 +2,7 @@
 
 use super::advised::{Advised, run_guard, throttling_off};
 use super::info::{Blames, CauseGroup, CauseInfo, ChargedTime, Details, LateActivation, page};
-use whylate_base::AdvisedFix;
+use whylate_base::{AdvisedFix, Priority};
 
 pub(super) const CAUSE: CauseInfo = CauseInfo {
     code: "rt-throttled",
@@ -22,6 +22,13 @@ pub(super) const CAUSE: CauseInfo = CauseInfo {
 fn why(late: &LateActivation<'_>) -> String {
     let LateActivation { thread, cpu, charged, rt_period, .. } = late;
     let Some(by) = late.culprit else {
+        if !late.was_realtime {
+            return format!(
+                "{thread} was runnable on CPU {cpu} but did not run for {charged}, about what RT throttling takes of each \
+                 {rt_period}, if it is a real-time thread; if it is not, the CPU quota of its cgroup was used up. The recording does \
+                 not show its priority"
+            );
+        }
         return format!(
             "RT throttling kept {thread} off CPU {cpu} for {charged}: the real-time threads of that CPU had used up \
              their time"
@@ -41,7 +48,7 @@ fn evidence(time: &ChargedTime) -> String {
 
 fn advice(of: &Advised<'_>) -> Vec<AdvisedFix> {
     let by = of.the_culprit();
-    vec![
+    let mut all = vec![
         AdvisedFix::new(
             format!(
                 "let {by} sleep, or move it to another CPU: no real-time thread should use 95 % of a CPU that it shares"
@@ -63,5 +70,12 @@ fn advice(of: &Advised<'_>) -> Vec<AdvisedFix> {
             "with throttling off, run whylate guard or stalld: it still gives starving threads some time",
             run_guard(),
         ),
-    ]
+    ];
+    if of.priority == Some(Priority::UNKNOWN) {
+        all.push(AdvisedFix::by_hand(
+            "if it is SCHED_OTHER: raise or remove the quota of its cgroup: cpu.max (v1: cpu.cfs_quota_us)",
+            "the recording does not show the thread's priority",
+        ));
+    }
+    all
 }

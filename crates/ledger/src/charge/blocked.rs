@@ -201,7 +201,7 @@ fn owner_waits(
             (Cause::LockWait, Some(owner))
         }
         // It is the owner that was stopped, and not the thread that waits for it.
-        (Cause::CgroupQuota, None) => (cause, Some(owner)),
+        (Cause::CgroupQuota | Cause::TimeLimit, None) => (cause, Some(owner)),
         _ => (cause, by),
     }
 }

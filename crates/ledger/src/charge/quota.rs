@@ -6,21 +6,27 @@
 
 use super::charger::Charger;
 use super::queue::{PASSED_OVER, Queue};
+use crate::causes::Cause;
 use crate::timeline::quota::{LONG_WAIT, LONGEST_TURN, ends_wait};
 use crate::timeline::running::Running;
 use std::collections::HashMap;
-use whylate_base::{Confidence, Ns, SchedClass, Tid};
+use whylate_base::{Confidence, Ns, Priority, SchedClass, Tid};
 
 /// From a refill to the switch: an interrupt, sometimes a call to another CPU.
 const LONGEST_PICKUP: Ns = Ns::from_ms(1);
 /// The same where the CPU was not idle, and so nothing else distinguishes a refill from a coincidence.
 const PROMPT: Ns = Ns::from_us(200);
 
+/// The tick stops threads that have used up their share, and the timer of the next period lets them run again.
+const BLUR: Ns = Ns::from_ms(2);
+
 /// A time within a wait in which the thread was not allowed to run.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Throttled {
     pub(super) from: Ns,
     pub(super) to: Ns,
+    /// The quota, or another limit where the thread may have that.
+    pub(super) cause: Cause,
     pub(super) confidence: Confidence,
 }
 
@@ -50,7 +56,11 @@ impl Charger<'_> {
                 (None, Some(true) | None) => (from, to, Confidence::Low),
                 (None, Some(false)) => return None,
             };
-            return Some(Throttled { from, to, confidence });
+            let cause = match confidence {
+                Confidence::Low => self.limit_of(queue),
+                _ => Cause::CgroupQuota,
+            };
+            return Some(Throttled { from, to, cause, confidence });
         }
         let refill = refill.filter(|_| to < self.timeline.now)?;
         let from = since(&refill);
@@ -67,7 +77,28 @@ impl Charger<'_> {
                 picked_up <= turns && stopped >= turns
             }
         };
-        by_refill.then_some(Throttled { from, to: refill.at, confidence: Confidence::Medium })
+        by_refill.then_some(Throttled {
+            from,
+            to: refill.at,
+            cause: Cause::CgroupQuota,
+            confidence: Confidence::Medium,
+        })
+    }
+
+    /// Which limit stopped a thread whose CPU idled: without its priority both may have. RT throttling lasts until the period ends,
+    /// and so for what the threads' own share leaves of it, if they never pause.
+    fn limit_of(&self, queue: &Queue<'_>) -> Cause {
+        let Queue { waiter, from, to, first_choice, .. } = *queue;
+        if waiter.priority_at(from) != Priority::UNKNOWN {
+            return Cause::CgroupQuota;
+        }
+        let bandwidth = self.timeline.bandwidth.at(from);
+        let pause = bandwidth.period - bandwidth.limit_or_default();
+        let stopped = to - if first_choice < to { first_choice } else { from };
+        match bandwidth.throttles() != Some(false) && (stopped - pause).0.saturating_abs() <= BLUR.0 {
+            true => Cause::RtThrottled,
+            false => Cause::TimeLimit,
+        }
     }
 
     /// True where a fair thread that was woken did not run by the end of the trace, and its CPU was left idle: it may have run

@@ -65,7 +65,7 @@ impl Charger<'_> {
             };
             let stopped = throttled.filter(|stopped| fair && start >= stopped.from && start < stopped.to);
             if let Some(stopped) = stopped {
-                let charge = Charge::to(Cause::CgroupQuota, None, stopped.confidence);
+                let charge = Charge::to(stopped.cause, None, stopped.confidence);
                 self.charge(end, charge);
                 continue;
             }

@@ -1,8 +1,8 @@
 //! Recordings without priorities, as rows of `perf sched timehist`: which of two threads comes first is not known.
 
-use super::support::{IDLE, MS, Scene, Thread, assert_blames, assert_charges};
+use super::support::{Explained, IDLE, MS, Scene, Thread, assert_blames, assert_charges};
 use whylate_base::{Confidence, Ns, Priority};
-use whylate_events::{ContextFlags, EventKind};
+use whylate_events::{ContextFlags, EventKind, TaskState};
 use whylate_ledger::{Cause, Trigger};
 
 const VICTIM: Thread = Thread { name: "victim", tid: 10, prio: Priority::UNKNOWN.0 };
@@ -74,4 +74,41 @@ fn a_bystander_wakes_no_thread() {
     assert_eq!(worst.due, Ns::from_us(100));
     assert_blames(worst, Cause::OtherTask, Some(HOG));
     assert!(!matches!(worst.trigger, Trigger::Thread { .. }), "{:?}", worst.trigger);
+}
+
+/// The victim is switched out as it was runnable, or woken, and its CPU idles for so long before it runs again.
+fn passed_over_for(ms: i64, victim: Thread) -> Explained {
+    let scene = Scene::new().cpu(1).at(0).run(victim).at(MS).switch_as(TaskState::Runnable, HOG);
+    let scene = scene.at(MS + 50).sleep(IDLE).at((1 + ms) * MS).run(victim);
+    scene.at((2 + ms) * MS).sleep(IDLE).explain("victim")
+}
+
+/// Both limits on CPU time leave a CPU idle, each of threads of another class.
+#[test]
+fn without_a_priority_either_limit_may_have_stopped_a_thread() {
+    let explained = passed_over_for(30, VICTIM);
+    let verdict = &explained.worst().verdict;
+    assert_blames(explained.worst(), Cause::TimeLimit, None);
+    assert_eq!(verdict.confidence, Confidence::Low);
+    assert!(verdict.why.contains("RT throttling") && verdict.why.contains("quota"), "{}", verdict.why);
+    let fixes = |text: &str| verdict.fix.iter().any(|fix| fix.text.contains(text));
+    assert!(fixes("cpu.max") && fixes("sched_rt_runtime_us"), "{:?}", verdict.fix);
+    assert!(explained.codes().is_empty(), "{:?}", explained.codes());
+    let fair = passed_over_for(30, Thread { prio: 120, ..VICTIM });
+    assert_blames(fair.worst(), Cause::CgroupQuota, None);
+}
+
+/// By default 950 ms of each second are for real-time threads.
+#[test]
+fn without_a_priority_fifty_milliseconds_are_a_sign_of_rt_throttling() {
+    let explained = passed_over_for(50, VICTIM);
+    let verdict = &explained.worst().verdict;
+    assert_blames(explained.worst(), Cause::RtThrottled, None);
+    assert_eq!(verdict.confidence, Confidence::Low);
+    assert!(verdict.why.contains("if it is not, the CPU quota"), "{}", verdict.why);
+    assert!(verdict.fix.iter().any(|fix| fix.text.contains("cpu.max")), "{:?}", verdict.fix);
+    assert!(explained.codes().is_empty(), "no finding for a guess: {:?}", explained.codes());
+    let throttled = passed_over_for(50, Thread { prio: 49, ..VICTIM });
+    assert_blames(throttled.worst(), Cause::RtThrottled, None);
+    assert!(!throttled.codes().is_empty());
 }

@@ -82,6 +82,17 @@ impl Slices {
         self.rows == 0
     }
 
+    /// The times of all rows, as long as no event of them was handed out.
+    pub(in crate::text) fn span(&self) -> Option<(Ns, Ns)> {
+        let ((first, _), (last, _)) = (self.held.keys().next()?, self.held.keys().next_back()?);
+        self.handed_out.is_none().then_some((*first, *last))
+    }
+
+    /// How many switches the rows that wait show.
+    pub(in crate::text) fn switches(&self) -> usize {
+        self.held.values().filter(|held| matches!(held.kind, HeldKind::Switch { .. })).count()
+    }
+
     /// Takes in a row.
     pub(in crate::text) fn row(&mut self, row: Row) {
         self.rows += 1;
