@@ -14,6 +14,7 @@
 
 pub(crate) mod actors;
 pub(crate) mod calls;
+mod cut_off;
 pub(crate) mod handlers;
 mod hwlat;
 mod interrupted;
@@ -215,6 +216,9 @@ impl Tracers {
                 if let Some(activation) = explanation.activations.iter_mut().find(of_tracer) {
                     let notes = wakeup::notes(timeline, &explanation.trace, trace, lines, activation);
                     activation.verdict.evidence.extend(notes);
+                    if explanation.trace.excerpt().is_some() {
+                        cut_off::describe(trace, lines, activation);
+                    }
                 }
             }
             Some((trace, lines)) => {

@@ -4,10 +4,10 @@
 //! between them show of functions is evidence on top. Where those two lines are gone, the header still has its
 //! length.
 
-use super::actors;
 use super::interrupted::is_primitive;
 use super::intervals::Intervals;
 use super::lines::{Line, Lines};
+use super::{actors, cut_off};
 use crate::assemble::Assembler;
 use crate::causes::Cause;
 use crate::charge::attribution::Charge;
@@ -74,7 +74,9 @@ pub(super) fn by_header(assembler: &mut Assembler<'_>, trace: &LatencyTrace, lin
         // Of an excerpt's last line only the time is known until which it goes on.
         let is_end = is_cut && following.is_none();
         let (charge, on_cpu) = if is_end && (next - line.at).0.saturating_mul(NOTABLE) >= trace.latency.0 {
-            (Charge::unexplained(), OnCpu::Unknown)
+            let late = (task.tid, priority);
+            let first = cut_off::charge(assembler.timeline(), window, (due, trace.latency), late);
+            (first.unwrap_or_else(Charge::unexplained), OnCpu::Unknown)
         } else if line.tid.is_idle() {
             (Charge::to(Cause::Dispatch, None, Confidence::Low), OnCpu::Idle)
         } else if line.tid == task.tid {

@@ -1,6 +1,7 @@
 //! What latency tracers and rtla measured: charged to the nanosecond, and no culprit named beyond what they show.
 
 mod calls;
+mod cut_off;
 mod harmless;
 mod latency;
 mod marks;

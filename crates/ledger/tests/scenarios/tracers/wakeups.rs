@@ -222,15 +222,16 @@ fn where_functions_are_not_traced_an_interrupt_is_not_charged_beyond_its_lines()
 }
 
 #[test]
-fn of_an_excerpt_that_ends_early_the_rest_is_unexplained() {
-    for on in [0, SHELL] {
+fn of_an_excerpt_that_ends_early_the_rest_is_not_sure() {
+    for (on, cause) in [(0, Cause::Unexplained), (SHELL, Cause::PreemptionDisabled)] {
         let scene = |entries: u64| {
             let mut info = info(150_000);
             info.latency.as_mut().expect("of a tracer").entries = Some(entries);
             only(info, vec![wake(0, on, "dN"), event(12_000, on, "dN", function("ttwu_do_activate"))])
         };
         let cut = scene(300);
-        assert_eq!((cut.verdict.cause, cut.verdict.charged), (Cause::Unexplained, Ns(138_000)), "{cut:#?}");
+        assert_eq!((cut.verdict.cause, cut.verdict.charged), (cause, Ns(138_000)), "{cut:#?}");
+        assert_eq!(cut.verdict.confidence, Confidence::Low);
         // All lines are there: the last one took the time.
         let whole = scene(2);
         assert_ne!(whole.verdict.cause, Cause::Unexplained, "{whole:#?}");
