@@ -119,7 +119,7 @@ fn shades(group: CauseGroup) -> &'static [u32] {
             &[0xd55e00, 0xe9873f, 0xb04a00, 0x853800, 0xf0a36b, 0xf5c19b, 0xc78a62, 0xdb7d4a]
         }
         // Purple
-        CauseGroup::CpuTimeLimits => &[0x9b3d8f, 0x6f2a67, 0xbd77b4, 0xdaaed4],
+        CauseGroup::CpuTimeLimits => &[0x9b3d8f, 0x6f2a67, 0xbd77b4, 0xdaaed4, 0x84407c],
         // Amber
         CauseGroup::Interrupts => &[
             0xe69f00, 0xf3c744, 0xb27a00, 0xf7d985, 0x8a5e00, 0xd9b04a, 0xc98f2e, 0x6b4900, 0x9c7a26,
