@@ -21,7 +21,7 @@ fn why(late: &LateActivation<'_>) -> String {
     }
     let woken = match waits_to_end {
         true => "the recording ends before it is woken",
-        false => "the recording does not show what woke it",
+        false => "the recording does not show which",
     };
     format!(
         "{thread} slept uninterruptibly for {charged} in the middle of its work: for a device, a lock or a timer; {woken}"

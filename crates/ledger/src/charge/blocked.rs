@@ -54,7 +54,10 @@ impl Charger<'_> {
                 // Which item it did for the thread is not recorded.
                 self.at_most(Confidence::Medium, |charger| charger.behind_work(waker, to));
             }
-            Wait::Io => self.charge(to, Charge::to(Cause::BlockIo, None, Confidence::Medium)),
+            Wait::Io => {
+                let confidence = if self.note_kworker(waker) { Confidence::Low } else { Confidence::Medium };
+                self.charge(to, Charge::to(Cause::BlockIo, None, confidence));
+            }
             // Most such sleeps are for a device.
             Wait::Uninterruptible => self.charge(to, Charge::to(Cause::BlockIo, None, Confidence::Low)),
             Wait::KernelTimer => self.charge(to, Charge::to(Cause::KernelSleep, None, Confidence::Medium)),
@@ -71,6 +74,23 @@ impl Charger<'_> {
             | Wait::Semaphore { owner: None }
             | Wait::Unsure => self.charge(to, Charge::unexplained()),
         }
+    }
+
+    /// Notes the kworker that ended a sleep where its work items are not recorded, and there is one: it may have ended a request, or
+    /// held what the thread waited for.
+    fn note_kworker(&mut self, waker: Option<Tid>) -> bool {
+        let waker = waker.filter(|_| !self.timeline.seen.contains(Kind::Work));
+        let Some(kworker) = waker.and_then(|tid| self.timeline.threads.get(tid)) else { return false };
+        let is_one = is_kworker(kworker.comm_at(self.at).as_str());
+        if is_one {
+            let by = self.task(kworker.tid, kworker.priority_at(self.at), self.at);
+            self.notes.push(VerdictNote::Note(Evidence::at(
+                self.at,
+                self.cpu,
+                format!("{by} ended this sleep"),
+            )));
+        }
+        is_one
     }
 
     /// True where the trace ends in the sleep: what would have woken the thread is not known.

@@ -285,8 +285,11 @@ impl Charger<'_> {
         let mut before = queue.timeline.between(queue.from, start);
         let awake =
             before.any(|(_, _, slice)| matches!(slice.running, Running::Irq(_) | Running::Softirq(_)));
+        let woken_here = self.open.awake == Some(queue.cpu)
+            && self.open.woken == Some(start)
+            && queue.waiter.tid == self.victim.tid;
         // An interrupt ends the idle state: what is left is the kernel's way through its idle loop.
-        let awake = awake && !slept(queue.timeline, start, end);
+        let awake = (awake || woken_here) && !slept(queue.timeline, start, end);
         match charge.cause == Cause::IdleExit && awake && end - start > LONGEST_IDLE_LOOP {
             true => Charge::to(Cause::Dispatch, None, Confidence::Low),
             false => charge,

@@ -325,7 +325,8 @@ impl Engine<'_> {
         let waits = matches!(thread.state(), State::Blocked { wait: Wait::Period, .. });
         // A server's timer has the same callback.
         if waits && prio.class() == SchedClass::Deadline {
-            thread.waking = Some(Waking { at, due: due.min(at), cause, origin: None, comm, prio });
+            thread.waking =
+                Some(Waking { at, due: due.min(at), cause, origin: None, awake: None, comm, prio });
         }
     }
 

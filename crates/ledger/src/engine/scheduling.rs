@@ -51,14 +51,15 @@ impl Engine<'_> {
     fn wake_of(&self, at: Ns, event: &Event, wake: &Wake) -> Waking {
         let Wake { comm, prio, .. } = *wake;
         let Some(cpu) = self.timeline.cpus.get(event.cpu) else {
-            return Waking { at, due: at, cause: WakeCause::Unseen, origin: None, comm, prio };
+            return Waking { at, due: at, cause: WakeCause::Unseen, origin: None, awake: None, comm, prio };
         };
+        let awake = Some(event.cpu).filter(|_| event.context.tid.is_idle());
         if let Some(firing) = cpu.firing {
             let in_softirq = matches!(cpu.interrupt().map(|frame| frame.running), Some(Running::Softirq(_)));
             let current = event.context.tid;
             let expirer = Some(current).filter(|_| in_softirq && self.runs_softirqs(current));
             let cause = WakeCause::Timer { cpu: event.cpu, hard_due: firing.hard_due, expirer };
-            return Waking { at, due: firing.due.min(at), cause, origin: None, comm, prio };
+            return Waking { at, due: firing.due.min(at), cause, origin: None, awake, comm, prio };
         }
         let interrupt = self.interrupt_that_wakes(event, comm);
         let cause = match interrupt.map(|(running, _)| running) {
@@ -72,7 +73,7 @@ impl Engine<'_> {
             _ => WakeCause::Thread(event.context.tid),
         };
         let origin = self.origin(at, event, interrupt);
-        Waking { at, due: origin.map_or(at, |origin| origin.since), cause, origin, comm, prio }
+        Waking { at, due: origin.map_or(at, |origin| origin.since), cause, origin, awake, comm, prio }
     }
 
     /// A thread reached the runqueue of `cpu` at `at`.
@@ -190,7 +191,7 @@ impl Engine<'_> {
     pub(super) fn wake_unseen(&mut self, at: Ns, cpu: Cpu, tid: Tid) {
         let thread = self.timeline.threads.get_mut(tid);
         let (comm, prio) = (thread.comm(), thread.priority());
-        let unseen = Waking { at, due: at, cause: WakeCause::Unseen, origin: None, comm, prio };
+        let unseen = Waking { at, due: at, cause: WakeCause::Unseen, origin: None, awake: None, comm, prio };
         let noted = thread.waking.take().or_else(|| thread.woken_since());
         let is_seen = noted.is_some();
         if !is_seen {
@@ -244,6 +245,7 @@ impl Engine<'_> {
         open.running = running;
         open.cpu = Some(cpu);
         open.began_fair = began_fair;
+        open.awake = waking.awake;
         open.origin = waking.origin.filter(|_| due < waking.at).map(Box::new);
         thread.last_due = Some(due);
         self.link(|| Link::Began { tid });

@@ -85,6 +85,8 @@ pub(crate) struct Open {
     pub(crate) running: Option<Ns>,
     /// Where it was queued first, or seen.
     pub(crate) cpu: Option<Cpu>,
+    /// The CPU that woke it upon its idle task, and so had left its idle state by then.
+    pub(crate) awake: Option<Cpu>,
     /// Where it first ran.
     pub(crate) ran_on: Option<Cpu>,
     /// What the thread slept on before.
@@ -173,6 +175,7 @@ impl Open {
             woken: None,
             running: None,
             cpu: None,
+            awake: None,
             ran_on: None,
             marks: None,
             polled: false,

@@ -13,6 +13,8 @@ pub(crate) struct Waking {
     pub(crate) cause: WakeCause,
     /// What it began with, where that was before.
     pub(crate) origin: Option<Origin>,
+    /// The CPU that made it upon its idle task, and so had left its idle state by then.
+    pub(crate) awake: Option<Cpu>,
     /// The name and priority the event gives the woken thread.
     pub(crate) comm: Comm,
     pub(crate) prio: Priority,

@@ -57,7 +57,7 @@ fn a_loss_ends_what_is_known_of_throttling() {
         .at(2_000 * MS + 300)
         .sleep(IDLE)
         .explain("victim");
-    assert_charges(explained.only(), &[(Cause::IdleExit, 100), (Cause::OwnWork, 200)]);
+    assert_charges(explained.only(), &[(Cause::Dispatch, 100), (Cause::OwnWork, 200)]);
     assert!(explained.finding("rt-throttled").is_none());
 }
 

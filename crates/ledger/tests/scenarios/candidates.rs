@@ -76,7 +76,7 @@ fn the_worst_few_are_explained_as_if_they_had_been_chosen() {
     let of_worker = explained.0.activations.iter().find(|one| one.tid == Tid(40)).expect("an activation");
     assert_eq!(of_worker.verdict.cause, chosen.worst().verdict.cause);
     assert_eq!(of_worker.ledger, chosen.worst().ledger);
-    assert_eq!(of_worker.ledger[0].cause, Cause::IdleExit);
+    assert_eq!(of_worker.ledger[0].cause, Cause::Dispatch);
 }
 
 #[test]

@@ -272,3 +272,29 @@ fn lines_left_out_lower_a_medium_confidence_too() {
     assert_eq!(judged(5_000), (Confidence::Low, true));
     assert_eq!(judged(9_200), (Confidence::Medium, false));
 }
+
+#[test]
+fn a_cpu_that_made_the_wake_up_itself_had_left_its_idle_state() {
+    for (maker, cause) in [(1, Cause::Dispatch), (0, Cause::IdleExit)] {
+        let scene =
+            Scene::new().cpu(0).at(0).run(APP).at(5).sleep(IDLE).cpu(1).at(6).run(APP).at(10).sleep(IDLE);
+        let scene = scene.cpu(maker).at(100).wake(VICTIM, 1).cpu(1).at(220).run(VICTIM).at(300).sleep(IDLE);
+        let explained = scene.explain("victim");
+        let verdict = &explained.only().verdict;
+        assert_eq!((verdict.cause, verdict.confidence), (cause, Confidence::Low), "by CPU {maker}");
+    }
+}
+
+#[test]
+fn a_kworker_whose_items_are_not_recorded_may_have_ended_any_sleep() {
+    for (name, confidence) in [("kworker/u:0H", Confidence::Low), ("jbd2/sda1", Confidence::Medium)] {
+        let scene = Scene::new().cpu(1).at(100).timer_wakes(VICTIM).at(105).run(VICTIM).at(150).block(IDLE);
+        let waker = fair(name, 40);
+        let scene = scene.cpu(0).at(4_000).run(waker).at(4_050).wake(VICTIM, 1).cpu(1).at(4_060).run(VICTIM);
+        let explained = scene.at(4_100).sleep(IDLE).explain("victim");
+        let verdict = &explained.only().verdict;
+        assert_eq!((verdict.cause, verdict.confidence), (Cause::BlockIo, confidence), "{name}");
+        let is_named = verdict.evidence.iter().any(|one| one.what.contains("kworker/u:0H:40"));
+        assert_eq!(is_named, confidence == Confidence::Low, "{:?}", verdict.evidence);
+    }
+}
