@@ -54,3 +54,14 @@ fn it_has_left_a_cpu_that_idles_or_runs_what_comes_later() {
         assert_charges(explained.only(), &expected);
     }
 }
+
+#[test]
+fn a_cpu_that_switches_from_idle_to_it_was_idle_since_it_was_queued() {
+    // The first event of CPU 2 is the switch; it is from idle, or from another thread.
+    for (first, cause) in [(IDLE, Cause::IdleExit), (OTHER, Cause::Unexplained)] {
+        let scene = Scene::new().cpu(1).at(0).run(FIRST).at(MS).wake(VICTIM, 2).cpu(2).at(MS + 120);
+        let scene = if first == IDLE { scene } else { scene.unseen_switch_to(first) };
+        let explained = scene.run(VICTIM).at(2 * MS).sleep(IDLE).explain("victim");
+        assert_charges(explained.only(), &[(cause, 120), (Cause::OwnWork, 880)]);
+    }
+}
