@@ -151,6 +151,9 @@ impl<'a> Assembler<'a> {
 
     /// The trace ended.
     pub(crate) fn end(&mut self) {
+        self.engine.end_unseen_sleeps();
+        self.follow_chains();
+        self.take_ended();
         let timeline = &self.engine.timeline;
         let now = timeline.now;
         let open = timeline.threads.active_ids(|thread| thread.open.is_some());

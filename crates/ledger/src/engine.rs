@@ -17,6 +17,7 @@ mod state;
 mod syscall_numbers;
 mod syscall_table;
 mod syscalls;
+mod unseen_sleeps;
 mod waits;
 
 pub(crate) use state::{EndedActivation, Engine};

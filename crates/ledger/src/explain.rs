@@ -190,6 +190,9 @@ fn explain_all(mut source: impl EventSource, options: &Options, mut each: Option
         peer: None,
     };
     tracers.add_to(timeline, asked, &mut explanation);
+    if explanation.lacks_switches() {
+        explanation.activations.iter_mut().for_each(verdict::without_switches);
+    }
     let is_open = asked.tasks.is_empty()
         && options.markers.is_none()
         && !explanation.concludes()

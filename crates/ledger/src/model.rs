@@ -65,6 +65,19 @@ pub struct Explanation {
 }
 
 impl Explanation {
+    /// True of a recording that has no switches, and so does not show which thread had a CPU.
+    pub fn lacks_switches(&self) -> bool {
+        self.missing.iter().any(|missing| missing.kind == Kind::Switch && !missing.is_partial)
+    }
+
+    /// True where nothing is known of the threads but that events show them: whether one was delayed is unknown.
+    pub fn shows_no_delays(&self) -> bool {
+        let known = |activation: &Activation| {
+            !matches!(activation.verdict.cause, Cause::OwnWork | Cause::Unexplained)
+        };
+        self.lacks_switches() && self.sections.is_empty() && !self.activations.iter().any(known)
+    }
+
     /// The worst activations by thread, each thread's worst first.
     pub fn activations_by_thread(&self) -> HashMap<Tid, Vec<&Activation>> {
         by_thread(&self.activations)

@@ -334,6 +334,19 @@ pub(crate) fn weigh(activation: &mut Activation, judge: Judge, trace: &TraceInfo
     }
 }
 
+/// Nothing shows that a thread had the CPU all the time, where no switches were recorded.
+pub(crate) fn without_switches(activation: &mut Activation) {
+    let verdict = &mut activation.verdict;
+    if matches!(verdict.cause, Cause::OwnWork | Cause::Unexplained) {
+        verdict.confidence = Confidence::Low;
+        verdict.why = format!(
+            "cannot tell whether anything delayed {} ({}): the recording has no sched_switch, and so does not show when the \
+             thread had the CPU",
+            activation.comm, activation.priority
+        );
+    }
+}
+
 /// The thread that runs expired timers, if all that is charged to `key` is its wait for the CPU.
 fn expirer(notes: &[VerdictNote], judged: &[Segment], key: (Cause, Option<Culprit>)) -> Option<Culprit> {
     let ends = judged.iter().filter(|segment| (segment.cause, segment.by) == key).map(|segment| segment.end);

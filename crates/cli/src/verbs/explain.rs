@@ -18,8 +18,8 @@ use whylate_investigate::peer::{PeerQuestion, join_peer};
 use whylate_investigate::watch::{WATCH_FILE, WatchReport};
 use whylate_investigate::with_symbols;
 use whylate_ledger::{
-    Cause, ChainOptions, ChainPattern, Chains, Explanation, Missing, Options, WANTED, explain_any,
-    finding_codes, finding_page,
+    Cause, ChainOptions, ChainPattern, Chains, Explanation, Options, WANTED, explain_any, finding_codes,
+    finding_page,
 };
 use whylate_report::explain::Explained;
 use whylate_report::{Render, watch};
@@ -201,14 +201,15 @@ pub(crate) fn answer(
         no_tasks(explanation, selection);
         return Ok(ExitStatus::CannotTell);
     }
+    if !explanation.tasks.is_empty() && explanation.shows_no_delays() {
+        return Ok(found.and(ExitStatus::CannotTell));
+    }
     Ok(found)
 }
 
 /// No thread was there to explain: the user's choice matched none, or the trace has none.
 fn no_tasks(explanation: &Explanation, selection: &Selection) {
-    let lacks_switches =
-        |missing: &Missing| missing.kind == whylate_events::Kind::Switch && !missing.is_partial;
-    let blind = explanation.missing.iter().any(lacks_switches);
+    let blind = explanation.lacks_switches();
     let part = if explanation.scope.is_some() {
         " in the part of the trace that --from, --to and --cpu select"
     } else {

@@ -26,7 +26,7 @@ pub(crate) fn plain(timeline: &Timeline, thread: &Thread, open: &Open, end: Ns) 
         Begin::Woken(WakeCause::Timer { .. }) | Begin::Marked | Begin::TraceStart => false,
         Begin::Woken(_) => open.waking == due && due < running && running - due < LONGEST_MOVE,
     };
-    if !woken_at_once || running >= end || !open.is_unmarked() {
+    if !woken_at_once || running >= end || !open.is_unmarked() || open.ends_unseen {
         return None;
     }
 

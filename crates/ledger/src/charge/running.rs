@@ -62,7 +62,8 @@ impl Charger<'_> {
 
     /// The thread's own execution, with the marks in it charged apart; takes those off that are over.
     fn own(&mut self, to: Ns, marks: &mut &[(Ns, Ns, Charge)]) {
-        let own = Charge::to(Cause::OwnWork, None, Confidence::High);
+        let sure = if self.open.ends_unseen { Confidence::Low } else { Confidence::High };
+        let own = Charge::to(Cause::OwnWork, None, sure);
         while let [(_, end, _), rest @ ..] = *marks
             && *end <= self.at
         {

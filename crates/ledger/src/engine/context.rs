@@ -84,7 +84,8 @@ impl Engine<'_> {
         if event.context.flags.contains(ContextFlags::BYSTANDER) {
             return;
         }
-        let last = cpu.last_event.replace(at).unwrap_or(at);
+        cpu.event_before = cpu.last_event.replace(at);
+        let last = cpu.event_before.unwrap_or(at);
         // Most events are of the thread that the CPU is known to run, outside of interrupts and soon after the last one.
         let is_plain = !event.context.flags.intersects(TELLING)
             && !cpu.in_hardirq
@@ -210,7 +211,7 @@ impl Engine<'_> {
     }
 
     /// A thread that was last seen on a CPU has left it, and that was not seen.
-    fn vanish(&mut self, at: Ns, on: Cpu, tid: Tid) {
+    pub(super) fn vanish(&mut self, at: Ns, on: Cpu, tid: Tid) {
         let Some(cpu) = self.timeline.cpus.get_mut(on) else { return };
         let last = cpu.last_event.unwrap_or(at);
         if cpu.current() == Some(tid) {

@@ -25,6 +25,7 @@ use whylate_events::{ContextFlags, Event, Switch, TaskState, Wake};
 impl Engine<'_> {
     /// `sched_waking`: a wake-up begins.
     pub(super) fn waking(&mut self, at: Ns, event: &Event, wake: &Wake) {
+        self.may_have_slept(at, event, wake.tid);
         let waking = self.wake_of(at, event, wake);
         self.note_napi(event, wake.tid, wake.comm, &waking);
         let thread = self.timeline.threads.get_mut(wake.tid);
@@ -43,6 +44,7 @@ impl Engine<'_> {
         let thread = self.timeline.threads.get_mut(wake.tid);
         thread.was_idle_if_woken();
         let noted = thread.waking.take();
+        self.may_have_slept(at, event, wake.tid);
         let waking = noted.unwrap_or_else(|| self.wake_of(at, event, wake));
         self.woken(at, wake.tid, wake.target_cpu, &waking);
     }
@@ -77,7 +79,7 @@ impl Engine<'_> {
     }
 
     /// A thread reached the runqueue of `cpu` at `at`.
-    fn woken(&mut self, at: Ns, tid: Tid, cpu: Cpu, waking: &Waking) {
+    pub(super) fn woken(&mut self, at: Ns, tid: Tid, cpu: Cpu, waking: &Waking) {
         self.woken_on(at, tid, cpu, waking);
         if !self.timeline.is_recorded(cpu) {
             self.leave_sight(at, tid);
@@ -198,6 +200,9 @@ impl Engine<'_> {
             self.timeline.unseen_wakeups += 1;
         }
         let waking = noted.unwrap_or(unseen);
+        if self.timeline.threads.get(tid).is_some_and(|thread| thread.woken_since().is_some()) {
+            self.slept_at_end(tid);
+        }
         self.woken(waking.at, tid, cpu, &waking);
         let open = self.timeline.threads.get_mut(tid).open.as_mut();
         if let Some(open) = open.filter(|open| !is_seen && open.waking == at) {
@@ -264,7 +269,12 @@ impl Engine<'_> {
             }
         };
         if self.timeline.cpus.get(cpu).and_then(|timeline| timeline.current()) != Some(switch.prev_tid) {
-            self.appear(at, at, cpu, switch.prev_tid);
+            // Some kernels write the event as that of the next thread: one that seemed to run and was woken had left unseen.
+            let next = Some(switch.next_tid).filter(|&next| next == event.context.tid);
+            let woken = next.and_then(|next| self.timeline.threads.get(next)?.woken_on_cpu);
+            let before = self.timeline.cpus.get(cpu).and_then(|timeline| timeline.event_before);
+            let last = before.filter(|&last| woken.is_some_and(|woken| last < woken.at)).unwrap_or(at);
+            self.appear(at, last, cpu, switch.prev_tid);
         }
         if !switch.prev_tid.is_idle() {
             self.leave(at, cpu, switch);

@@ -33,6 +33,8 @@ pub(crate) struct Engine<'a> {
     pub(super) records_contention: bool,
     /// True when the recording has the inheritance of priorities.
     pub(super) records_inheritance: bool,
+    /// True when the recording is known to be without switches.
+    pub(super) records_no_switches: bool,
     pub(super) scheduler_clock: SchedulerClock,
 }
 
@@ -73,6 +75,7 @@ impl<'a> Engine<'a> {
             shows_migrations: info.recorded.is_some_and(|recorded| recorded.contains(Kind::Migrate)),
             records_contention: info.recorded.is_some_and(|recorded| recorded.contains(Kind::Contention)),
             records_inheritance: info.recorded.is_some_and(|recorded| recorded.contains(Kind::PiSetprio)),
+            records_no_switches: info.recorded.is_some_and(|recorded| !recorded.contains(Kind::Switch)),
             scheduler_clock: SchedulerClock::of(info.clock.as_deref()),
             monotonic: info.clock.as_deref() == Some("mono") && !info.time_shifted,
         }

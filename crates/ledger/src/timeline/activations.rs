@@ -99,6 +99,8 @@ pub(crate) struct Open {
     pub(crate) exits_by_itself: bool,
     /// What cut into its work: in most, nothing.
     marks: Option<Box<Marks>>,
+    /// The thread slept at its end, and no event shows since when: its work ends with the last event of its CPU before.
+    pub(crate) ends_unseen: bool,
     /// It has ended a poll of a network device in it; or, where no packets are recorded, woken a thread in one.
     pub(crate) polled: bool,
     /// It has returned from the system call in which it slept, or from a later one.
@@ -178,6 +180,7 @@ impl Open {
             awake: None,
             ran_on: None,
             marks: None,
+            ends_unseen: false,
             polled: false,
             returned: false,
             slept_on: SleptOn::Unseen,

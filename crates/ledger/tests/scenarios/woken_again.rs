@@ -1,8 +1,8 @@
 //! A wake-up of a thread that seems to run: it slept meanwhile, or is on its way to sleep.
 
 use super::support::{IDLE, MS, Scene, Thread, assert_blames, fair, rt};
-use whylate_base::Ns;
-use whylate_events::EventKind;
+use whylate_base::{Confidence, Ns, Priority, Tid};
+use whylate_events::{ContextFlags, EventKind, Switch, TaskState};
 use whylate_ledger::Cause;
 
 const VICTIM: Thread = rt("victim", 10, 80);
@@ -65,4 +65,81 @@ fn a_real_time_thread_that_starts_late_was_delayed() {
     assert!(!late.why.contains("nothing delayed"), "{}", late.why);
     assert!(in_time.why.contains("nothing delayed"), "{}", in_time.why);
     assert!(verdict(fair("victim", 10), 180).why.contains("nothing delayed"));
+}
+
+/// No event is a switch, and the recording ends behind the wake-up: the thread slept, as its CPU showed nothing of it since.
+#[test]
+fn without_switches_a_wake_up_ends_what_the_thread_did() {
+    let scene = Scene::new()
+        .cpu(1)
+        .at(8)
+        .wakeup(VICTIM, 1)
+        .at(10)
+        .unseen_switch_to(VICTIM)
+        .sign(ContextFlags::default())
+        .at(15)
+        .sign(ContextFlags::default());
+    let scene = scene.cpu(2).at(60).unseen_switch_to(WAKER).at(70);
+    let explained = wakeup(scene, 1).at(75).sign(ContextFlags::default()).explain("victim");
+    let ends: Vec<(Ns, Ns)> = explained.in_order().iter().map(|one| (one.due, one.end)).collect();
+    assert_eq!(ends, [(8, 15), (70, 75)].map(|(due, end)| (Ns::from_us(due), Ns::from_us(end))));
+    for activation in explained.in_order() {
+        let verdict = &activation.verdict;
+        assert_eq!(verdict.confidence, Confidence::Low);
+        assert!(verdict.why.starts_with("cannot tell whether anything delayed victim"), "{}", verdict.why);
+    }
+    assert!(explained.0.shows_no_delays());
+}
+
+/// The CPU's switches are recorded, and none shows that the thread left: the wake-up came before it had.
+#[test]
+fn with_switches_a_thread_that_is_woken_last_ran_on() {
+    let scene = Scene::new().cpu(1).at(10).wake(VICTIM, 1).at(15).run(VICTIM);
+    let scene = wakeup(scene.cpu(2).at(60).run(WAKER).at(70), 1).at(75).sleep(IDLE);
+    let explained = scene.explain("victim");
+    assert_eq!(explained.0.tasks[0].activations, 1);
+    assert!(!explained.0.shows_no_delays());
+}
+
+/// Most switches of the CPU were not recorded: an event of the thread after its wake-up shows no more than that it runs again.
+#[test]
+fn where_most_switches_are_missing_a_woken_thread_slept() {
+    let scene = Scene::new().cpu(2).at(0).run(WAKER).wakeup(VICTIM, 1).cpu(1).at(1).run(HOG);
+    let shown =
+        |scene: Scene, at, thread| scene.at(at).unseen_switch_to(thread).sign(ContextFlags::default());
+    let scene = shown(shown(shown(scene, 5, VICTIM), 8, HOG), 10, VICTIM);
+    let scene = wakeup(scene.cpu(2).at(2 * MS), 1);
+    let scene = scene.cpu(1).at(2 * MS + 400).sign(ContextFlags::default()).at(3 * MS).sleep(IDLE);
+    let explained = scene.explain("victim");
+    let woken = *explained.in_order().last().expect("an activation from the wake-up on");
+    assert_eq!((woken.due, woken.latency()), (Ns::from_us(2 * MS), Some(Ns::from_us(400))));
+    let before = explained.in_order()[0];
+    assert_eq!((before.end, before.verdict.confidence), (Ns::from_us(10), Confidence::Low));
+}
+
+/// The event of the switch has the next thread as its context: before, that one is not known to have run.
+#[test]
+fn a_switch_in_the_name_of_the_next_thread_shows_that_it_slept() {
+    let switch = Switch {
+        prev_comm: IDLE.name.into(),
+        prev_tid: Tid(IDLE.tid),
+        prev_prio: Priority(IDLE.prio),
+        prev_state: TaskState::Runnable,
+        next_comm: VICTIM.name.into(),
+        next_tid: Tid(VICTIM.tid),
+        next_prio: Priority(VICTIM.prio),
+    };
+    let scene = Scene::new()
+        .cpu(1)
+        .at(10)
+        .unseen_switch_to(VICTIM)
+        .sign(ContextFlags::default())
+        .at(15)
+        .sign(ContextFlags::default());
+    let scene = wakeup(scene.cpu(2).at(90 * MS).unseen_switch_to(WAKER), 1);
+    let scene = scene.cpu(1).at(90 * MS + 600).event(EventKind::Switch(switch)).at(91 * MS).sleep(IDLE);
+    let explained = scene.explain("victim");
+    let last = *explained.in_order().last().expect("an activation from the wake-up on");
+    assert_eq!((last.due, last.latency()), (Ns::from_us(90 * MS), Some(Ns::from_us(600))));
+    assert_eq!(explained.in_order()[0].end, Ns::from_us(15));
 }
