@@ -30,6 +30,8 @@ const NOTABLE_BY_TOOL: Ns = Ns::from_us(10);
 const NOTABLE_SHARE: f64 = 0.1;
 /// Several delays that are each below [`NOTABLE`] made a thread late where they are this share of the response.
 const MOST_SHARE: f64 = 0.5;
+/// The same of delays that are not part of all work, such as the time that other threads had the CPU.
+const SUBSTANTIAL_SHARE: f64 = 0.2;
 /// Interrupts and the like are part of all long work; a smaller share than this is no answer.
 const ROUTINE_SHARE: f64 = 0.02;
 /// See [`NOTABLE_SHARE`].
@@ -94,8 +96,15 @@ pub(crate) fn of(
     let notable = if notes.contains(&VerdictNote::TooLate) { NOTABLE_BY_TOOL } else { NOTABLE };
     // Where it is not known what is usual, several small delays that are most of the time are no small matter.
     let delays = weighed.iter().filter(|(_, ((cause, _), _))| *cause != Cause::OwnWork);
-    let delayed: Ns = delays.map(|(weight, _)| *weight).sum();
-    let late_in_all = !knows_usual && delayed >= NOTABLE && share_of(delayed) >= MOST_SHARE;
+    let delayed: Ns = delays.clone().map(|(weight, _)| *weight).sum();
+    let is_exception = |cause: Cause| {
+        cause == Cause::FairQueue || !cause.info().details.routine && cause != Cause::Unexplained
+    };
+    let exceptions = delays.filter(|(_, ((cause, _), _))| is_exception(*cause));
+    let excepted: Ns = exceptions.map(|(weight, _)| *weight).sum();
+    let is_much = |time: Ns, least: f64| time >= NOTABLE && share_of(time) >= least;
+    let late_in_all = !knows_usual
+        && (is_much(delayed, MOST_SHARE) || is_exception(cause) && is_much(excepted, SUBSTANTIAL_SHARE));
     let starts_late = !knows_usual && starts_late(activation, (cause, by));
     let on_time = (excess < notable && !late_in_all)
         || (excess < MINOR && share_of(excess) < NOTABLE_SHARE && !starts_late)

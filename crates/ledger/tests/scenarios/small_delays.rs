@@ -1,0 +1,32 @@
+//! Delays that are each short, of an activation of which it is not known what is usual.
+
+use super::support::{IDLE, Scene, Thread, fair, rt};
+use whylate_base::Ns;
+use whylate_ledger::{Cause, Verdict};
+
+const VICTIM: Thread = fair("victim", 10);
+const MOVER: Thread = rt("mover", 20, 99);
+const OTHER: Thread = fair("other", 30);
+
+/// The victim works for 60 us, between which two threads have the CPU for `mover` and `other` us.
+fn verdict(mover: i64, other: i64) -> Verdict {
+    let scene = Scene::new().cpu(1).at(0).wake(VICTIM, 1).at(1).run(VICTIM).at(41).run(MOVER);
+    let scene = scene.at(41 + mover).sleep(OTHER).at(41 + mover + other).run(VICTIM);
+    let explained = scene.at(61 + mover + other).sleep(IDLE).explain("victim");
+    explained.only().verdict.clone()
+}
+
+#[test]
+fn others_that_had_the_cpu_for_a_fifth_of_the_time_delayed_it() {
+    let late = verdict(9, 14);
+    assert_eq!((late.cause, late.charged), (Cause::FairQueue, Ns::from_us(14)));
+    assert!(!late.why.contains("nothing delayed"), "{}", late.why);
+}
+
+/// Below 20 us in all, or of a much longer work, they are no matter.
+#[test]
+fn less_than_that_is_no_delay() {
+    let in_time = verdict(4, 11);
+    assert_eq!(in_time.cause, Cause::OwnWork);
+    assert!(in_time.why.contains("nothing delayed"), "{}", in_time.why);
+}
