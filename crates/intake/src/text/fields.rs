@@ -70,6 +70,10 @@ pub(crate) fn rsplit(text: &str, byte: u8) -> Option<(&str, &str)> {
     Some((text.get(..at)?, text.get(at + 1..)?))
 }
 
+/// What may stand behind the last value of a row: the signs of the program, mail or page that quotes it. A dot is none of
+/// them, as `12...` is a row that was cut.
+const BEHIND_A_VALUE: &[u8] = b",;:)]}'\"`|";
+
 /// Without the signs `ends` at its end.
 fn without_end<'a>(text: &'a str, ends: &[u8]) -> &'a str {
     let end = text.bytes().rposition(|byte| !ends.contains(&byte)).map_or(0, |at| at + 1);
@@ -156,7 +160,7 @@ pub(crate) fn from_right<'a, const N: usize>(text: &'a str, keys: [&str; N]) -> 
 
 /// A decimal or `0x` number at the start of a value; what follows a blank is another field's.
 pub(crate) fn number<T: TryFrom<i128>>(value: &str) -> Option<T> {
-    let word = without_end(first_word(value), b",)]");
+    let word = without_end(first_word(value), BEHIND_A_VALUE);
     let (negative, word) = match word.strip_prefix('-') {
         Some(word) => (true, word),
         None => (false, word),
@@ -170,7 +174,7 @@ pub(crate) fn number<T: TryFrom<i128>>(value: &str) -> Option<T> {
 
 /// A kernel address: hexadecimal, with or without `0x`.
 pub(crate) fn address(value: &str) -> Option<u64> {
-    let word = without_end(first_word(value), b",)]");
+    let word = without_end(first_word(value), BEHIND_A_VALUE);
     let hex = word.strip_prefix("0x").unwrap_or(word);
     if hex.is_empty() || hex.len() > 16 {
         return None;
@@ -236,6 +240,11 @@ fn function(value: &str) -> &str {
 pub(crate) fn cpu_from(text: &str) -> Option<Cpu> {
     let cpu = u32::try_from(decimal(text)?).ok()?;
     (cpu < 8192).then_some(Cpu(cpu))
+}
+
+/// The CPU in a field of an event: bare, or in brackets.
+pub(crate) fn cpu(value: &str) -> Option<Cpu> {
+    cpu_from(without_end(first_word(value), BEHIND_A_VALUE).trim_start_matches('['))
 }
 
 /// Seconds with up to nine decimals (`44501.327174`), or a bare count of the clock.

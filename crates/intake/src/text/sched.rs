@@ -3,7 +3,7 @@
 
 use super::fields::{self, from_right};
 use super::line::Head;
-use memchr::{memchr_iter, memrchr};
+use memchr::memchr_iter;
 use whylate_base::{Comm, Cpu, Ns, Priority, Tid};
 use whylate_events::{BlockedReason, EventKind, Switch, TaskState, Wake};
 
@@ -87,20 +87,19 @@ fn comm_pid_prio(text: &str) -> Option<(&str, Tid, Priority)> {
 pub(crate) fn wake(text: &str) -> Option<Wake> {
     if text.starts_with("comm=") {
         let [comm, tid, prio, cpu] = from_right(text, ["comm", "pid", "prio", "target_cpu"])?;
-        return woken((comm, fields::tid(tid)?, fields::priority(prio)?), fields::first_word(cpu));
+        return woken((comm, fields::tid(tid)?, fields::priority(prio)?), cpu);
     }
     if let Some((who, rest)) = text.strip_prefix("task ").and_then(|text| text.rsplit_once(" success=")) {
-        let cpu = fields::last_word(rest)?.1;
-        return woken(comm_pid_prio(who)?, cpu.trim_matches(['[', ']']));
+        let (_, cpu) = fields::trim_start(rest).split_once([' ', '\t'])?;
+        return woken(comm_pid_prio(who)?, cpu);
     }
-    let colon = memrchr(b':', text.as_bytes())?;
-    let (who, cpu) = (text.get(..colon)?.strip_suffix(" CPU")?, text.get(colon + 1..)?);
+    let (who, cpu) = text.rsplit_once(" CPU:")?;
     let who = who.get(..=who.rfind(']')?)?;
-    woken(comm_pid_prio(who)?, fields::first_word(cpu).trim_matches(['[', ']']))
+    woken(comm_pid_prio(who)?, cpu)
 }
 
 fn woken((comm, tid, prio): (&str, Tid, Priority), cpu: &str) -> Option<Wake> {
-    let target_cpu = fields::cpu_from(cpu)?;
+    let target_cpu = fields::cpu(cpu)?;
     Some(Wake { comm: Comm::from(comm), tid, prio, target_cpu })
 }
 
@@ -202,8 +201,7 @@ fn triple(text: &str) -> Option<(Tid, Priority, &str)> {
 /// `sched_migrate_task`
 pub(crate) fn migrate(text: &str) -> Option<EventKind> {
     let [_, tid, _, from, to] = from_right(text, ["comm", "pid", "prio", "orig_cpu", "dest_cpu"])?;
-    let cpu = |value| fields::cpu_from(fields::first_word(value));
-    Some(EventKind::Migrate { tid: fields::tid(tid)?, from: cpu(from)?, to: cpu(to)? })
+    Some(EventKind::Migrate { tid: fields::tid(tid)?, from: fields::cpu(from)?, to: fields::cpu(to)? })
 }
 
 /// What a statistic of the scheduler states of a thread: since when it has been on a runqueue.

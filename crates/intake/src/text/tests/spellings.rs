@@ -432,3 +432,35 @@ fn marks_of_lines_left_out_are_kept_with_the_event_before() {
     let places: Vec<_> = info.left_out.iter().map(|place| (place.at, place.line)).collect();
     assert_eq!((events.len(), places), (3, vec![(Ns(10_000_100_000), 3), (Ns(10_000_300_000), 7)]));
 }
+
+#[test]
+fn signs_behind_the_last_field_are_none_of_it() {
+    let switched = switch(("app", 7, 120), TaskState::Interruptible, ("b", 8, 50));
+    let woken = Wakeup { wake: wake("b", 8, 50, 3), new: false };
+    for junk in ["', // @suppress longLineCheck", "\",", ")", "),", ":", ";", "`", "|", " // note", "'] == x"]
+    {
+        for (fields, expected) in [
+            (
+                "sched_switch: prev_comm=app prev_pid=7 prev_prio=120 prev_state=S ==> next_comm=b next_pid=8 next_prio=50",
+                switched,
+            ),
+            ("sched_wakeup: comm=b pid=8 prio=50 success=1 target_cpu=003", woken),
+            ("sched_wakeup: task b:8 [50] success=1 [003]", woken),
+            ("sched_wakeup: b:8 [50] success=1 CPU:003", woken),
+            (
+                "sched_migrate_task: comm=b pid=8 prio=50 orig_cpu=1 dest_cpu=3",
+                Migrate { tid: Tid(8), from: Cpu(1), to: Cpu(3) },
+            ),
+        ] {
+            let line = format!("a-1 [000] d..2. 2.000001: {fields}{junk}\n");
+            assert_eq!(one(&line).kind, expected, "{line}");
+        }
+    }
+    // A row that was cut within its last number.
+    for cut in ["...", "…", ".."] {
+        let line =
+            format!("a-1 [000] d..2. 2.000001: sched_wakeup: comm=b pid=8 prio=50 target_cpu=00{cut}\n");
+        let (events, info) = all(&line);
+        assert_eq!((events[0].kind, info.damage.len()), (Other, 1), "{line}");
+    }
+}
