@@ -55,6 +55,7 @@ mod ros2;
 mod rtla;
 mod sched;
 mod statistics;
+mod switch_heads;
 mod syscalls;
 mod tables;
 mod tally;

@@ -6,6 +6,7 @@ use super::pieces::{Pieces, Place};
 use super::priorities::Priorities;
 use super::sched::{Queued, RanFor};
 use super::statistics::Statistics;
+use super::switch_heads::SwitchHeads;
 use super::tally::Tally;
 use super::timehist::{Row, Slices};
 use super::window::Window;
@@ -41,6 +42,7 @@ pub(crate) struct Collected {
     /// Events with a priority that Linux does not have.
     foreign: Tally,
     statistics: Statistics,
+    pub(super) switch_heads: SwitchHeads,
     priorities: Priorities,
     /// Switches that lines of their own show.
     switches: usize,
@@ -69,6 +71,7 @@ impl Collected {
             too_late: Tally::default(),
             foreign: Tally::default(),
             statistics: Statistics::default(),
+            switch_heads: SwitchHeads::default(),
             priorities: Priorities::default(),
             switches: 0,
             slices: Slices::default(),
@@ -193,7 +196,7 @@ impl Collected {
 
     /// The next event in order; where some priorities are not those of Linux, without any.
     pub(crate) fn next(&mut self) -> Option<Event> {
-        let event = self.window.pop()?;
+        let event = self.switch_heads.mended(self.window.pop()?);
         Some(match self.foreign.count() {
             0 => Event { kind: self.priorities.complete(event.kind), ..event },
             _ => Event { kind: foreign::without_priorities(event.kind), ..event },

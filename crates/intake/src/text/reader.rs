@@ -257,6 +257,11 @@ impl Reader {
         self.header.is_perf |= head.by_perf;
         let event = |kind| Event { ts: head.ts, cpu: head.cpu, context: head.context, kind };
         match parsed {
+            // In the latency traces of old kernels a function's row stands for a switch.
+            Body::Event(kind @ EventKind::Switch(_)) if body.contains("sched_switch") => {
+                let event = self.collected.switch_heads.see(head.comm, event(kind));
+                self.collected.event(self.number, event);
+            }
             Body::Event(kind) => self.collected.event(self.number, event(kind)),
             Body::Call(call) => self.call(event(EventKind::Other), call),
             Body::Stack(stack) => {

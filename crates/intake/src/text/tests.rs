@@ -16,6 +16,7 @@ mod priorities;
 mod spellings;
 mod statistics;
 mod streams;
+mod switch_heads;
 mod tracers;
 
 fn read(text: &[u8], wanted: KindSet) -> Result<TextSource<io::Empty>, TextError> {
