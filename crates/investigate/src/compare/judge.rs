@@ -5,8 +5,8 @@ use super::difference::{Difference, SURE, counts, notable};
 use super::prepared::Prepared;
 use super::verdict::{Evidence, RunVerdict, TailVerdict};
 use whylate_base::Ns;
-use whylate_stats::Run;
 use whylate_stats::compare::{Shift, Tails, times_as_many};
+use whylate_stats::{Histogram, Run};
 
 /// Quantiles from this one on are the tail.
 const TAIL: f64 = 0.99;
@@ -48,8 +48,9 @@ pub(super) fn judge(
         let why = format!("too few samples: {a} and {b}, and {FEWEST} are needed at least");
         return Judgement::cannot_tell(vec![why]);
     }
-    let (tail, deep, mut why) = self::tail(before, after, all);
-    let usual = usual(all, deep, &mut why);
+    let apart = Apart::of(before, after);
+    let (tail, deep, mut why) = self::tail(before, after, all, apart);
+    let usual = usual(all, deep, apart, &mut why);
     why.extend(causes.iter().filter(|shift| shift.is_news).filter_map(CauseShift::sentence));
     let is_max_larger = all.max.is_some_and(|(before, after)| after > before && notable(before, after));
     let verdict = RunVerdict::of(tail, usual, is_max_larger);
@@ -63,9 +64,21 @@ pub(super) fn judge(
 }
 
 /// The tail: how many samples are beyond a threshold, the maxima over time, and the quantiles from [`TAIL`] on.
-fn tail(before: &Prepared, after: &Prepared, all: &Difference) -> (TailVerdict, Evidence, Vec<String>) {
+fn tail(
+    before: &Prepared,
+    after: &Prepared,
+    all: &Difference,
+    apart: Option<Apart>,
+) -> (TailVerdict, Evidence, Vec<String>) {
     let (a, b) = all.samples;
     let (mut evidence, mut why) = (Evidence::default(), Vec::new());
+    // Few samples that are all lower do not show that none is ever late.
+    let is_enough = |apart: &Apart| apart.is_worse() || a.min(b) >= Tails::needed();
+    why.extend(apart.map(Apart::sentence));
+    let apart = apart.filter(is_enough);
+    if let Some(apart) = apart {
+        evidence.add(apart.is_worse());
+    }
     if let Some(tails) = all.tails.filter(|tails| tails.p < SURE) {
         let shares = shares(tails.threshold, (tails.before, a), (tails.after, b));
         why.push(format!("{shares}{}", chance(tails.p)));
@@ -85,7 +98,7 @@ fn tail(before: &Prepared, after: &Prepared, all: &Difference) -> (TailVerdict, 
         evidence.add(shift.after > shift.before);
     }
     let shown = evidence.verdict();
-    if let Some(sentence) = unknown(before, after, all, shown) {
+    if let Some(sentence) = unknown(before, after, all, shown).filter(|_| apart.is_none()) {
         why.insert(0, sentence);
         why.extend(largest(before, after, all));
         return (TailVerdict::CannotTell, deep, why);
@@ -118,6 +131,50 @@ fn tail(before: &Prepared, after: &Prepared, all: &Difference) -> (TailVerdict, 
     };
     why.extend(largest(before, after, all));
     (verdict, deep, why)
+}
+
+/// Two runs of which every sample of one is above every sample of the other: their least and their largest alone show which is
+/// worse.
+#[derive(Clone, Copy)]
+enum Apart {
+    /// The least sample now, above the largest before.
+    Worse { least: Ns, largest: Ns },
+    /// The largest sample now, below the least before.
+    Better { least: Ns, largest: Ns },
+}
+
+impl Apart {
+    /// `None` where they overlap or nearly do, or where a least sample is not known.
+    fn of(before: &Prepared, after: &Prepared) -> Option<Apart> {
+        let (own, other) = (&before.all.histogram, &after.all.histogram);
+        let above = |upper: &Histogram, lower: &Histogram| {
+            let (least, largest) = (upper.min_bounds()?.least, lower.max_bounds()?.most);
+            // Of samples that were rounded down the sentence has the numbers as they are printed.
+            let printed = || upper.min().zip(lower.max());
+            (least > largest && notable(largest, least)).then(printed)?
+        };
+        let worse = above(other, own).map(|(least, largest)| Apart::Worse { least, largest });
+        worse.or_else(|| above(own, other).map(|(least, largest)| Apart::Better { least, largest }))
+    }
+
+    fn is_worse(self) -> bool {
+        matches!(self, Apart::Worse { .. })
+    }
+
+    fn sentence(self) -> String {
+        match self {
+            Apart::Worse { least, largest } => {
+                format!(
+                    "every sample is later than each one before: the least is {least} now, the largest was {largest}"
+                )
+            }
+            Apart::Better { least, largest } => {
+                format!(
+                    "every sample is less late than each one before: the largest is {largest} now, the least was {least}"
+                )
+            }
+        }
+    }
 }
 
 /// Why the latest samples cannot be compared; `None` where they can, or where what is known of them shows enough.
@@ -185,7 +242,7 @@ fn is_of_tail(shift: &Shift, deep: Evidence) -> bool {
 }
 
 /// What is usual: the quantiles below [`TAIL`], and those that show nothing about the tail.
-fn usual(all: &Difference, deep: Evidence, why: &mut Vec<String>) -> RunVerdict {
+fn usual(all: &Difference, deep: Evidence, apart: Option<Apart>, why: &mut Vec<String>) -> RunVerdict {
     let known = || all.shifts.iter().filter(|shift| !is_of_tail(shift, deep));
     let mut evidence = Evidence::default();
     for shift in known().filter(|shift| counts(shift)) {
@@ -194,7 +251,12 @@ fn usual(all: &Difference, deep: Evidence, why: &mut Vec<String>) -> RunVerdict 
     }
     // Half of the samples of one of them may be off the scale.
     let has_any = all.shifts.iter().any(|shift| shift.q < TAIL);
-    if has_any { evidence.verdict() } else { RunVerdict::CannotTell }
+    match apart {
+        _ if has_any => evidence.verdict(),
+        Some(apart) if apart.is_worse() => RunVerdict::Worse,
+        Some(_) => RunVerdict::Better,
+        None => RunVerdict::CannotTell,
+    }
 }
 
 fn moved(shift: &Shift) -> String {

@@ -185,6 +185,37 @@ fn what_is_beyond_the_scale_leaves_the_rest_comparable() {
     );
 }
 
+/// Of both only minimum, mean and maximum are known.
+#[test]
+fn runs_without_a_common_latency_are_compared_without_histograms() {
+    let of = |from: i64, samples: u64| {
+        let mut run = run(1, |_, latency| latency);
+        let exact = Exact { overflow: samples, sum: 0, min: Ns(from), max: Ns(from + 26_000) };
+        run.threads[0].histogram = Histogram::new([], exact);
+        run.threads[0].maxima = None;
+        run
+    };
+    let worse = pair(of(9_000, 10_000), of(116_000, 10_000));
+    assert_eq!((worse.tail, worse.usual), (TailVerdict::Worse, RunVerdict::Worse), "{:?}", worse.why);
+    assert_eq!(worse.verdict, RunVerdict::Worse);
+    assert_eq!(
+        worse.why[0],
+        "every sample is later than each one before: the least is 116.0 us now, the largest was 35.00 us"
+    );
+    assert!(!worse.why.iter().any(|why| why.contains("histogram")), "{:?}", worse.why);
+    let better = pair(of(116_000, 10_000), of(9_000, 10_000));
+    assert_eq!((better.tail, better.verdict), (TailVerdict::Better, RunVerdict::Better), "{:?}", better.why);
+    // The range of one reaches into that of the other, or nearly.
+    for from in [30_000, 35_000, 35_100] {
+        let near = pair(of(9_000, 10_000), of(from, 10_000));
+        assert_eq!((near.tail, near.verdict), (TailVerdict::CannotTell, RunVerdict::CannotTell));
+    }
+    // Few samples do not show that none is ever late, but that they are.
+    let few = pair(of(116_000, 150), of(9_000, 150));
+    assert_eq!((few.usual, few.verdict), (RunVerdict::Better, RunVerdict::CannotTell), "{:?}", few.why);
+    assert_eq!(pair(of(9_000, 150), of(116_000, 150)).verdict, RunVerdict::Worse);
+}
+
 /// A bound inside a class is neither met nor missed.
 #[test]
 fn gates_take_both_ends_of_a_class() {
