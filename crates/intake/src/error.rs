@@ -170,7 +170,7 @@ pub enum OpenError {
     /// A tracer's header without a line below it.
     #[error(
         "{name} has the header of the tracer {tracer} and no events below it: {}",
-        below_a_header(.latency.as_deref(), .further, *.has_lost_breaks)
+        below_a_header(.latency.as_deref(), .further, *.strange_row, *.has_lost_breaks)
     )]
     HeaderOnly {
         /// The path, or `standard input`.
@@ -181,6 +181,8 @@ pub enum OpenError {
         latency: Option<Box<LatencyTrace>>,
         /// What the headers behind it report.
         further: Vec<LatencyTrace>,
+        /// The first line below the header that begins as a row does, in no known form.
+        strange_row: Option<u64>,
         /// The lines of the text were put into one.
         has_lost_breaks: bool,
     },
@@ -223,25 +225,34 @@ pub enum OpenError {
 }
 
 /// What a header reports, and what may be missing below it.
-fn below_a_header(latency: Option<&LatencyTrace>, further: &[LatencyTrace], has_lost_breaks: bool) -> String {
+fn below_a_header(
+    latency: Option<&LatencyTrace>,
+    further: &[LatencyTrace],
+    strange_row: Option<u64>,
+    has_lost_breaks: bool,
+) -> String {
     let further: String = further
         .iter()
         .map(|trace| {
             format!("; a further header, of the tracer {}, reports {}", trace.tracer.name(), reported(trace))
         })
         .collect();
-    match latency {
-        Some(latency) if has_lost_breaks => format!(
+    match (latency, strange_row) {
+        (Some(latency), _) if has_lost_breaks => format!(
             "the line breaks of the text are gone; its header reports {}{further}; give the text with its lines, as the tracefs file \
              `trace` has them",
             reported(latency)
         ),
-        Some(latency) => format!(
+        (Some(latency), _) => format!(
             "its header reports {}, and no line below it has the form in which the kernel prints lines: what ran meanwhile is not \
              known{further}; give the text with the lines below the header, as the tracefs file `trace` has them",
             reported(latency)
         ),
-        None => "was tracing on when it was read (cat /sys/kernel/tracing/tracing_on), and were events enabled? A latency \
+        (None, Some(line)) => format!(
+            "the rows below it are in no known form, the first is line {line}; give the text as the kernel prints it, as the \
+             tracefs file `trace` has it"
+        ),
+        (None, None) => "was tracing on when it was read (cat /sys/kernel/tracing/tracing_on), and were events enabled? A latency \
                  tracer has lines once it met a latency above its threshold (tracing_thresh)"
             .to_owned(),
     }

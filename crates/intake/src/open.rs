@@ -221,9 +221,14 @@ fn text_source(
             text::Other::KernelLog(log) => OpenError::KernelLog { name, log },
         }),
         Err(text::TextError::NoEvents {
-            tracer: Some(tracer), latency, further, has_lost_breaks, ..
+            tracer: Some(tracer),
+            latency,
+            further,
+            strange_row,
+            has_lost_breaks,
+            ..
         }) if is_name(&tracer) => {
-            Err(OpenError::HeaderOnly { name, tracer, latency, further, has_lost_breaks })
+            Err(OpenError::HeaderOnly { name, tracer, latency, further, strange_row, has_lost_breaks })
         }
         Err(text::TextError::NoEvents { lines, .. }) => Err(OpenError::NoEvents { name, lines }),
     }

@@ -93,6 +93,8 @@ pub(crate) enum TextError {
         latency: Option<Box<LatencyTrace>>,
         /// What the headers behind it report.
         further: Vec<LatencyTrace>,
+        /// The first line below the header that begins as a row does, in no known form.
+        strange_row: Option<u64>,
         /// The lines of the text were put into one.
         has_lost_breaks: bool,
     },
@@ -137,8 +139,17 @@ pub(crate) fn open<R: Read>(
         let latency = info.latency.filter(|trace| trace.latency > Ns::ZERO).map(Box::new);
         let tracer = info.tracer;
         let further = source.reader.further_headers();
-        let Reader { lines, is_utf8, other, has_lost_breaks, .. } = source.reader;
-        let none = TextError::NoEvents { lines, is_utf8, other, tracer, latency, further, has_lost_breaks };
+        let Reader { lines, is_utf8, other, has_lost_breaks, strange_row, .. } = source.reader;
+        let none = TextError::NoEvents {
+            lines,
+            is_utf8,
+            other,
+            tracer,
+            latency,
+            further,
+            strange_row,
+            has_lost_breaks,
+        };
         return Err(failed.map_or(none, TextError::Io));
     }
     source.reader.tell_first_facts();

@@ -39,7 +39,7 @@ fn paths_that_hold_no_file() {
 #[test]
 fn contents_that_hold_no_trace() {
     type Check = fn(&OpenError) -> bool;
-    let cases: [(&[u8], Check, &str); 49] = [
+    let cases: [(&[u8], Check, &str); 50] = [
         (b"", |e| matches!(e, OpenError::Empty { .. }), "is empty"),
         (
             b"\x1f\x8b\x08\0\0\0",
@@ -77,7 +77,12 @@ fn contents_that_hold_no_trace() {
         (
             b"# tracer: nop\n#\n# entries-in-buffer/entries-written: 0/0   #P:2\n#\n",
             |e| matches!(e, OpenError::HeaderOnly { .. }),
-            "has the header of the tracer nop and no events below it",
+            "has the header of the tracer nop and no events below it: was tracing on",
+        ),
+        (
+            "# tracer: irqsoff\n#\n# Latenz: 90 Mikrosekunden\n\n   ls-77   3d...   0µsek+ : lock <-queue\n".as_bytes(),
+            |e| matches!(e, OpenError::HeaderOnly { strange_row: Some(5), .. }),
+            "no events below it: the rows below it are in no known form, the first is line 5; give the text",
         ),
         (
             b"Dear all,\nsomething is late.\n",

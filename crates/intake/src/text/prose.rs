@@ -38,6 +38,12 @@ pub(super) fn parts(text: &str) -> LineParts {
     }
 }
 
+/// True of a line that begins with a thread and has a colon behind its head, as a tracer's rows do in any language.
+pub(super) fn is_like_a_row(text: &str) -> bool {
+    text.split_once(" : ")
+        .is_some_and(|(head, _)| head.split_ascii_whitespace().next().is_some_and(is_thread))
+}
+
 /// `app-12`, `<idle>-0`
 fn is_thread(word: &str) -> bool {
     word.rsplit_once('-').is_some_and(|(name, tid)| !name.is_empty() && is_digits(tid))

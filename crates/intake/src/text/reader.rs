@@ -59,6 +59,8 @@ pub(crate) struct Reader {
     /// What the text is, if it has no event.
     pub(crate) other: Option<Other>,
     commented: Commented,
+    /// Below a header, the first line that begins as a row does, in no known form.
+    pub(crate) strange_row: Option<u64>,
     /// Some line of it is many that were put into one.
     pub(crate) has_lost_breaks: bool,
     failed: Option<Damage>,
@@ -90,6 +92,7 @@ impl Reader {
             further: FurtherRecording::default(),
             other: None,
             commented: Commented::default(),
+            strange_row: None,
             has_lost_breaks: false,
             failed: None,
             ended: None,
@@ -327,6 +330,12 @@ impl Reader {
                 RtlaLine::Nothing | RtlaLine::Strange if may_hold => return false,
                 RtlaLine::Nothing | RtlaLine::Strange => {
                     self.is_shown(self.number, text);
+                    if self.strange_row.is_none()
+                        && self.header.tracer.is_some()
+                        && prose::is_like_a_row(text)
+                    {
+                        self.strange_row = Some(self.number);
+                    }
                     match prose::has_a_trace_lines_parts(text) {
                         true => self.strange_lines.add(self.number, text),
                         false => self.prose.add(self.number, text),
