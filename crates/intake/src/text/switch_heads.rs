@@ -10,8 +10,8 @@
 use whylate_base::Tid;
 use whylate_events::{Context, Event, EventKind};
 
-/// Fewer rows decide nothing.
-const FEWEST: u64 = 4;
+/// One row decides nothing: it may be damaged. Linux itself prints none of these.
+const FEWEST: u64 = 2;
 
 /// How many rows have which of the two.
 #[derive(Default)]

@@ -84,8 +84,7 @@ impl Engine<'_> {
         if event.context.flags.contains(ContextFlags::BYSTANDER) {
             return;
         }
-        cpu.event_before = cpu.last_event.replace(at);
-        let last = cpu.event_before.unwrap_or(at);
+        let last = cpu.last_event.replace(at).unwrap_or(at);
         // Most events are of the thread that the CPU is known to run, outside of interrupts and soon after the last one.
         let is_plain = !event.context.flags.intersects(TELLING)
             && !cpu.in_hardirq

@@ -269,12 +269,7 @@ impl Engine<'_> {
             }
         };
         if self.timeline.cpus.get(cpu).and_then(|timeline| timeline.current()) != Some(switch.prev_tid) {
-            // Some kernels write the event as that of the next thread: one that seemed to run and was woken had left unseen.
-            let next = Some(switch.next_tid).filter(|&next| next == event.context.tid);
-            let woken = next.and_then(|next| self.timeline.threads.get(next)?.woken_on_cpu);
-            let before = self.timeline.cpus.get(cpu).and_then(|timeline| timeline.event_before);
-            let last = before.filter(|&last| woken.is_some_and(|woken| last < woken.at)).unwrap_or(at);
-            self.appear(at, last, cpu, switch.prev_tid);
+            self.appear(at, at, cpu, switch.prev_tid);
         }
         if !switch.prev_tid.is_idle() {
             self.leave(at, cpu, switch);

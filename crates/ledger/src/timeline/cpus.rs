@@ -52,9 +52,7 @@ pub(crate) struct CpuTimeline {
     current: Option<(Tid, Priority)>,
     /// The thread that the last switch took off, until another event shows the next one.
     pub(crate) leaving: Option<Leaving>,
-    /// The last event, and the one before it.
     pub(crate) last_event: Option<Ns>,
-    pub(crate) event_before: Option<Ns>,
     pub(crate) firing: Option<Firing>,
     /// The last event showed by its flags that it happened in a hard interrupt.
     pub(crate) in_hardirq: bool,

@@ -1,8 +1,8 @@
 //! A wake-up of a thread that seems to run: it slept meanwhile, or is on its way to sleep.
 
 use super::support::{IDLE, MS, Scene, Thread, assert_blames, fair, rt};
-use whylate_base::{Confidence, Ns, Priority, Tid};
-use whylate_events::{ContextFlags, EventKind, Switch, TaskState};
+use whylate_base::{Confidence, Ns};
+use whylate_events::{ContextFlags, EventKind};
 use whylate_ledger::Cause;
 
 const VICTIM: Thread = rt("victim", 10, 80);
@@ -115,31 +115,4 @@ fn where_most_switches_are_missing_a_woken_thread_slept() {
     assert_eq!((woken.due, woken.latency()), (Ns::from_us(2 * MS), Some(Ns::from_us(400))));
     let before = explained.in_order()[0];
     assert_eq!((before.end, before.verdict.confidence), (Ns::from_us(10), Confidence::Low));
-}
-
-/// The event of the switch has the next thread as its context: before, that one is not known to have run.
-#[test]
-fn a_switch_in_the_name_of_the_next_thread_shows_that_it_slept() {
-    let switch = Switch {
-        prev_comm: IDLE.name.into(),
-        prev_tid: Tid(IDLE.tid),
-        prev_prio: Priority(IDLE.prio),
-        prev_state: TaskState::Runnable,
-        next_comm: VICTIM.name.into(),
-        next_tid: Tid(VICTIM.tid),
-        next_prio: Priority(VICTIM.prio),
-    };
-    let scene = Scene::new()
-        .cpu(1)
-        .at(10)
-        .unseen_switch_to(VICTIM)
-        .sign(ContextFlags::default())
-        .at(15)
-        .sign(ContextFlags::default());
-    let scene = wakeup(scene.cpu(2).at(90 * MS).unseen_switch_to(WAKER), 1);
-    let scene = scene.cpu(1).at(90 * MS + 600).event(EventKind::Switch(switch)).at(91 * MS).sleep(IDLE);
-    let explained = scene.explain("victim");
-    let last = *explained.in_order().last().expect("an activation from the wake-up on");
-    assert_eq!((last.due, last.latency()), (Ns::from_us(90 * MS), Some(Ns::from_us(600))));
-    assert_eq!(explained.in_order()[0].end, Ns::from_us(15));
 }
