@@ -196,11 +196,13 @@ impl Collected {
 
     /// The next event in order; where some priorities are not those of Linux, without any.
     pub(crate) fn next(&mut self) -> Option<Event> {
-        let event = self.switch_heads.mended(self.window.pop()?);
-        Some(match self.foreign.count() {
-            0 => Event { kind: self.priorities.complete(event.kind), ..event },
-            _ => Event { kind: foreign::without_priorities(event.kind), ..event },
-        })
+        let mut event = self.window.pop()?;
+        self.switch_heads.mend(&mut event);
+        match self.foreign.count() {
+            0 => self.priorities.complete(&mut event.kind),
+            _ => event.kind = foreign::without_priorities(event.kind),
+        }
+        Some(event)
     }
 
     /// Events of a CPU were lost before its next one.

@@ -1,14 +1,14 @@
 //! Priorities that a text shows in some rows and not in others: rows of `perf sched timehist` have none, those of `perf script` beside
 //! them do.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 use whylate_base::{Priority, Tid};
 use whylate_events::{EventKind, Switch, Wake};
 
 /// The priority of each thread; `None` of one that has several.
 #[derive(Default)]
 pub(super) struct Priorities {
-    shown: HashMap<Tid, Option<Priority>>,
+    shown: FxHashMap<Tid, Option<Priority>>,
 }
 
 impl Priorities {
@@ -32,22 +32,20 @@ impl Priorities {
         }
     }
 
-    /// The event with the priorities that other rows show.
-    pub(super) fn complete(&self, kind: EventKind) -> EventKind {
-        let known = |tid: Tid, priority: Priority| match priority {
-            Priority::UNKNOWN => self.shown.get(&tid).copied().flatten().unwrap_or(priority),
-            shown => shown,
+    /// Fills in the priorities that other rows show.
+    pub(super) fn complete(&self, kind: &mut EventKind) {
+        let fill = |tid: Tid, priority: &mut Priority| {
+            if *priority == Priority::UNKNOWN {
+                *priority = self.shown.get(&tid).copied().flatten().unwrap_or(*priority);
+            }
         };
-        let woken = |wake: Wake| Wake { prio: known(wake.tid, wake.prio), ..wake };
         match kind {
-            EventKind::Switch(switch) => EventKind::Switch(Switch {
-                prev_prio: known(switch.prev_tid, switch.prev_prio),
-                next_prio: known(switch.next_tid, switch.next_prio),
-                ..switch
-            }),
-            EventKind::Waking(wake) => EventKind::Waking(woken(wake)),
-            EventKind::Wakeup { wake, new } => EventKind::Wakeup { wake: woken(wake), new },
-            kind => kind,
+            EventKind::Switch(switch) => {
+                fill(switch.prev_tid, &mut switch.prev_prio);
+                fill(switch.next_tid, &mut switch.next_prio);
+            }
+            EventKind::Waking(wake) | EventKind::Wakeup { wake, .. } => fill(wake.tid, &mut wake.prio),
+            _ => {}
         }
     }
 }

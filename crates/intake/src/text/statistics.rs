@@ -11,7 +11,7 @@
 //! new either. Of any other it is all that shows since when it has waited: the excerpt begins later, or lacks that row.
 
 use super::sched::Queued;
-use std::collections::{BTreeMap, HashSet};
+use rustc_hash::{FxHashMap, FxHashSet};
 use whylate_base::{Cpu, Ns, Tid};
 use whylate_events::{ContextFlags, Event, EventKind};
 
@@ -23,9 +23,9 @@ pub(super) struct Statistics {
     /// The text has statistics of sleeps that end.
     shows_sleeps: bool,
     /// Threads that run or are on a runqueue, and of which rows show since when.
-    placed: HashSet<Tid>,
+    placed: FxHashSet<Tid>,
     /// The last event of each CPU, and the thread that it leaves there.
-    last: BTreeMap<Cpu, (Ns, Tid)>,
+    last: FxHashMap<Cpu, (Ns, Tid)>,
 }
 
 impl Statistics {

@@ -41,13 +41,13 @@ impl SwitchHeads {
         Event { context: Context { tid, ..event.context }, ..event }
     }
 
-    /// The event with the thread that leaves as the running one, where the rows have the other at their head.
-    pub(super) fn mended(&self, event: Event) -> Event {
-        match event.kind {
-            EventKind::Switch(switch) if self.are_next() && event.context.tid == switch.next_tid => {
-                Event { context: Context { tid: switch.prev_tid, ..event.context }, ..event }
-            }
-            _ => event,
+    /// Makes the thread that leaves the running one, where the rows have the other at their head.
+    pub(super) fn mend(&self, event: &mut Event) {
+        if let EventKind::Switch(switch) = &event.kind
+            && event.context.tid == switch.next_tid
+            && self.are_next()
+        {
+            event.context.tid = switch.prev_tid;
         }
     }
 
