@@ -324,18 +324,23 @@ impl FromIterator<Ns> for Histogram {
     fn from_iter<I: IntoIterator<Item = Ns>>(latencies: I) -> Self {
         let mut counts = std::collections::BTreeMap::<usize, u64>::new();
         let mut exact = Exact { min: Ns(i64::MAX), ..Exact::default() };
+        // As summing up knows it, which may have a part of them in which all are in no bucket.
+        let mut least_in_none: Option<Ns> = None;
         for latency in latencies {
             let latency = latency.max(Ns::ZERO);
             match MeasuredLayout::bucket_of(latency) {
                 Some(bucket) => *counts.entry(bucket).or_default() += 1,
-                None => exact.overflow += 1,
+                None => {
+                    exact.overflow += 1;
+                    least_in_none = Some(least_in_none.map_or(latency, |least| least.min(latency)));
+                }
             }
             exact.sum = exact.sum.saturating_add(latency.0 as u64);
             (exact.min, exact.max) = (exact.min.min(latency), exact.max.max(latency));
         }
         let bucket =
             |(at, count)| Bucket { from: MeasuredLayout::lower(at), upto: MeasuredLayout::upper(at), count };
-        Histogram::new(counts.into_iter().map(bucket), exact).with_limit(MeasuredLayout::LIMIT)
+        Histogram::new(counts.into_iter().map(bucket), exact).with_limit(least_in_none.unwrap_or(MeasuredLayout::LIMIT))
     }
 }
 

@@ -75,6 +75,18 @@ fn what_is_too_long_for_a_bucket_is_counted_and_exact_as_maximum() {
     assert_eq!((measured.beyond(Ns(2_000)), measured.beyond(Ns(999)), measured.beyond(Ns(long))), (1, 3, 0));
 }
 
+/// What the property below finds by chance only.
+#[test]
+fn merging_is_measuring_together_where_one_part_is_in_no_bucket() {
+    let long = MeasuredLayout::LIMIT.0 + 1;
+    for (one, other) in [(vec![0], vec![long]), (vec![long], vec![0]), (vec![0, long + 1], vec![long])] {
+        let mut merged = histogram(&one);
+        merged.merge(&histogram(&other));
+        assert_eq!(merged, histogram(&[one, other].concat()));
+        assert_eq!(merged.limit(), Ns(long));
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
