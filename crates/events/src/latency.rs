@@ -151,7 +151,7 @@ pub struct BreakdownPart {
     pub kind: PartKind,
     /// Its name: a thread's, an interrupt's; empty for a sum.
     pub name: String,
-    /// The thread's id, or the interrupt's number.
+    /// The thread's id, or the interrupt's number; of what a tool only counts, how many there were.
     pub id: Option<u32>,
     /// How long.
     pub time: Ns,

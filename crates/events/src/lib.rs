@@ -48,7 +48,7 @@ pub use latency::{
 pub use merge::Merge;
 pub use mutexes::{MutexProtocol, MutexReading};
 pub use names::{Marker, Name, PROBED_BEGIN, PROBED_END, Symbol, symbol_in_module};
-pub use softirqs::{SOFTIRQ_NAMES, softirq_name};
+pub use softirqs::{SOFTIRQ_NAMES, softirq_name, softirq_of};
 pub use source::{EventSource, VecSource, drain};
 pub use stacks::{
     AddressId, CodeAddress, CodeLocation, CodeModule, Frame, ModuleId, ModuleKind, SampleKind, StackId,

@@ -1,5 +1,7 @@
 //! What stands between the lines of a pasted trace: is it prose, or a line of the trace that cannot be read?
 
+use super::fields;
+
 /// True where a skipped line has what a trace's lines have, so that an event may be missing: a time, a CPU in brackets
 /// or an event's fields.
 pub(super) fn has_a_trace_lines_parts(text: &str) -> bool {
@@ -73,7 +75,7 @@ fn is_field(word: &str) -> bool {
 }
 
 fn is_digits(text: &str) -> bool {
-    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+    fields::digits(text).is_some()
 }
 
 #[cfg(test)]

@@ -53,7 +53,7 @@ impl Engine<'_> {
     fn wake_of(&self, at: Ns, event: &Event, wake: &Wake) -> Waking {
         let Wake { comm, prio, .. } = *wake;
         let Some(cpu) = self.timeline.cpus.get(event.cpu) else {
-            return Waking { at, due: at, cause: WakeCause::Unseen, origin: None, awake: None, comm, prio };
+            return Waking::unseen(at, comm, prio);
         };
         let awake = Some(event.cpu).filter(|_| event.context.tid.is_idle());
         if let Some(firing) = cpu.firing {
@@ -192,15 +192,15 @@ impl Engine<'_> {
     /// A thread runs that was asleep as far as was seen: take the wake-up in now.
     pub(super) fn wake_unseen(&mut self, at: Ns, cpu: Cpu, tid: Tid) {
         let thread = self.timeline.threads.get_mut(tid);
-        let (comm, prio) = (thread.comm(), thread.priority());
-        let unseen = Waking { at, due: at, cause: WakeCause::Unseen, origin: None, awake: None, comm, prio };
-        let noted = thread.waking.take().or_else(|| thread.woken_since());
+        let unseen = Waking::unseen(at, thread.comm(), thread.priority());
+        let as_it_ran = thread.woken_since();
+        let noted = thread.waking.take().or(as_it_ran);
         let is_seen = noted.is_some();
         if !is_seen {
             self.timeline.unseen_wakeups += 1;
         }
         let waking = noted.unwrap_or(unseen);
-        if self.timeline.threads.get(tid).is_some_and(|thread| thread.woken_since().is_some()) {
+        if as_it_ran.is_some() {
             self.slept_at_end(tid);
         }
         self.woken(waking.at, tid, cpu, &waking);
@@ -295,15 +295,15 @@ impl Engine<'_> {
             });
         }
         if !switch.next_tid.is_idle() {
-            let thread = self.timeline.threads.get_mut(switch.next_tid);
+            let mut thread = self.timeline.threads.get_mut(switch.next_tid);
             thread.rename(at, switch.next_comm);
-            match self.records_inheritance
-                || thread.priority() == switch.next_prio && thread.inherits_from.is_none()
-            {
-                true => thread.set_priority(at, switch.next_prio),
-                false => self.set_or_inherit(at, switch),
+            let is_same = thread.priority() == switch.next_prio && thread.inherits_from.is_none();
+            if is_same || self.records_inheritance {
+                thread.set_priority(at, switch.next_prio);
+            } else {
+                self.set_or_inherit(at, switch);
+                thread = self.timeline.threads.get_mut(switch.next_tid);
             }
-            let thread = self.timeline.threads.get_mut(switch.next_tid);
             // A fault in which it was preempted may go on.
             thread.faulting = thread.faulting.filter(|fault| at - *fault <= LONGEST_FAULT);
             let in_fault = std::mem::take(&mut thread.sleeps_in_fault);

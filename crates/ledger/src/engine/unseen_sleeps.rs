@@ -40,13 +40,9 @@ impl Engine<'_> {
             let State::Running(on) = thread.state() else { return None };
             let cpu = self.timeline.cpus.get(on).filter(|cpu| !has_switches || lacks_switches(cpu))?;
             let waking = thread.waking.or(thread.woken_on_cpu).filter(|_| !thread.is_marked)?;
-            is_last_of(cpu, thread.tid, waking.at).then_some((on, waking))
+            is_last_of(cpu, thread.tid, waking.at).then_some((thread.tid, on, waking))
         };
-        let threads = self.timeline.threads.active_ids(|thread| woken(thread).is_some());
-        let all: Vec<(Tid, Cpu, Waking)> = threads
-            .into_iter()
-            .filter_map(|tid| woken(self.timeline.threads.get(tid)?).map(|(on, waking)| (tid, on, waking)))
-            .collect();
+        let all: Vec<(Tid, Cpu, Waking)> = self.timeline.threads.iter().filter_map(woken).collect();
         for (tid, on, waking) in all {
             self.slept(waking.at, on, tid);
             self.timeline.threads.get_mut(tid).waking = None;

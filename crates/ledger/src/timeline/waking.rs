@@ -21,6 +21,11 @@ pub(crate) struct Waking {
 }
 
 impl Waking {
+    /// One at `at` of which no event shows what began it.
+    pub(crate) fn unseen(at: Ns, comm: Comm, prio: Priority) -> Waking {
+        Waking { at, due: at, cause: WakeCause::Unseen, origin: None, awake: None, comm, prio }
+    }
+
     /// The thread that made room for what the woken one writes to a socket: it sent the packet that says so.
     pub(crate) fn reader(&self, wait: Wait) -> Option<Tid> {
         self.origin.filter(|_| wait == Wait::Output)?.by

@@ -61,10 +61,10 @@ pub(super) fn describe(trace: &LatencyTrace, lines: &Lines, activation: &mut Act
         return;
     }
     let stack = lines.stack_since(due);
-    let place = match interrupted(&stack) {
-        Some(Interrupted::Kernel { function, .. }) => format!(", in {function}"),
-        Some(Interrupted::User) => ", in user code".to_owned(),
-        Some(Interrupted::Idle { .. }) | None => String::new(),
+    let (place, function) = match interrupted(&stack) {
+        Some(Interrupted::Kernel { function, .. }) => (format!(", in {function}"), Some(function)),
+        Some(Interrupted::User) => (", in user code".to_owned(), None),
+        Some(Interrupted::Idle { .. }) | None => (String::new(), None),
     };
     verdict.why = format!(
         "at the wake-up {by} had CPU {}{place}; what followed was cut: it may have run on for {}",
@@ -73,7 +73,7 @@ pub(super) fn describe(trace: &LatencyTrace, lines: &Lines, activation: &mut Act
     for seen in &mut verdict.evidence {
         seen.what = seen.what.replace(" had the CPU for ", " may have had the CPU for ");
     }
-    let below = stack.iter().position(|name| place.ends_with(name.as_str()) && !place.is_empty());
+    let below = function.and_then(|function| stack.iter().position(|name| *name == function));
     let shown: Vec<&str> =
         stack.iter().skip(below.unwrap_or_default()).take(FRAMES).map(String::as_str).collect();
     if !shown.is_empty() {

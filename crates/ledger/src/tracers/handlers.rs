@@ -14,7 +14,7 @@
 //! (`options/function-trace` off, or lines left out) it may come long after: there the last `h` is all that is known.
 
 use whylate_base::Cpu;
-use whylate_events::{ContextFlags, Event, EventKind, LatencyTrace, Name, Symbol};
+use whylate_events::{ContextFlags, Event, EventKind, LatencyTrace, Name, Symbol, softirq_of};
 
 /// No tracer's buffer of one CPU holds more events; of a longer trace nothing is added.
 const MOST: usize = 1 << 20;
@@ -41,24 +41,6 @@ const VECTORS: [(&str, &str); 13] = [
     ("generic_smp_call_function", "call_function"),
     ("flush_smp_call_function_queue", "call_function"),
     ("irq_work_run", "irq_work"),
-];
-
-/// The softirqs' functions, by number (`open_softirq` in the kernel).
-const SOFTIRQS: [(&str, u32); 14] = [
-    ("tasklet_hi_action", 0),
-    ("run_timer_softirq", 1),
-    ("net_tx_action", 2),
-    ("net_rx_action", 3),
-    ("blk_done_softirq", 4),
-    ("irq_poll_softirq", 5),
-    ("blk_iopoll_softirq", 5),
-    ("tasklet_action", 6),
-    ("run_rebalance_domains", 7),
-    ("sched_balance_softirq", 7),
-    ("hrtimer_run_softirq", 8),
-    ("rcu_core_si", 9),
-    ("rcu_core", 9),
-    ("rcu_process_callbacks", 9),
 ];
 
 /// The events of a latency tracer, held until all are there.
@@ -220,7 +202,5 @@ fn handler(run: &[&Event]) -> Name {
 
 /// The softirq of a run of lines; `None` where no function shows it, as where softirqs are only disabled.
 fn softirq(run: &[&Event]) -> Option<u32> {
-    functions(run).find_map(|name| {
-        SOFTIRQS.iter().find(|(function, _)| *function == name.as_str()).map(|&(_, vec)| vec)
-    })
+    functions(run).find_map(|name| softirq_of(name.as_str()))
 }

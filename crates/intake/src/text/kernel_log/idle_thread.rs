@@ -2,23 +2,11 @@
 //! thread (`swapper/0`, PID 0).
 
 use super::reporter::is_of_interrupt;
-use whylate_events::{interrupt_entry, is_idle_function};
+use whylate_events::{interrupt_entry, is_idle_function, softirq_of};
 
-/// Functions in which softirqs run, by how their names begin (`kernel/softirq.c`, `softirq_vec`).
-const SOFTIRQS: [&str; 12] = [
-    "handle_softirqs",
-    "__do_softirq",
-    "do_softirq",
-    "call_softirq",
-    "net_rx_action",
-    "net_tx_action",
-    "tasklet_",
-    "run_timer_softirq",
-    "run_timer_base",
-    "hrtimer_run_softirq",
-    "rcu_core",
-    "blk_done_softirq",
-];
+/// Functions in which softirqs run, beside those that are softirqs, by how their names begin (`kernel/softirq.c`).
+const SOFTIRQS: [&str; 6] =
+    ["handle_softirqs", "__do_softirq", "do_softirq", "call_softirq", "tasklet_", "run_timer_base"];
 
 /// What a CPU did over its idle thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,7 +23,8 @@ pub(super) enum OverIdle {
 pub(super) fn over_idle(functions: &[&str], is_in_interrupt: bool) -> OverIdle {
     let idle = functions.iter().position(|name| is_idle_function(name));
     let above = functions.get(..idle.unwrap_or(functions.len())).unwrap_or_default();
-    let serves_softirqs = |name: &&str| SOFTIRQS.iter().any(|begin| name.starts_with(begin));
+    let serves_softirqs =
+        |name: &&str| softirq_of(name).is_some() || SOFTIRQS.iter().any(|begin| name.starts_with(begin));
     let is_interrupt = || above.iter().any(|name| is_of_interrupt(name)) || interrupt_entry(above).is_some();
     if above.iter().any(serves_softirqs) {
         OverIdle::Softirqs

@@ -53,18 +53,14 @@ impl SoftLockups {
     /// What it means; `None` where no CPU is named.
     pub(super) fn meaning(&self) -> Option<String> {
         let [SoftLockup { cpu, seconds, thread }, others @ ..] = self.lockups.as_slice() else { return None };
-        let long = |seconds: &Option<u64>| match seconds {
-            Some(seconds) => format!("{seconds} s"),
-            None => "20 s or more".to_owned(),
-        };
         let ran = thread.as_ref().map(|thread| format!(", while {thread} ran there")).unwrap_or_default();
         let mut text = format!(
             "CPU {cpu} stayed in the kernel for {} and switched to no other thread{ran} (soft lockup)",
-            long(seconds)
+            long(*seconds)
         );
         for SoftLockup { cpu, seconds, thread } in others {
             let with = thread.as_ref().map(|thread| format!(" with {thread}")).unwrap_or_default();
-            text.push_str(&format!(", and CPU {cpu} for {}{with}", long(seconds)));
+            text.push_str(&format!(", and CPU {cpu} for {}{with}", long(*seconds)));
         }
         let longest_elsewhere =
             seconds.is_some() && others.iter().any(|other| other.cpu != *cpu && other.seconds == *seconds);
@@ -82,11 +78,16 @@ impl SoftLockups {
             OverIdle::Interrupt => "served an interrupt",
             OverIdle::Idle | OverIdle::Other => return None,
         };
-        let long = seconds.map_or("20 s or more".to_owned(), |seconds| format!("{seconds} s"));
         Some(format!(
-            "CPU {cpu} {served} over its idle thread, and switched to no other thread for {long} (soft lockup)"
+            "CPU {cpu} {served} over its idle thread, and switched to no other thread for {} (soft lockup)",
+            long(*seconds)
         ))
     }
+}
+
+/// For how long; by default the watchdog warns after 20 s.
+fn long(seconds: Option<u64>) -> String {
+    seconds.map_or_else(|| "20 s or more".to_owned(), |seconds| format!("{seconds} s"))
 }
 
 fn soft_lockup(message: &str) -> Option<SoftLockup> {

@@ -133,8 +133,13 @@ pub(super) fn is_of_interrupt(name: &str) -> bool {
 
 /// The softirq's handler in which these functions are: the one that softirqs call (`handle_softirqs()` in `kernel/softirq.c`).
 pub(super) fn softirq<'a>(functions: &[&'a str]) -> Option<&'a str> {
-    let at = functions.iter().position(|name| ["__do_softirq", "handle_softirqs"].contains(name))?;
-    at.checked_sub(1).and_then(|handler| functions.get(handler)).copied()
+    called_by(functions, &["__do_softirq", "handle_softirqs"])
+}
+
+/// The function that the innermost of the `callers` called, in a stack with its innermost function first.
+pub(super) fn called_by<'a>(functions: &[&'a str], callers: &[&str]) -> Option<&'a str> {
+    let caller = functions.iter().position(|name| callers.contains(name))?;
+    caller.checked_sub(1).and_then(|at| functions.get(at)).copied()
 }
 
 /// The functions, without the insides of taking a lock.

@@ -1,5 +1,7 @@
 //! What loggers, consoles and quoting put before a message, and the words and numbers behind it.
 
+use crate::text::fields;
+
 /// A longer message is cut.
 const LONGEST_MESSAGE: usize = 100;
 
@@ -121,21 +123,18 @@ pub(super) fn lines(line: &str) -> impl Iterator<Item = &str> {
 /// (`Documentation/ABI/testing/dev-kmsg`).
 fn without_kmsg_prefix(text: &str) -> Option<&str> {
     let (prefix, message) = text.split_once(';')?;
-    let mut fields = prefix.split(',');
-    let is_number = |field: Option<&str>| {
-        field.is_some_and(|field| !field.is_empty() && field.bytes().all(|digit| digit.is_ascii_digit()))
-    };
-    let numbers = is_number(fields.next()) && is_number(fields.next()) && is_number(fields.next());
+    let mut parts = prefix.split(',');
+    let is_number = |field: Option<&str>| field.and_then(fields::digits).is_some();
+    let numbers = is_number(parts.next()) && is_number(parts.next()) && is_number(parts.next());
     let is_flag =
         |flag: &str| !flag.is_empty() && flag.bytes().all(|sign| sign.is_ascii_lowercase() || sign == b'-');
-    (numbers && fields.next().is_some_and(is_flag)).then_some(message)
+    (numbers && parts.next().is_some_and(is_flag)).then_some(message)
 }
 
 /// `7344   \u{2502} `: a line's number, as pagers print it.
 fn without_line_number(text: &str) -> Option<&str> {
     let (number, line) = text.split_once('\u{2502}')?;
-    let number = number.trim();
-    (!number.is_empty() && number.bytes().all(|digit| digit.is_ascii_digit())).then_some(line)
+    fields::digits(number.trim()).map(|_| line)
 }
 
 /// `001: `: the CPU that printed the message, by the printk of the PREEMPT_RT patches for 5.0 to 5.9 (`kernel/printk/printk.c`,

@@ -4,6 +4,8 @@
 //! Workqueue: writeback wb_workfn (flush-8:0)     print_worker_info(), kernel/workqueue.c
 //! ```
 
+use super::reporter::called_by;
+
 /// Functions that call a work item's function (`kernel/workqueue.c`).
 const CALLERS: [&str; 2] = ["process_one_work", "process_scheduled_works"];
 
@@ -19,8 +21,7 @@ pub(super) fn of_line(message: &str) -> Option<String> {
 
 /// The function of the work item in a stack, innermost function first.
 pub(super) fn of_stack<'a>(functions: &[&'a str]) -> Option<&'a str> {
-    let caller = functions.iter().position(|name| CALLERS.contains(name))?;
-    caller.checked_sub(1).and_then(|at| functions.get(at)).copied()
+    called_by(functions, &CALLERS)
 }
 
 #[cfg(test)]
