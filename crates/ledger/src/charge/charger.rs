@@ -152,6 +152,10 @@ impl Charger<'_> {
 
     fn interruption_as_recorded(&self, (from, to, slice): Clip) -> Option<Charge> {
         let silence = || self.timeline.cpus.get(self.cpu)?.silence(from, to);
+        let is_handler = matches!(slice.running, Running::Irq(_) | Running::Softirq(_));
+        if is_handler && silence().is_some_and(|silence| silence.in_wakeup) {
+            return Some(Charge::to(Cause::Stolen, None, Confidence::Medium));
+        }
         match slice.running {
             Running::Irq(id) => match silence() {
                 // The timer interrupt's own work is traced, and there was none: it had lost the CPU as well.

@@ -114,7 +114,8 @@ impl Engine<'_> {
             self.timeline.bandwidth.counts_finely();
         }
         if at - last > LONGEST_SILENCE {
-            self.note_silence(last, at, event.cpu);
+            let in_wakeup = self.ends_wakeup(event);
+            self.note_silence(last, at, event.cpu, in_wakeup);
             let Some(again) = self.timeline.cpus.get_mut(event.cpu) else { return };
             cpu = again;
         }

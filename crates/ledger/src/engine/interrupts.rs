@@ -38,9 +38,9 @@ pub(super) const LONGEST_SILENCE: Ns = Ns::from_us(100);
 
 impl Engine<'_> {
     /// Notes that an interrupt or a softirq did nothing from `last` on, for longer than it ever does: the CPU was taken
-    /// from it. So it was from a thread on the way into its sleep.
+    /// from it. So it was from a thread on the way into its sleep, and `in_wakeup`.
     #[cold]
-    pub(super) fn note_silence(&mut self, last: Ns, at: Ns, cpu: Cpu) {
+    pub(super) fn note_silence(&mut self, last: Ns, at: Ns, cpu: Cpu, in_wakeup: bool) {
         let Some(timeline) = self.timeline.cpus.get_mut(cpu) else { return };
         timeline.without_events = Some((last, at));
         if at - last >= LONG_SILENCE && !timeline.records_ends {
@@ -52,6 +52,7 @@ impl Engine<'_> {
         let guest = self.timeline.hypervisor == Some(true);
         let may_be_guest = self.timeline.hypervisor != Some(false);
         let long = if may_be_guest { LONG_SILENCE_OF_GUEST } else { LONG_SILENCE };
+        let in_wakeup = in_wakeup && guest && at - last >= long;
         let exceptional = |usual: Lengths| {
             at - last >= long && usual.are_shorter_than(Ns((at - last).0 / MANY_TIMES_THE_USUAL))
         };
@@ -59,7 +60,7 @@ impl Engine<'_> {
             timeline.current().filter(|_| timeline.interrupt().is_none() && at - last >= LONG_SILENCE);
         if let Some(tid) = current {
             if works_like_a_handler(self.timeline.threads.get_mut(tid), last, exceptional) {
-                timeline.fall_silent(Silence { from: last, to: at, is_sure: false });
+                timeline.fall_silent(Silence { from: last, to: at, is_sure: false, in_wakeup });
             }
             self.goes_to_sleep_silently(last, at, tid);
             return;
@@ -71,7 +72,7 @@ impl Engine<'_> {
         let is_own_timer = |id: IrqId| self.timeline.irqs.kind(id) == IrqKind::OwnTimer;
         let no_work =
             traced.is_some_and(only_wakes) && matches!(handler, Some(Running::Irq(id)) if is_own_timer(id));
-        if no_work && at - last >= LONG_SILENCE {
+        if (no_work || in_wakeup) && at - last >= LONG_SILENCE {
             self.timeline.standstills += 1;
         }
         let unusual = match handler {
@@ -81,10 +82,19 @@ impl Engine<'_> {
             }
             _ => false,
         };
-        if no_work || unusual {
+        if no_work || unusual || in_wakeup {
             let is_sure = no_work || guest || at - last >= LONG_SILENCE;
-            timeline.fall_silent(Silence { from: last, to: at, is_sure });
+            timeline.fall_silent(Silence { from: last, to: at, is_sure, in_wakeup });
         }
+    }
+
+    /// True of an event that ends a wake-up which began on its CPU: from `sched_waking` to `sched_wakeup` interrupts are disabled
+    /// (`try_to_wake_up()`, `kernel/sched/core.c`). It waits for locks that other CPUs hold for a moment, and has no other work.
+    pub(super) fn ends_wakeup(&self, event: &Event) -> bool {
+        let EventKind::Wakeup { wake, .. } = &event.kind else { return false };
+        let began = self.timeline.cpus.get(event.cpu).and_then(|cpu| cpu.wakes);
+        let waking = self.timeline.threads.get(wake.tid).and_then(|thread| thread.waking);
+        waking.is_some_and(|waking| began == Some((wake.tid, waking.at)))
     }
 
     /// Nothing happened from `last` to `at` below which `tid` had the CPU. In a call that sleeps it has nothing to do but to
@@ -125,7 +135,7 @@ impl Engine<'_> {
         // The time that it took is not a silence of what it interrupted.
         cpu.last_event = Some(at);
         if began - last > LONGEST_SILENCE {
-            self.note_silence(last, began, on);
+            self.note_silence(last, began, on, false);
         }
         if let Some(cpu) = self.timeline.cpus.get_mut(on)
             && began < at

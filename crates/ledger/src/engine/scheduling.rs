@@ -32,6 +32,9 @@ impl Engine<'_> {
         thread.was_idle_if_woken();
         if !matches!(thread.state(), State::Queued(_)) {
             thread.waking = Some(waking);
+            if let Some(cpu) = self.timeline.cpus.get_mut(event.cpu) {
+                cpu.wakes = Some((wake.tid, at));
+            }
             if self.timeline.links.is_some() {
                 let by = self.hand_off(waking.cause);
                 self.link(|| Link::Waking { tid: wake.tid, at, cause: waking.cause, by });

@@ -40,6 +40,8 @@ pub(crate) struct Silence {
     pub(crate) to: Ns,
     /// If all that the handler does is traced, it did not have the CPU.
     pub(crate) is_sure: bool,
+    /// It lies within a wake-up, which has no work for so long, whatever the handler does.
+    pub(crate) in_wakeup: bool,
 }
 
 /// No machine has more; in a damaged recording those beyond are nameless.

@@ -197,6 +197,24 @@ fn where_cpus_stand_still_again_and_again_a_long_handler_shows_nothing() {
     assert_eq!(confidence(false, 3), Confidence::High);
 }
 
+/// On two virtual CPUs that one CPU of the host has in turn, most standstills end when the next timer is due: within a softirq, too.
+#[test]
+fn a_softirq_that_stands_still_within_a_wakeup_did_not_have_the_cpu() {
+    const WOKEN: Thread = rt("woken", 31, 5);
+    let cause = |guest: bool, ends_here: bool| {
+        let scene = Scene::new().cpu(1).at(0).sign(ContextFlags::default()).fact(Fact::Hypervisor(guest));
+        let scene = scene.at(700).timer_wakes(VICTIM).at(705).run(VICTIM);
+        let scene = scene.at(1_000).softirq(1).at(1_004).waking(WOKEN, 1).at(1_008);
+        let scene = scene.sign(ContextFlags::default()).at(2_400);
+        let scene = if ends_here { scene.wakeup(WOKEN, 1) } else { scene.sign(ContextFlags::default()) };
+        let scene = scene.at(2_405).softirq_exit(1).at(2_500).sleep(IDLE);
+        scene.at(90_000).sign(ContextFlags::default()).explain("victim").only().verdict.cause
+    };
+    assert_eq!(cause(true, true), Cause::Stolen);
+    assert_eq!(cause(true, false), Cause::Softirq, "it may have run a timer's callback");
+    assert_eq!(cause(false, true), Cause::Softirq, "another CPU may have held the lock of the runqueue");
+}
+
 #[test]
 fn what_cannot_be_moved_is_not_to_be_moved() {
     for (irq, name, moves) in [(11, "arch_timer", false), (1, "IPI", false), (16, "eth0", true)] {
