@@ -28,6 +28,7 @@ mod semaphores;
 mod settings;
 mod small_delays;
 mod softirqs;
+mod standstills;
 mod switches;
 mod timers;
 mod tracers;
