@@ -7,9 +7,10 @@ use super::attribution::Charge;
 use super::charger::Charger;
 use super::notes::VerdictNote;
 use super::precedence::{Contender, Relation};
+use super::queue::ORDINARY_DISPATCH;
 use crate::causes::Cause;
 use crate::model::Culprit;
-use crate::timeline::housekeeping::is_kworker;
+use crate::timeline::housekeeping::{is_kernel_handler, is_kworker};
 use crate::timeline::running::Running;
 use crate::timeline::sleeps::Wait;
 use crate::timeline::states::State;
@@ -24,16 +25,41 @@ const LONGEST_WAKE_UP: Ns = Ns::from_us(200);
 /// What a shorter sleep was in is no evidence.
 const NOTABLE_SLEEP: Ns = Ns::from_us(100);
 
-impl Charger<'_> {
+impl<'t> Charger<'t> {
     /// Charges up to `to` a sleep that was ended by `waker`.
     pub(super) fn blocked(&mut self, wait: Wait, waker: Option<Tid>, to: Ns) {
         let slept_in = self.victim.slept_in.iter().find(|(ended, _)| *ended >= self.at).copied();
-        if let Some((ended, reason)) = slept_in
-            && ended <= to + LONGEST_WAKE_UP
-            && matches!(wait, Wait::Io | Wait::Uninterruptible)
-        {
-            return self.slept_in(&reason, to);
+        let slept_in = slept_in.filter(|(ended, _)| {
+            *ended <= to + LONGEST_WAKE_UP && matches!(wait, Wait::Io | Wait::Uninterruptible)
+        });
+        let handled = self.late_handler(wait, waker, to);
+        let until = handled.map_or(to, |(_, since)| since);
+        match slept_in {
+            Some((_, reason)) => self.slept_in(&reason, until),
+            None => self.asleep(wait, waker, until),
         }
+        if let Some((handler, _)) = handled {
+            self.behind_handler(handler, to);
+        }
+    }
+
+    /// The kernel's thread that handled the interrupt or the softirq of a device or a timer, by which a sleep ended, and since
+    /// when it was to: where it waited for a CPU for longer than usual.
+    fn late_handler(&self, wait: Wait, waker: Option<Tid>, to: Ns) -> Option<(&'t Thread, Ns)> {
+        let waker = waker.filter(|_| matches!(wait, Wait::Io | Wait::KernelTimer))?;
+        let timeline = self.timeline;
+        let handler =
+            timeline.threads.get(waker).filter(|thread| is_kernel_handler(thread.comm_at(to).as_str()))?;
+        let stays = handler.history.between(self.at, to);
+        let asleep =
+            stays.iter().rposition(|stay| !matches!(stay.state, State::Queued(_) | State::Running(_)));
+        let (_, awake) = stays.split_at(asleep.map_or(0, |last| last + 1));
+        let queued = awake.iter().filter(|stay| matches!(stay.state, State::Queued(_)));
+        let waited: Ns = queued.map(|stay| stay.to - stay.from).sum();
+        (waited > ORDINARY_DISPATCH).then_some((handler, awake.first()?.from))
+    }
+
+    fn asleep(&mut self, wait: Wait, waker: Option<Tid>, to: Ns) {
         let wait = match wait {
             Wait::Io if self.sleeps_on() => Wait::Uninterruptible,
             _ => wait,

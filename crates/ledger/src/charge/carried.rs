@@ -49,6 +49,18 @@ impl Charger<'_> {
         self.by_carrier(role, carrier, origin.cpu, to);
     }
 
+    /// Charges up to `to` a time in which the device had raised its interrupt, or a timer had expired, and the kernel's thread
+    /// `handler` was to handle it.
+    pub(super) fn behind_handler(&mut self, handler: &Thread, to: Ns) {
+        let of_interrupt = handler.comm_at(to).as_str().starts_with("irq/");
+        let role = match of_interrupt {
+            true => role_of(Cause::IrqThreadDelayed, Cause::IrqThread),
+            // It may have been woken for another softirq, before.
+            false => Role { sure: Confidence::Medium, ..role_of(Cause::SoftirqDeferred, Cause::Softirq) },
+        };
+        self.by_carrier(role, handler, self.cpu, to);
+    }
+
     /// Charges up to `to` a wait for a work item, which `kworker` was to do.
     pub(super) fn behind_work(&mut self, kworker: Option<Tid>, to: Ns) {
         let Some(kworker) = kworker.and_then(|tid| self.timeline.threads.get(tid)) else {

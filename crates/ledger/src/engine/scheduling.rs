@@ -127,8 +127,7 @@ impl Engine<'_> {
                 let tries_again = self.timed_out(tid, word, waking.cause);
                 let thread = self.timeline.threads.get_mut(tid);
                 let since = thread.since().unwrap_or(at);
-                let waker =
-                    waking.cause.waker().or_else(|| waking.reader(wait).filter(|&reader| reader != tid));
+                let waker = waking.waker(wait).filter(|&waker| waker != tid);
                 thread.history.correct(State::Blocked { wait, waker });
                 if let Wait::Semaphore { owner: Some(owner) } = wait {
                     thread.gets(owner, word);

@@ -26,9 +26,16 @@ impl Waking {
         Waking { at, due: at, cause: WakeCause::Unseen, origin: None, awake: None, comm, prio }
     }
 
-    /// The thread that made room for what the woken one writes to a socket: it sent the packet that says so.
-    pub(crate) fn reader(&self, wait: Wait) -> Option<Tid> {
-        self.origin.filter(|_| wait == Wait::Output)?.by
+    /// The thread that woke. For what the woken one writes to a socket it is the one that made room: it sent the packet that
+    /// says so. For a device or a timer it is the one that the interrupt or the softirq was left to.
+    pub(crate) fn waker(&self, wait: Wait) -> Option<Tid> {
+        let other = match (wait, self.cause) {
+            (Wait::Output, _) => self.origin.and_then(|origin| origin.by),
+            (Wait::Io | Wait::KernelTimer, WakeCause::Timer { expirer, .. }) => expirer,
+            (Wait::Io | Wait::KernelTimer, _) => self.origin.and_then(|origin| origin.carrier),
+            _ => None,
+        };
+        self.cause.waker().or(other)
     }
 }
 

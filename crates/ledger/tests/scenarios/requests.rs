@@ -278,3 +278,41 @@ fn a_request_that_a_work_item_ends_waits_for_the_device_only_until_that_is_queue
     let device = late.ledger.iter().filter(|segment| segment.cause == Cause::BlockIo);
     assert_eq!(device.map(|segment| segment.length()).sum::<Ns>(), Ns::from_us(300));
 }
+
+/// The victim waits for a device from 150 us on. On PREEMPT_RT a `handler` of the kernel does what its interrupt at 450 us asks for:
+/// from `handled` on, until when `hog` has the CPU. `completes`: it does so and wakes the victim.
+fn handled_in_a_thread(
+    (handler, hog): (Thread, Thread),
+    handled: i64,
+    completes: impl FnOnce(Scene) -> Scene,
+) -> Activation {
+    let scene = Scene::new().cpu(1).at(0).run(handler).at(50).sleep(IDLE).at(100).timer_wakes(VICTIM).at(105);
+    let scene = scene.run(VICTIM).at(150).call(sys::IO_GETEVENTS, [1, 1, 1]).block(hog);
+    let scene = scene.at(450).irq(11, "nvme0q1").wake(handler, 1).irq_exit(11).at(handled).sleep(handler);
+    let scene = completes(scene.at(handled + 10)).at(handled + 15).run(VICTIM).at(handled + 50);
+    scene.sleep(IDLE).explain("victim").only().clone()
+}
+
+#[test]
+fn a_request_waits_for_the_device_only_until_its_interrupt() {
+    const HOG: Thread = rt("hog", 50, 45);
+    let by_timer = |scene: Scene| {
+        let scene = scene.softirq(8).fire_named(0x77, "null_cmd_timer_expired").wake(VICTIM, 1);
+        scene.fired(0x77).softirq_exit(8)
+    };
+    let irq_thread = rt("irq/11-nvme0q1", 41, 40);
+    let ktimers = rt("ktimers/1", 41, 1);
+    let of_irq = handled_in_a_thread((irq_thread, HOG), 8_150, |scene| scene.wake(VICTIM, 1));
+    let of_timer = handled_in_a_thread((ktimers, HOG), 8_150, by_timer);
+    for (late, cause, confidence) in [
+        (&of_irq, Cause::IrqThreadDelayed, Confidence::High),
+        (&of_timer, Cause::SoftirqDeferred, Confidence::Medium),
+    ] {
+        assert_blames(late, cause, Some(HOG));
+        assert_eq!((charged_to(late, cause, HOG), late.verdict.confidence), (Ns::from_us(7_700), confidence));
+        let device = late.ledger.iter().filter(|segment| segment.cause == Cause::BlockIo);
+        assert_eq!(device.map(|segment| segment.length()).sum::<Ns>(), Ns::from_us(300));
+    }
+    let at_once = handled_in_a_thread((irq_thread, HOG), 460, |scene| scene.wake(VICTIM, 1));
+    assert_blames(&at_once, Cause::BlockIo, None);
+}
