@@ -57,7 +57,7 @@ impl Engine<'_> {
             EventKind::Exit { tid } => self.exit(at, *tid),
             EventKind::PiSetprio { tid, old, new } => self.inherit(at, event, *tid, *old, *new),
             EventKind::BlockedReason(reason) => {
-                self.timeline.threads.get_mut(reason.tid).slept_in.push_back((at, *reason));
+                self.timeline.threads.get_mut(reason.tid).slept_in.ended(at, *reason);
             }
             EventKind::Marker(text) => {
                 self.fact(at, event.context.tid, text.as_str());
@@ -97,6 +97,7 @@ impl Engine<'_> {
                 }
             }
             EventKind::NapiPoll { .. } => self.polled(event),
+            EventKind::StackFrame { name } => self.sleeps_in(event, *name),
             EventKind::CpuCall(_)
             | EventKind::CpuFrequency { .. }
             | EventKind::Kvm(_)
@@ -107,7 +108,6 @@ impl Engine<'_> {
             | EventKind::Nmi { .. }
             | EventKind::FunctionEntry { .. }
             | EventKind::FunctionExit { .. }
-            | EventKind::StackFrame { .. }
             | EventKind::Timerlat(_)
             | EventKind::Noise(_)
             | EventKind::OsnoiseSample(_)

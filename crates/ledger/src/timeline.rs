@@ -38,6 +38,7 @@ mod recording;
 pub(crate) mod running;
 pub(crate) mod settings;
 pub(crate) mod sleeps;
+pub(crate) mod slept_in;
 pub(crate) mod slices;
 pub(crate) mod softirqs;
 pub(crate) mod states;

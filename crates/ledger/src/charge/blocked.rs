@@ -28,7 +28,8 @@ const NOTABLE_SLEEP: Ns = Ns::from_us(100);
 impl<'t> Charger<'t> {
     /// Charges up to `to` a sleep that was ended by `waker`.
     pub(super) fn blocked(&mut self, wait: Wait, waker: Option<Tid>, to: Ns) {
-        let slept_in = self.victim.slept_in.iter().find(|(ended, _)| *ended >= self.at).copied();
+        self.note_stack(to);
+        let slept_in = self.victim.slept_in.reason(self.at);
         let slept_in = slept_in.filter(|(ended, _)| {
             *ended <= to + LONGEST_WAKE_UP && matches!(wait, Wait::Io | Wait::Uninterruptible)
         });
@@ -56,12 +57,17 @@ impl<'t> Charger<'t> {
         let (_, awake) = stays.split_at(asleep.map_or(0, |last| last + 1));
         let queued = awake.iter().filter(|stay| matches!(stay.state, State::Queued(_)));
         let waited: Ns = queued.map(|stay| stay.to - stay.from).sum();
-        (waited > ORDINARY_DISPATCH).then_some((handler, awake.first()?.from))
+        // It may have been woken for another device or timer, before.
+        let done =
+            self.victim.slept_in.done_since(self.at).filter(|(ended, _)| *ended <= to + LONGEST_WAKE_UP);
+        let since = done.map_or(Ns::ZERO, |(_, since)| since).max(awake.first()?.from);
+        (waited > ORDINARY_DISPATCH && since < to).then_some((handler, since))
     }
 
     fn asleep(&mut self, wait: Wait, waker: Option<Tid>, to: Ns) {
+        let by_stack = self.victim.slept_in.stack(self.at).is_some();
         let wait = match wait {
-            Wait::Io if self.sleeps_on() => Wait::Uninterruptible,
+            Wait::Io if !by_stack && self.sleeps_on() => Wait::Uninterruptible,
             _ => wait,
         };
         match wait {
@@ -80,6 +86,7 @@ impl<'t> Charger<'t> {
                 // Which item it did for the thread is not recorded.
                 self.at_most(Confidence::Medium, |charger| charger.behind_work(waker, to));
             }
+            Wait::Io if by_stack => self.charge(to, Charge::to(Cause::BlockIo, None, Confidence::High)),
             Wait::Io => {
                 let confidence = if self.note_kworker(waker) { Confidence::Low } else { Confidence::Medium };
                 self.charge(to, Charge::to(Cause::BlockIo, None, confidence));
@@ -100,6 +107,20 @@ impl<'t> Charger<'t> {
             | Wait::Semaphore { owner: None }
             | Wait::Unsure => self.charge(to, Charge::unexplained()),
         }
+    }
+
+    /// Notes in which function a sleep began, where a stack shows it.
+    fn note_stack(&mut self, to: Ns) {
+        let stack = self.victim.slept_in.stack(self.at).filter(|_| to - self.at >= NOTABLE_SLEEP);
+        let Some((stack, (_, function))) = stack.and_then(|stack| Some((stack, stack.shows?))) else {
+            return;
+        };
+        let called = match stack.caller.is_empty() {
+            true => String::new(),
+            false => format!(", called from {}", stack.caller),
+        };
+        let text = format!("slept for {} in {function}{called} (its stack)", to - self.at);
+        self.notes.push(VerdictNote::Note(Evidence::at(self.at, self.cpu, text)));
     }
 
     /// Notes the kworker that ended a sleep where its work items are not recorded, and there is one: it may have ended a request, or
@@ -202,7 +223,9 @@ impl<'t> Charger<'t> {
                     self.follow(Some(next), end, depth + 1);
                 }
                 State::Blocked { .. } => self.charge(end, held(Confidence::Medium)),
-                State::Unknown => self.unseen(end),
+                State::Unknown if self.timeline.losses.any_between(None, stay.from, end) => self.unseen(end),
+                // It woke the waiter in the end.
+                State::Unknown => self.charge(end, held(Confidence::Low)),
             }
         }
     }

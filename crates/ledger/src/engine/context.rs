@@ -12,6 +12,8 @@ use whylate_events::{Context, ContextFlags, Event, EventKind, Fact, Kind, KindSe
 
 /// From the event of a switch to the switch itself it is some microseconds, more where a stack is saved.
 const LONGEST_SWITCH: Ns = Ns::from_ms(1);
+/// The same where an event does not show that interrupts are off: a later one may be of the thread when it is back.
+const LONGEST_SWITCH_UNFLAGGED: Ns = Ns::from_us(50);
 
 /// Flags that show more than which thread is current.
 const TELLING: ContextFlags =
@@ -39,9 +41,10 @@ fn is_of_switch(leaving: &Leaving, at: Ns, event: &Event) -> bool {
             | EventKind::Nmi { .. }
     );
     let in_interrupt = flags.in_interrupt() && !flags.contains(ContextFlags::NMI);
+    let longest = if flags.irqs_off() { LONGEST_SWITCH } else { LONGEST_SWITCH_UNFLAGGED };
     possible
         && leaving.tid == tid
-        && at - leaving.since <= LONGEST_SWITCH
+        && at - leaving.since <= longest
         && !in_interrupt
         && (flags.irqs_off() || !leaving.shows_irqs_off)
 }

@@ -20,7 +20,7 @@ use crate::timeline::thread::Thread;
 use crate::timeline::waking::{Timeout, Waking};
 use crate::timeline::windows::{MOVED_AT_ONCE, Window};
 use whylate_base::{Cpu, Ns, Priority, SchedClass, Tid};
-use whylate_events::{ContextFlags, Event, Switch, TaskState, Wake};
+use whylate_events::{ContextFlags, Event, Kind, Switch, TaskState, Wake};
 
 impl Engine<'_> {
     /// `sched_waking`: a wake-up begins.
@@ -129,6 +129,11 @@ impl Engine<'_> {
                 let since = thread.since().unwrap_or(at);
                 let waker = waking.waker(wait).filter(|&waker| waker != tid);
                 thread.history.correct(State::Blocked { wait, waker });
+                // A timer that was not seen to be set is taken to be due when it is handled.
+                let is_known = waking.origin.is_some() || self.timeline.seen.contains(Kind::HrtimerStart);
+                if let Some(done) = waking.done_since(wait).filter(|_| is_known) {
+                    thread.slept_in.done(at, done);
+                }
                 if let Wait::Semaphore { owner: Some(owner) } = wait {
                     thread.gets(owner, word);
                 }

@@ -122,9 +122,10 @@ impl SyscallTable {
         self.writes.contains(&call.nr) || self.stores.contains(&call.nr)
     }
 
-    /// True for the calls that wait until requests to devices are done (io_submit(2)).
+    /// True for the calls that wait until requests to devices are done (io_submit(2)), and for io_uring_enter(2) where it waits for
+    /// any (`min_complete`).
     pub(crate) fn awaits_requests(&self, call: &Syscall) -> bool {
-        self.requests.contains(&call.nr)
+        self.requests.contains(&call.nr) || call.nr == IO_URING_ENTER && call.args[2] > 0
     }
 
     /// True for the commands of fcntl(2) that wait for another lock of a file: F_SETLKW, F_SETLKW64 and F_OFD_SETLKW.
@@ -220,6 +221,8 @@ impl SyscallTable {
 
 /// `futex_wake`, which has this number on all architectures.
 const FUTEX_WAKE: i64 = 454;
+/// io_uring_enter, of the same number on all architectures.
+const IO_URING_ENTER: i64 = 426;
 
 /// The operations of futex(2) (`include/uapi/linux/futex.h`).
 mod futex {

@@ -7,9 +7,10 @@ use crate::timeline::activations::{Begin, WakeCause};
 use crate::timeline::housekeeping::does_requests;
 use crate::timeline::origins::RCU;
 use crate::timeline::sleeps::Wait;
+use crate::timeline::states::State;
 use crate::timeline::thread::Thread;
 use whylate_base::{Confidence, Ns, Tid};
-use whylate_events::{Kind, TaskState};
+use whylate_events::{Event, Kind, Symbol, TaskState};
 
 /// A thread that faults and sleeps within this time sleeps because of the fault.
 const FAULT_LEADS_TO_SLEEP: Ns = Ns::from_ms(1);
@@ -26,9 +27,17 @@ impl Engine<'_> {
     #[inline]
     pub(super) fn refined(&self, tid: Tid, wait: Wait, cause: WakeCause) -> Wait {
         match wait {
+            Wait::Io if self.shows_its_sleep(tid) => wait,
             Wait::Semaphore { .. } | Wait::Io | Wait::Unsure => self.refined_by_cause(tid, wait, cause),
             _ => wait,
         }
+    }
+
+    /// True of a thread that sleeps, and whose stack shows what for.
+    fn shows_its_sleep(&self, tid: Tid) -> bool {
+        let thread = self.timeline.threads.get(tid);
+        thread
+            .is_some_and(|thread| thread.since().is_some_and(|since| thread.slept_in.stack(since).is_some()))
     }
 
     fn refined_by_cause(&self, tid: Tid, wait: Wait, cause: WakeCause) -> Wait {
@@ -102,6 +111,22 @@ impl Engine<'_> {
         let unknown = SyscallTable::call_of(self.syscalls, thread)
             .is_some_and(|(call, table)| table.wait(call, TaskState::Interruptible) == Wait::Unsure);
         unknown && is_in_period(thread) && thread.pacing.has_periods()
+    }
+
+    /// A function of the stack behind an event. Behind the switch of a thread that goes to sleep uninterruptibly it shows what for.
+    #[cold]
+    pub(super) fn sleeps_in(&mut self, event: &Event, function: Symbol) {
+        let leaving = self.timeline.cpus.get(event.cpu).and_then(|cpu| cpu.leaving);
+        let Some(leaving) = leaving.filter(|leaving| leaving.tid == event.context.tid) else { return };
+        let thread = self.timeline.threads.get_mut(leaving.tid);
+        let asleep =
+            matches!(thread.state(), State::Blocked { wait, .. } if wait != Wait::Unsure && wait.continues());
+        let Some(since) = thread.since().filter(|since| asleep && *since == leaving.since) else { return };
+        if let Some(wait) = thread.slept_in.frame(since, function)
+            && matches!(thread.state(), State::Blocked { wait: Wait::Io | Wait::Uninterruptible, .. })
+        {
+            thread.history.correct(State::Blocked { wait, waker: None });
+        }
     }
 
     /// True where a thread that waits for a kernel's lock shows it.

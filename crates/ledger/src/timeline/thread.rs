@@ -17,14 +17,14 @@ use super::past::Past;
 use super::quota::LongWaits;
 use super::settings::{PinnedFair, PolicyRefusal};
 use super::sleeps::Wait;
+use super::slept_in::SleptIn;
 use super::states::State;
 use super::tally::Tally;
 use super::waking::{Timeout, Waking};
 use crate::identities::Identity;
 use std::cell::Cell;
-use std::collections::VecDeque;
 use whylate_base::{Comm, Ns, Policy, Priority, Tid};
-use whylate_events::{BlockedReason, Syscall};
+use whylate_events::Syscall;
 
 /// A thread's effective priority, and its own where it runs at an inherited one.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -95,8 +95,8 @@ pub(crate) struct Thread {
     pub(crate) futexes: Futexes,
     /// Waits of this activation that ended by their timeouts, until it shows what they were.
     pub(crate) timeouts: Vec<Timeout>,
-    /// What its latest uninterruptible sleeps were in, where the kernel traces it, and when they ended.
-    pub(crate) slept_in: VecDeque<(Ns, BlockedReason)>,
+    /// What its latest uninterruptible sleeps were in.
+    pub(crate) slept_in: SleptIn,
     /// The thread that forked it, until it first sleeps.
     pub(crate) started_by: Option<Tid>,
     pub(crate) long_waits: LongWaits,
@@ -172,7 +172,7 @@ impl Thread {
             due_instants: DueInstants::default(),
             futexes: Futexes::default(),
             timeouts: Vec::new(),
-            slept_in: VecDeque::new(),
+            slept_in: SleptIn::default(),
             started_by: None,
             long_waits: LongWaits::default(),
             has_executed: false,
@@ -463,9 +463,7 @@ impl Thread {
         self.priorities.forget(horizon);
         self.policies.forget(horizon);
         self.affinity.forget(horizon);
-        while self.slept_in.front().is_some_and(|(ended, _)| *ended < horizon) {
-            self.slept_in.pop_front();
-        }
+        self.slept_in.forget(horizon);
     }
 }
 

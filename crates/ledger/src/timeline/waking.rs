@@ -26,6 +26,19 @@ impl Waking {
         Waking { at, due: at, cause: WakeCause::Unseen, origin: None, awake: None, comm, prio }
     }
 
+    /// Since when the device or the timer that ended a sleep was done, where the kernel's thread of it came later.
+    pub(crate) fn done_since(&self, wait: Wait) -> Option<Ns> {
+        match (wait, self.cause) {
+            (Wait::Io | Wait::KernelTimer, WakeCause::Timer { hard_due, expirer: Some(_), .. }) => {
+                Some(hard_due)
+            }
+            (Wait::Io | Wait::KernelTimer, _) => {
+                self.origin.filter(|origin| origin.carrier.is_some()).map(|origin| origin.since)
+            }
+            _ => None,
+        }
+    }
+
     /// The thread that woke. For what the woken one writes to a socket it is the one that made room: it sent the packet that
     /// says so. For a device or a timer it is the one that the interrupt or the softirq was left to.
     pub(crate) fn waker(&self, wait: Wait) -> Option<Tid> {

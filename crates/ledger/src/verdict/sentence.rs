@@ -97,6 +97,9 @@ pub(crate) fn why(
     let late_thread = format!("{} ({})", activation.comm, activation.priority);
     let (charged, response) = (verdict.charged, activation.response());
     if on_time {
+        if response == Ns::ZERO {
+            return format!("the recording shows no time of {late_thread} here");
+        }
         let what = verdict.cause.info().details.name_on_time.unwrap_or(verdict.cause.code());
         let usual = match stats.show_usual() {
             true => ", about as usual",

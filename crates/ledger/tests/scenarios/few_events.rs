@@ -1,7 +1,7 @@
 //! Recordings with few kinds of events, or of some threads only: what they do not show, no thread is accused of.
 
 use super::support::{IDLE, MS, Scene, Thread, assert_blames, fair, rt, sys};
-use whylate_base::{Confidence, Priority, Severity};
+use whylate_base::{Confidence, Ns, Priority, Severity};
 use whylate_events::{ContextFlags, Fact, TaskState};
 use whylate_ledger::{Activation, Cause};
 
@@ -297,4 +297,35 @@ fn a_kworker_whose_items_are_not_recorded_may_have_ended_any_sleep() {
         let is_named = verdict.evidence.iter().any(|one| one.what.contains("kworker/u:0H:40"));
         assert_eq!(is_named, confidence == Confidence::Low, "{:?}", verdict.evidence);
     }
+}
+
+/// `perf script --tid`: without the state of the CPU beside each event.
+#[test]
+fn an_event_of_a_thread_that_was_recorded_alone_ends_its_sleep() {
+    let unknown = ContextFlags::IRQS_UNKNOWN;
+    let scene = Scene::new().cpu(1).at(0).unseen_switch_to(VICTIM).sign(unknown).at(100).block(IDLE);
+    let scene = scene.unseen_switch_to(VICTIM).at(800).sign(unknown).at(850).block(IDLE);
+    let scene = scene.unseen_switch_to(VICTIM).at(5_000).sign(unknown).at(5_100).sleep(IDLE);
+    let late = scene.without_contexts().explain("victim").only().clone();
+    let asleep = late.ledger.iter().filter(|segment| segment.cause == Cause::BlockIo);
+    let asleep: Vec<Ns> = asleep.map(|segment| segment.length()).collect();
+    assert_eq!(asleep, [Ns::from_us(700), Ns::from_us(4_150)]);
+}
+
+#[test]
+fn a_thread_that_ended_a_wait_and_was_not_seen_before_held_it_perhaps() {
+    let dd = fair("dd", 30);
+    let scene = Scene::new().cpu(1).at(0).sign(ContextFlags::default()).at(100).timer_wakes(VICTIM).at(105);
+    let scene = scene.run(VICTIM).at(150).block(IDLE).cpu(4).unseen_switch_to(dd).at(8_150);
+    let scene = scene.wake(VICTIM, 1).cpu(1).at(8_155).run(VICTIM).at(8_200).sleep(IDLE);
+    let late = scene.explain("victim").only().clone();
+    assert_blames(&late, Cause::LockWait, Some(dd));
+    assert_eq!(late.verdict.confidence, Confidence::Low);
+}
+
+#[test]
+fn a_recording_that_ends_when_a_thread_is_due_shows_no_time_of_it() {
+    let scene = Scene::new().cpu(1).at(0).run(APP).at(50).sleep(IDLE).at(100).wakeup(VICTIM, 1);
+    let why = scene.explain("victim").only().verdict.why.clone();
+    assert_eq!(why, "the recording shows no time of victim (rt 50) here");
 }

@@ -26,6 +26,7 @@ mod scheduling;
 mod scope;
 mod semaphores;
 mod settings;
+mod sleep_stacks;
 mod small_delays;
 mod softirqs;
 mod standstills;

@@ -313,6 +313,34 @@ fn a_request_waits_for_the_device_only_until_its_interrupt() {
         let device = late.ledger.iter().filter(|segment| segment.cause == Cause::BlockIo);
         assert_eq!(device.map(|segment| segment.length()).sum::<Ns>(), Ns::from_us(300));
     }
+    // The handler was woken for another timer; that of the request is due at 5 ms.
+    let scene = Scene::new().cpu(1).at(0).run(ktimers).at(50).sleep(IDLE).at(100).timer_wakes(VICTIM).at(105);
+    let scene = scene.run(VICTIM).at(150).call(sys::IO_GETEVENTS, [1, 1, 1]);
+    let scene = scene.arm_named(0x77, "null_cmd_timer_expired", 5_000).block(HOG).at(450).wake(ktimers, 1);
+    let scene = by_timer(scene.at(8_150).sleep(ktimers).at(8_160)).at(8_165).run(VICTIM).at(8_200);
+    let late = scene.sleep(IDLE).explain("victim").only().clone();
+    assert_eq!(charged_to(&late, Cause::SoftirqDeferred, HOG), Ns::from_us(3_150));
     let at_once = handled_in_a_thread((irq_thread, HOG), 460, |scene| scene.wake(VICTIM, 1));
     assert_blames(&at_once, Cause::BlockIo, None);
+}
+
+const IO_URING_ENTER: i64 = 426;
+
+fn longest(explained: &Explained) -> Activation {
+    explained.in_order().into_iter().max_by_key(|activation| activation.response()).expect("one").clone()
+}
+
+#[test]
+fn a_request_by_io_uring_is_one_of_the_period() {
+    let of = |least: u64| {
+        let scene = Scene::new().cpu(1).at(0).run(VICTIM).at(50).call(sys::CLOCK_NANOSLEEP, sys::UNTIL);
+        let scene =
+            scene.sleep(IDLE).at(100).timer_wakes(VICTIM).at(105).run(VICTIM).ret(sys::CLOCK_NANOSLEEP);
+        let scene =
+            scene.at(150).call(IO_URING_ENTER, [4, 1, least]).sleep(IDLE).at(7_150).irq(11, "nvme0q1");
+        let scene = scene.wake(VICTIM, 1).irq_exit(11).at(7_155).run(VICTIM).ret(IO_URING_ENTER).at(7_200);
+        scene.call(sys::CLOCK_NANOSLEEP, sys::UNTIL).sleep(IDLE).explain("victim")
+    };
+    assert_blames(&longest(&of(1)), Cause::BlockIo, None);
+    assert!(longest(&of(0)).response() < Ns::from_us(100), "it waits for none");
 }
