@@ -5,6 +5,7 @@
 //!                                                     └─> stacks: owner, frames ─> reporter: what it shows
 //! ```
 
+mod asides;
 mod clock;
 mod details;
 mod durations;

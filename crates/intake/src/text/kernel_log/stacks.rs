@@ -1,5 +1,6 @@
 //! The call stacks below a message, each with its owner.
 
+use super::asides::Asides;
 use super::frames::{self, Frame};
 use super::idle_thread::{OverIdle, over_idle};
 use super::owner::{LoggedThread, Owner};
@@ -49,11 +50,16 @@ pub(super) struct LoggedStacks {
     is_in_trace: bool,
     /// The functions since a mark are of an interrupt.
     is_in_interrupt: bool,
+    /// The lines with functions that are of none.
+    asides: Asides,
 }
 
 impl LoggedStacks {
     /// Takes in a line; false where it is of no stack.
     pub(super) fn line(&mut self, message: &str) -> bool {
+        if self.asides.line(message) {
+            return false;
+        }
         let owner = Owner::of(message);
         let is_one = owner.is_some();
         if let Some(owner) = owner {
@@ -86,15 +92,13 @@ impl LoggedStacks {
             "</IRQ>" | "</SOFTIRQ>" | "<TASK>" => false,
             _ => self.is_in_interrupt,
         };
-        // Lockdep's list of locks has functions that took them (`print_lock()` in kernel/locking/lockdep.c).
-        let is_lock = message.contains(", at: ");
         let frame = is_user(message).then_some(Frame::Function(USER)).or_else(|| frames::frame(message));
         let bare = frames::bare(message).filter(|_| self.is_in_trace && frame.is_none());
         self.is_in_trace &= frame.is_some() || bare.is_some();
         let frame = frame.or(bare.flatten());
         // The kernel found the function to be one of an idle state (`nmi_cpu_backtrace()` in lib/nmi_backtrace.c).
         let is_idling = message.contains("skipped: idling");
-        let Some(frame) = frame.filter(|_| !is_lock && !is_idling) else { return is_one };
+        let Some(frame) = frame.filter(|_| !is_idling) else { return is_one };
         if self.stacks.is_empty() {
             self.push(Owner::default());
         }

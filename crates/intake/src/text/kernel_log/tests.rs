@@ -282,6 +282,28 @@ fn a_worker_thread_is_named_with_its_work_item() {
 }
 
 #[test]
+fn where_interrupts_were_enabled_last_is_no_stack() {
+    let events = "irq event stamp: 92\nhardirqs last  enabled at (91): [<c1>] unlock+0x36/0x60\n\
+                  hardirqs last disabled at (92): [<c2>] lock+0x1d/0x50\nsoftirqs last  enabled at (78): [<c3>] do_softirq+0x1f/0x34\n\
+                  softirqs last disabled at (65): [<c4>] irq_exit+0x125/0x130\n";
+    let lockup =
+        format!("[ 9.1] watchdog: BUG: soft lockup - CPU#2 stuck for 26s! [kworker/2:1:77]\n{events}");
+    let said = read(&lockup).to_string();
+    assert!(said.ends_with("while kworker/2:1 (77) ran there (soft lockup)"), "{said}");
+    let said = read(&format!(
+        "{lockup}CPU: 2 PID: 77 Comm: kworker/2:1 Not tainted\nWorkqueue: events slow_work [driver]\n\
+         RIP: 0010:poll_device+0x45/0x80 [driver]\nCall Trace:\n <TASK>\n slow_work+0x30/0x60 [driver]\n"
+    ))
+    .to_string();
+    let end = "; the stack of kworker/2:1 (77) on CPU 2 is poll_device, called from slow_work; its work item is slow_work (workqueue events)";
+    assert!(said.ends_with(end), "{said}");
+    // They stand above a message, too, of which nothing else is known.
+    let mut log = KernelLog::of_stack(1, "softirqs last disabled at (65): [<c4>] irq_exit+0x125/0x130");
+    log.line(2, "watchdog: BUG: soft lockup - CPU#8 stuck for 26s! [app:7]");
+    assert!(log.to_string().ends_with("(soft lockup)"), "{log}");
+}
+
+#[test]
 fn the_end_of_an_earlier_report_stands_above_a_message_that_is_cut() {
     let lines = [
         "5,41,100,-; read_lock+0x1/0x2",

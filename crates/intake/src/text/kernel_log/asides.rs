@@ -1,0 +1,85 @@
+//! Lines of a report that name a function with its offset, and are of no call stack.
+//!
+//! ```text
+//! hardirqs last  enabled at (91): [<ffffffff81693456>] unlock+0x36/0x60     print_irqtrace_events(), kernel/locking/lockdep.c
+//! softirqs last disabled at (65): [<ffffffff81077245>] irq_exit+0x125/0x130
+//! Preemption disabled at:                                                   __schedule_bug(), kernel/sched/core.c
+//! [<ffffffff81077245>] driver+0x125/0x130
+//! #0: ffff8881 (&lock){+.+.}, at: take+0x12/0x30                            print_lock(), kernel/locking/lockdep.c
+//! Last Breaking-Event-Address:                                              show_last_breaking_event(), arch/s390/kernel/dumpstack.c
+//!  [<0000000000c1f2d4>] jump+0x12/0x30
+//! ```
+//!
+//! They show where interrupts or preemption were last enabled or disabled, which may be long ago and in another thread.
+
+use super::frames::frame;
+
+/// What a line with such a function begins with, or the line before it.
+const TITLES: [&str; 6] = [
+    "hardirqs last enabled at",
+    "hardirqs last disabled at",
+    "softirqs last enabled at",
+    "softirqs last disabled at",
+    "Preemption disabled at:",
+    "Last Breaking-Event-Address:",
+];
+
+/// Finds such lines, also those that a mail program broke.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Asides {
+    /// The function of the line before follows.
+    is_open: bool,
+}
+
+impl Asides {
+    /// True of a line whose function is of no stack.
+    pub(super) fn line(&mut self, message: &str) -> bool {
+        if message.contains(", at: ") {
+            self.is_open = false;
+            return true;
+        }
+        let words: Vec<&str> = message.split_whitespace().collect();
+        let words = words.join(" ");
+        let is_title = TITLES.iter().any(|title| words.contains(title));
+        let is_rest =
+            self.is_open && (words.starts_with("[<") || is_stamp(&words) || frame(&words).is_some());
+        let has_more = words.ends_with([':', ']']) || words.ends_with(" at");
+        self.is_open = (is_title || is_rest) && has_more && frame(&words).is_none();
+        is_title || is_rest
+    }
+}
+
+/// `(91): ...`: the number of the event.
+fn is_stamp(words: &str) -> bool {
+    let number = words.strip_prefix('(').and_then(|rest| rest.split_once("):"));
+    number.is_some_and(|(number, _)| !number.is_empty() && number.bytes().all(|digit| digit.is_ascii_digit()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Asides;
+
+    /// Of each line whether it is such a one.
+    fn read(text: &str) -> Vec<bool> {
+        let mut asides = Asides::default();
+        text.lines().map(|line| asides.line(line)).collect()
+    }
+
+    #[test]
+    fn where_interrupts_were_enabled_last_is_no_stack() {
+        let whole = "irq event stamp: 9\nhardirqs last  enabled at (8): [<c1>] unlock+0x3/0x6\nhardirqs last disabled at (9): lock+0x1/0x5\n\
+                     softirqs last  enabled at (7): [<0000000000000000>] 0x0\nsoftirqs last disabled at (6): [<c3>] exit+0x1/0x3\n\
+                     [<c4>] spin+0x1/0x3\nRIP: 0010:spin+0x1/0x2\n";
+        assert_eq!(read(whole), [false, true, true, true, true, false, false]);
+        let broken = "hardirqs last  enabled at (8):\n[<c1>]\nunlock+0x3/0x6\nhardirqs last disabled at\n(9): [<c2>] lock+0x1/0x5\n\
+                      softirqs last disabled at (6):\nCPU: 1 PID: 7 Comm: app\n[<c4>] spin+0x1/0x3\n";
+        assert_eq!(read(broken), [true, true, true, true, true, true, false, false]);
+    }
+
+    #[test]
+    fn where_preemption_was_disabled_and_where_a_lock_was_taken_are_none_either() {
+        let text = "Preemption disabled at:\n[<c1>] driver+0x1/0x2\ncaller+0x1/0x2\n #0: ffff (&lock){+.+.}, at: take+0x1/0x3\n\
+                    Last Breaking-Event-Address:\n [<0c1f2d4>] jump+0x1/0x3\nPreemption disabled at: [<c1>] driver+0x1/0x2\n spin+0x1/0x2\n";
+        assert_eq!(read(text), [true, true, false, true, true, true, true, false]);
+    }
+}
