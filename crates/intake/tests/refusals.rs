@@ -39,7 +39,7 @@ fn paths_that_hold_no_file() {
 #[test]
 fn contents_that_hold_no_trace() {
     type Check = fn(&OpenError) -> bool;
-    let cases: [(&[u8], Check, &str); 50] = [
+    let cases: [(&[u8], Check, &str); 51] = [
         (b"", |e| matches!(e, OpenError::Empty { .. }), "is empty"),
         (
             b"\x1f\x8b\x08\0\0\0",
@@ -165,6 +165,12 @@ fn contents_that_hold_no_trace() {
               soft lockup - CPU#1 stuck for 22s! [app:7]\n",
             |e| matches!(e, OpenError::KernelLog { .. }),
             "Its line 1 (\"hrtimer: interrupt took 30211 ns\", the first of 2) means that the timer interrupt took 30.21 us, or the machine stood still in it, and line 3 (\"watchdog: BUG: soft lockup - CPU#1 stuck for 22s! [app:7]\") means that CPU 1 stayed",
+        ),
+        (
+            b"(     audiod-86 |#0): new 32 us maximum-latency critical section.\n => started at timestamp 5046: <open_it+0x29/0x50>\n \
+              =>   ended at timestamp 5078: <close_it+0x39/0x50>\n",
+            |e| matches!(e, OpenError::KernelLog { .. }),
+            "32.00 us in audiod (86) on CPU 0, from open_it to close_it",
         ),
         (
             b"[   70.5] EtherCAT WARNING 0: 3 datagrams UNMATCHED!\n[   71.2] sched: RT throttling activated\n",

@@ -1,7 +1,7 @@
 //! The kernel's log: no trace, but its messages about what is late have a meaning, figures and call stacks.
 //!
 //! ```text
-//! lines ─> stamps ─> meanings: which kind of message ─┬─> details: rcu, hung, lockups, pools, durations, softirqs, clock
+//! lines ─> stamps ─> meanings: which kind of message ─┬─> details: rcu, hung, lockups, pools, durations, softirqs, clock, old_tracer
 //!                                                     └─> stacks: owner, frames ─> reporter: what it shows
 //! ```
 
@@ -14,6 +14,7 @@ mod hung;
 mod idle_thread;
 mod lockups;
 mod meanings;
+mod old_tracer;
 mod owner;
 mod pools;
 mod rcu;
@@ -154,7 +155,11 @@ impl KernelLog {
         one.last = number;
         one.details.message(message, seconds);
         if meanings::brings_stack(meaning) {
-            self.above = (one.count == 1 || one.details.has_stacks_of_all()).then_some(at);
+            let is_better = one.details.has_stacks_of_last();
+            if is_better {
+                one.stacks = LoggedStacks::default();
+            }
+            self.above = (one.count == 1 || is_better || one.details.has_stacks_of_all()).then_some(at);
         }
     }
 

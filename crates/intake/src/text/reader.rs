@@ -181,6 +181,9 @@ impl Reader {
             // A frame of a stack trace, which belongs to the event above it.
             Some(b'=') if text.starts_with("=>") && !self.bare_header(text) => {
                 self.frame(text.get(2..).unwrap_or(""));
+                if let Some(other) = self.other.as_mut().filter(|_| self.collected.last.is_none()) {
+                    other.followed_by(self.number, text);
+                }
             }
             Some(b'[') if lttng::begins(text) => match lttng::parse(text) {
                 Some(line) => {

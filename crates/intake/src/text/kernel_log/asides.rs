@@ -8,6 +8,9 @@
 //! #0: ffff8881 (&lock){+.+.}, at: take+0x12/0x30                            print_lock(), kernel/locking/lockdep.c
 //! Last Breaking-Event-Address:                                              show_last_breaking_event(), arch/s390/kernel/dumpstack.c
 //!  [<0000000000c1f2d4>] jump+0x12/0x30
+//! .. [<ffffffff80157160>] .... take+0xe0/0x180                              print_critical_nesting(), the patches of 2004 to 2008
+//! WARNING: CPU: 0 PID: 1 at kernel/a.c:990 take+0x17f/0x2c0                 __warn(), kernel/panic.c: the stack follows
+//! => started at timestamp 2496745046: <take+0x29/0x50>                      check_critical_timing(), the same
 //! ```
 //!
 //! They show where interrupts or preemption were last enabled or disabled, which may be long ago and in another thread.
@@ -34,12 +37,14 @@ pub(super) struct Asides {
 impl Asides {
     /// True of a line whose function is of no stack.
     pub(super) fn line(&mut self, message: &str) -> bool {
-        if message.contains(", at: ") {
+        let words: Vec<&str> = message.split_whitespace().collect();
+        let words = words.join(" ");
+        let is_warning = words.contains("WARNING: ") && words.contains(" at ");
+        let is_end = ["=> started at", "=> ended at"].iter().any(|end| words.contains(end));
+        if is_warning || is_end || words.contains(", at: ") || words.starts_with("..") {
             self.is_open = false;
             return true;
         }
-        let words: Vec<&str> = message.split_whitespace().collect();
-        let words = words.join(" ");
         let is_title = TITLES.iter().any(|title| words.contains(title));
         let is_rest =
             self.is_open && (words.starts_with("[<") || is_stamp(&words) || frame(&words).is_some());
@@ -78,6 +83,9 @@ mod tests {
 
     #[test]
     fn where_preemption_was_disabled_and_where_a_lock_was_taken_are_none_either() {
+        let old = "=> started at timestamp 1: <take+0x1/0x2>\n=>   ended at: <take+0x1/0x2>\n.. [<c1>] .... take+0x1/0x2\n.....[<00>] ..   ( <= _stext+0x1/0x2)\n";
+        assert_eq!(read(old), [true; 4]);
+        assert_eq!(read("WARNING: CPU: 0 PID: 1 at kernel/a.c:990 take+0x1/0x2\n"), [true]);
         let text = "Preemption disabled at:\n[<c1>] driver+0x1/0x2\ncaller+0x1/0x2\n #0: ffff (&lock){+.+.}, at: take+0x1/0x3\n\
                     Last Breaking-Event-Address:\n [<0c1f2d4>] jump+0x1/0x3\nPreemption disabled at: [<c1>] driver+0x1/0x2\n spin+0x1/0x2\n";
         assert_eq!(read(text), [true, true, false, true, true, true, true, false]);

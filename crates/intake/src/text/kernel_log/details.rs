@@ -5,9 +5,10 @@ use super::durations::{CpuHogs, LongestRun, TimedWork};
 use super::hung::HungTasks;
 use super::lockups::{SoftLockups, hard_lockup};
 use super::meanings::{
-    CLOCK, CPU_HOG, CRASH, CSD, HARD_LOCKUP, HUNG_TASK, IDLE_LOCKUP, LONG_NMI, NOHZ, PERF, RCU, SOFT_LOCKUP,
-    TIMER_INTERRUPT, WORK_LOCKUP,
+    CLOCK, CPU_HOG, CRASH, CSD, HARD_LOCKUP, HUNG_TASK, IDLE_LOCKUP, LONG_NMI, NOHZ, OLD_SECTION,
+    OLD_WAKE_UP, PERF, RCU, SOFT_LOCKUP, TIMER_INTERRUPT, WORK_LOCKUP,
 };
+use super::old_tracer::{OldMaximum, OldMeasure};
 use super::pools::StuckPools;
 use super::rcu::RcuStall;
 use super::softirqs::PendingSoftirqs;
@@ -35,6 +36,7 @@ pub(super) enum Details {
     Longest(LongestRun),
     Softirqs(PendingSoftirqs),
     Clock(UnstableClock),
+    OldTracer(OldMaximum),
 }
 
 impl Details {
@@ -55,6 +57,8 @@ impl Details {
             NOHZ => Details::Softirqs(PendingSoftirqs::default()),
             CRASH => Details::Crash,
             CLOCK => Details::Clock(UnstableClock::default()),
+            OLD_SECTION => Details::OldTracer(OldMaximum::new(OldMeasure::Section)),
+            OLD_WAKE_UP => Details::OldTracer(OldMaximum::new(OldMeasure::WakeUp)),
             _ => Details::None,
         }
     }
@@ -105,6 +109,7 @@ impl Details {
                 let cpu = hard_lockup(message).filter(|cpu| cpus.len() < MOST_CPUS && !cpus.contains(cpu));
                 cpus.extend(cpu);
             }
+            Details::OldTracer(maximum) => maximum.message(message),
             _ => {
                 self.line(message);
             }
@@ -123,12 +128,18 @@ impl Details {
             Details::Softirqs(softirqs) => softirqs.line(message),
             Details::Longest(longest) => longest.line(message),
             Details::Clock(clock) => clock.line(message),
+            Details::OldTracer(maximum) => maximum.line(message),
         }
     }
 
     /// True where the stacks below each of the messages count, and not only those below the first.
     pub(super) fn has_stacks_of_all(&self) -> bool {
         matches!(self, Details::Hung(_))
+    }
+
+    /// True where the stack below the last message counts in place of those before it.
+    pub(super) fn has_stacks_of_last(&self) -> bool {
+        matches!(self, Details::OldTracer(maximum) if maximum.is_of_longest())
     }
 
     /// True where what belongs to it may follow far below.
@@ -153,6 +164,7 @@ impl Details {
             Details::Softirqs(softirqs) => softirqs.meaning(),
             Details::Longest(longest) => longest.meaning(),
             Details::Clock(clock) => clock.meaning(),
+            Details::OldTracer(maximum) => maximum.meaning(),
         }
     }
 

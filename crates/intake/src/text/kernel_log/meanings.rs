@@ -82,8 +82,8 @@ pub(super) const IDLE_LOCKUP: &str = "the watchdog of a CPU did not run for 20 s
 pub(super) const PERF: &str = "the interrupts of perf took long";
 const SCHED_EXT: &str =
     "a BPF scheduler (sched_ext) left a runnable thread without a CPU for seconds, and was turned off";
-const OLD_SECTION: &str = "the latency tracer of the patches of 2004 to 2008 met a longer section with preemption disabled than before";
-const OLD_WAKE_UP: &str =
+pub(super) const OLD_SECTION: &str = "the latency tracer of the patches of 2004 to 2008 met a longer section with preemption disabled or interrupts off than before";
+pub(super) const OLD_WAKE_UP: &str =
     "the latency tracer of the patches of 2004 to 2008 met a longer wake-up than before";
 const ATOMIC: &str =
     "a thread was about to sleep where preemption or interrupts are disabled: a bug of the kernel";

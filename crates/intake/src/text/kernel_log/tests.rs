@@ -304,6 +304,23 @@ fn where_interrupts_were_enabled_last_is_no_stack() {
 }
 
 #[test]
+fn of_old_sections_the_longest_counts_with_its_own_stack() {
+    let section = |us: u32, function: &str, caller: &str| {
+        format!(
+            "(          app-86 |#0): new {us} us maximum-latency critical section.\n => started at timestamp 5046: <{function}+0x29/0x50>\n\
+             =>   ended at timestamp 5068: <{function}+0x39/0x50>\n\nCall Trace:\n [<c01>] {function}+0x6b/0xc0\n [<c02>] {caller}+0x1/0x2\n\
+             | preempt count: 00000001 ]\n| 1-level deep critical section nesting:\n.. [<ffffffff80157160>] .... nested+0xe0/0x180\n\
+             .....[<00000000>] ..   ( <= _stext+0x7feff0e8/0xe8)\n"
+        )
+    };
+    let text = [section(22, "first", "outer"), section(32, "second", "open"), section(9, "third", "close")];
+    let said = read(&text.concat()).to_string();
+    let end = "a section with preemption disabled of 32.00 us in app (86) on CPU 0, within second; the stack below it is second, called from \
+               open";
+    assert!(said.ends_with(end), "{said}");
+}
+
+#[test]
 fn the_end_of_an_earlier_report_stands_above_a_message_that_is_cut() {
     let lines = [
         "5,41,100,-; read_lock+0x1/0x2",
