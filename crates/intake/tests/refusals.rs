@@ -153,7 +153,7 @@ fn contents_that_hold_no_trace() {
         (
             b"{\"count\": 3}\n[ 9.1] sched_ext: x: app[7] failed to run for 5.010s\n",
             |e| matches!(e, OpenError::KernelLog { .. }),
-            "means that a BPF scheduler (sched_ext)",
+            "means that app (7) was runnable and did not run for 5.010 s, so that the BPF scheduler (sched_ext) was turned off",
         ),
         (
             b"hello\n[  161.709260] sched: RT throttling activated\n",

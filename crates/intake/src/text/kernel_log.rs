@@ -1,7 +1,7 @@
 //! The kernel's log: no trace, but its messages about what is late have a meaning, figures and call stacks.
 //!
 //! ```text
-//! lines ─> stamps ─> meanings: which kind of message ─┬─> details: rcu, hung, lockups, pools, durations, softirqs, clock, old_tracer
+//! lines ─> stamps ─> meanings: which kind of message ─┬─> details: rcu, hung, lockups, pools, durations, softirqs, clock, old_tracer, sched_ext
 //!                                                     └─> stacks: owner, frames ─> reporter: what it shows
 //! ```
 
@@ -19,6 +19,7 @@ mod owner;
 mod pools;
 mod rcu;
 mod reporter;
+mod sched_ext;
 mod softirqs;
 mod stacks;
 mod stamps;

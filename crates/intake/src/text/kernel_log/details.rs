@@ -6,11 +6,12 @@ use super::hung::HungTasks;
 use super::lockups::{SoftLockups, hard_lockup};
 use super::meanings::{
     CLOCK, CPU_HOG, CRASH, CSD, HARD_LOCKUP, HUNG_TASK, IDLE_LOCKUP, LONG_NMI, NOHZ, OLD_SECTION,
-    OLD_WAKE_UP, PERF, RCU, SOFT_LOCKUP, TIMER_INTERRUPT, WORK_LOCKUP,
+    OLD_WAKE_UP, PERF, RCU, SCHED_EXT, SOFT_LOCKUP, TIMER_INTERRUPT, WORK_LOCKUP,
 };
 use super::old_tracer::{OldMaximum, OldMeasure};
 use super::pools::StuckPools;
 use super::rcu::RcuStall;
+use super::sched_ext::SchedExtStall;
 use super::softirqs::PendingSoftirqs;
 use super::stacks::{LoggedStack, LoggedStacks};
 
@@ -37,6 +38,7 @@ pub(super) enum Details {
     Softirqs(PendingSoftirqs),
     Clock(UnstableClock),
     OldTracer(OldMaximum),
+    SchedExt(SchedExtStall),
 }
 
 impl Details {
@@ -59,6 +61,7 @@ impl Details {
             CLOCK => Details::Clock(UnstableClock::default()),
             OLD_SECTION => Details::OldTracer(OldMaximum::new(OldMeasure::Section)),
             OLD_WAKE_UP => Details::OldTracer(OldMaximum::new(OldMeasure::WakeUp)),
+            SCHED_EXT => Details::SchedExt(SchedExtStall::default()),
             _ => Details::None,
         }
     }
@@ -129,6 +132,7 @@ impl Details {
             Details::Longest(longest) => longest.line(message),
             Details::Clock(clock) => clock.line(message),
             Details::OldTracer(maximum) => maximum.line(message),
+            Details::SchedExt(stall) => stall.line(message),
         }
     }
 
@@ -165,6 +169,7 @@ impl Details {
             Details::Longest(longest) => longest.meaning(),
             Details::Clock(clock) => clock.meaning(),
             Details::OldTracer(maximum) => maximum.meaning(),
+            Details::SchedExt(stall) => stall.meaning(),
         }
     }
 
@@ -173,6 +178,7 @@ impl Details {
         match self {
             Details::Rcu(rcu) => rcu.shown(stacks),
             Details::Hung(hung) => hung.shown(stacks),
+            Details::SchedExt(stall) => stall.shown().into_iter().collect(),
             _ => stacks.first().and_then(LoggedStack::shown).into_iter().collect(),
         }
     }

@@ -80,7 +80,7 @@ pub(super) const LONG_NMI: &str = "the handler of an NMI took long";
 pub(super) const IDLE_LOCKUP: &str = "the watchdog of a CPU did not run for 20 s or more while its idle task had it (soft lockup): its timer or its \
                            interrupts were lost, a clock jumped, or the machine stood still";
 pub(super) const PERF: &str = "the interrupts of perf took long";
-const SCHED_EXT: &str =
+pub(super) const SCHED_EXT: &str =
     "a BPF scheduler (sched_ext) left a runnable thread without a CPU for seconds, and was turned off";
 pub(super) const OLD_SECTION: &str = "the latency tracer of the patches of 2004 to 2008 met a longer section with preemption disabled or interrupts off than before";
 pub(super) const OLD_WAKE_UP: &str =

@@ -304,6 +304,19 @@ fn where_interrupts_were_enabled_last_is_no_stack() {
 }
 
 #[test]
+fn the_watchdog_of_sched_ext_is_not_the_stack_of_a_stall() {
+    let said = read(
+        "kworker/u16:0[220] triggered exit kind 1026:\n  runnable task stall (app[2412] failed to run for 5.525s)\n\nBacktrace:\n\
+         scx_watchdog_workfn+0x158/0x1f0\n  process_one_work+0x18b/0x340\n\nCPU states\n----------\n\n\
+         CPU 3   : nr_run=3 flags=0x9 cpu_rel=0\n          curr=audiod[583] class=rt_sched_class\n\n  R app[2412] -5525ms\n",
+    )
+    .to_string();
+    let end = "means that app (2412) was runnable and did not run for 5.525 s, so that the BPF scheduler (sched_ext) was turned off; app was \
+               in the runqueue of CPU 3, on which audiod (583) ran as the report was made: its class, rt_sched_class, comes before sched_ext";
+    assert!(said.ends_with(end), "{said}");
+}
+
+#[test]
 fn of_old_sections_the_longest_counts_with_its_own_stack() {
     let section = |us: u32, function: &str, caller: &str| {
         format!(
