@@ -138,7 +138,8 @@ impl Details {
 
     /// True where the stacks below each of the messages count, and not only those below the first.
     pub(super) fn has_stacks_of_all(&self) -> bool {
-        matches!(self, Details::Hung(_))
+        // A worker pool that waits is reported again and again, and what its CPU does shows in any of the reports.
+        matches!(self, Details::Hung(_) | Details::Pools(_))
     }
 
     /// True where the stack below the last message counts in place of those before it.
@@ -179,6 +180,10 @@ impl Details {
             Details::Rcu(rcu) => rcu.shown(stacks),
             Details::Hung(hung) => hung.shown(stacks),
             Details::SchedExt(stall) => stall.shown().into_iter().collect(),
+            Details::Pools(pools) => {
+                let one = stacks.of_cpus(|cpu| pools.run_on(cpu));
+                one.and_then(LoggedStack::shown).into_iter().collect()
+            }
             _ => stacks.first().and_then(LoggedStack::shown).into_iter().collect(),
         }
     }

@@ -6,6 +6,7 @@
 //! RIP: 0010:skb_gso_transport_seglen+0x44/0xa0
 //! [<c0aa2100>] (schedule) from [<c0853830>] (__mmc_claim_host+0x154/0x274)
 //!  ? pci_pm_default_resume+0x30/0x30
+//!  spin_on (drivers/net/driver.c:554) driver           of scripts/decode_stacktrace.sh
 //! ```
 
 /// Functions in which any thread goes to sleep or prints its stack: they are no answer.
@@ -51,6 +52,31 @@ pub(super) enum Frame<'a> {
 
 /// The function that a line of a stack names; none where the kernel is not sure of it (`?`), or it is the return address.
 pub(super) fn frame(line: &str) -> Option<Frame<'_>> {
+    with_offset(line).or_else(|| with_source(line))
+}
+
+/// `spin_on (drivers/net/driver.c:554) driver`: a function with its place in the sources.
+fn with_source(line: &str) -> Option<Frame<'_>> {
+    let (before, source) = line.trim().split_once(" (")?;
+    let (source, _) = source.split_once(')')?;
+    let is_place = |place: &str| {
+        let line_behind = |end: &str| {
+            place.split_once(end).is_some_and(|(_, line)| line.starts_with(|c: char| c.is_ascii_digit()))
+        };
+        [".c:", ".h:", ".S:", ".rs:"].into_iter().any(line_behind)
+    };
+    let is_source = source.split_whitespace().next().is_some_and(is_place);
+    // Elsewhere the same words are of prose, or of a function that the kernel is not sure of.
+    let registers = ["RIP: ", "pc : ", "NIP "].iter().find_map(|register| before.split_once(register));
+    let name = registers.map_or(before, |(_, name)| name.split_once(':').map_or(name, |(_, name)| name));
+    let is_part = |sign: u8| sign.is_ascii_alphanumeric() || matches!(sign, b'_' | b'.' | b'$');
+    let is_name =
+        name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') && name.bytes().all(is_part);
+    (is_source && is_name).then(|| Frame::of(name))
+}
+
+/// `spin_on+0x10/0x20 [driver]`
+fn with_offset(line: &str) -> Option<Frame<'_>> {
     let at = line.find("+0x")?;
     let (before, after) = line.split_at(at);
     let (offset, length) = after.strip_prefix("+0x")?.split_once("/0x")?;
@@ -135,6 +161,12 @@ mod tests {
                 Some("fault_lock_inode_indicies"),
             ),
             ("schedule_timeout from rcu_gp_fqs_loop+0x124/0x3fc", Some("rcu_gp_fqs_loop")),
+            (" spin_on (drivers/net/driver.c:554 (discriminator 14)) driver", Some("spin_on")),
+            ("spin_on.isra.0 (include/linux/a.h:1 kernel/b.c:2)", Some("spin_on")),
+            ("RIP: 0010:spin_on (kernel/b.c:2)", Some("spin_on")),
+            ("? spin_on (kernel/b.c:2)", None),
+            ("see spin_on (kernel/b.c:2)", None),
+            ("spin_on (b.c)", None),
             ("x5 : 0000+0x12/0x13", None),
             ("tainted +0x", None),
             ("\u{20ac}+0x1/0x2", None),

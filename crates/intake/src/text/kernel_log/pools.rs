@@ -41,6 +41,16 @@ impl StuckPools {
         true
     }
 
+    /// True of a CPU on which the workers of one of them run.
+    pub(super) fn run_on(&self, cpu: u32) -> bool {
+        let is_in = |range: &str| {
+            let (first, last) = range.split_once('-').unwrap_or((range, range));
+            first.parse().is_ok_and(|first: u32| first <= cpu)
+                && last.parse().is_ok_and(|last: u32| cpu <= last)
+        };
+        self.pools.iter().any(|pool| pool.cpus.split(',').any(is_in))
+    }
+
     /// What it means; `None` where no time is given. The pool that waited longest comes first.
     pub(super) fn meaning(&self) -> Option<String> {
         let mut pools: Vec<&StuckPool> = self.pools.iter().collect();
@@ -105,6 +115,8 @@ mod tests {
         assert!(pools.line("BUG: workqueue lockup - pool cpus=4 node=0 flags=0x0 nice=-20 stuck for 30s!"));
         assert_eq!(pools.meaning(), Some(format!("{one}, and those of CPU 4 (nice -20) for 30 s")));
         assert!(pools.line("BUG: workqueue lockup - pool cpus=0-3,8 flags=0x4 nice=0 stuck for 90s!"));
+        let run_on: Vec<u32> = (0..10).filter(|&cpu| pools.run_on(cpu)).collect();
+        assert_eq!(run_on, [0, 1, 2, 3, 4, 8]);
         let longest = "the work items of the worker pool of CPUs 0-3,8 did not come to run for 90 s, and those of CPU 4 for 61 s";
         assert!(pools.meaning().is_some_and(|text| text.starts_with(longest)));
     }

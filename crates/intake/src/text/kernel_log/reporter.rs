@@ -9,7 +9,7 @@ use whylate_events::interrupt_entry;
 pub(super) const USER: &str = "<user code>";
 
 /// Functions that report a stall out of an interrupt, by how their names begin.
-const REPORTERS: [&str; 19] = [
+const REPORTERS: [&str; 20] = [
     "rcu_dump_cpu_stacks",
     "rcu_sched_clock_irq",
     "rcu_check_callbacks",
@@ -18,6 +18,7 @@ const REPORTERS: [&str; 19] = [
     "print_cpu_stall",
     "print_other_cpu_stall",
     "check_cpu_stall",
+    "rcu_check_gp_start_stall",
     "dump_cpu_task",
     "nmi_cpu_backtrace",
     "nmi_trigger_cpumask_backtrace",

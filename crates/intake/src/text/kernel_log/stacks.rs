@@ -128,6 +128,14 @@ impl LoggedStacks {
         self.stacks.iter().find(has_place).or_else(|| self.stacks.iter().find(has_work))
     }
 
+    /// The same, of a thread that the report names, unless it was on another CPU than these.
+    pub(super) fn of_cpus(&self, are: impl Fn(u32) -> bool) -> Option<&LoggedStack> {
+        let is_of = |stack: &&LoggedStack| stack.owner.thread.is_some() && stack.owner.cpu.is_none_or(&are);
+        let mut own = self.stacks.iter().filter(is_of);
+        let has_place = |stack: &&LoggedStack| place(&stack.functions) != StackPlace::Nothing;
+        own.clone().find(has_place).or_else(|| own.find(|stack| stack.work.is_some()))
+    }
+
     /// The last stack that shows where its thread is.
     pub(super) fn last(&self) -> Option<&LoggedStack> {
         self.stacks.iter().rfind(|stack| place(&stack.functions) != StackPlace::Nothing)
@@ -219,16 +227,19 @@ impl LoggedStack {
         }
     }
 
-    /// `its work item is flush_all (workqueue events)`; `None` where it is of no worker, or names the function already.
+    /// `its work item is flush_all (workqueue events)`, `its init call is self_test`; `None` where it is in neither, or names the
+    /// function already.
     pub(super) fn work(&self) -> Option<String> {
-        let work = self.work.clone().or_else(|| match place(&self.functions) {
-            StackPlace::Functions(functions) => {
-                let named = functions.get(..MOST_NAMED).unwrap_or(&functions);
-                work_item::of_stack(&functions).filter(|work| !named.contains(work)).map(str::to_owned)
-            }
-            _ => None,
-        });
-        work.map(|work| format!("its work item is {work}"))
+        if let Some(work) = &self.work {
+            return Some(format!("its work item is {work}"));
+        }
+        let StackPlace::Functions(functions) = place(&self.functions) else { return None };
+        let named = functions.get(..MOST_NAMED).unwrap_or(&functions);
+        let not_named = |function: &&str| !named.contains(function);
+        let work = work_item::of_stack(&functions).filter(not_named);
+        let init_call = work_item::init_call(&functions).filter(not_named);
+        let work = work.map(|work| format!("its work item is {work}"));
+        work.or_else(|| init_call.map(|call| format!("its init call is {call}")))
     }
 
     /// `the stack of app (7) on CPU 1 is a, called from b, c`; `None` where it shows nothing.

@@ -304,6 +304,32 @@ fn where_interrupts_were_enabled_last_is_no_stack() {
 }
 
 #[test]
+fn what_occupies_the_cpu_of_a_worker_pool_may_come_below_a_later_report() {
+    let said = read(
+        "BUG: workqueue lockup - pool cpus=0 node=0 flags=0x0 nice=0 stuck for 30s!\nShowing busy workqueues and worker pools:\n\
+         BUG: workqueue lockup - pool cpus=0 node=0 flags=0x0 nice=0 stuck for 61s!\nWARNING: CPU: 0 PID: 1 at kernel/rcu/tree_stall.h:990 rcu_check_gp_start_stall+0x17f/0x2c0\n\
+         CPU: 0 PID: 1 Comm: swapper Not tainted\nRIP: 0010:rcu_check_gp_start_stall+0x17f/0x2c0\nCall Trace:\n <IRQ>\n\
+         ? rcu_check_gp_start_stall+0x8b/0x2c0\nrcu_core (kernel/rcu/tree.c:2463)\n__do_softirq (kernel/softirq.c:554)\n\
+         sysvec_apic_timer_interrupt (arch/x86/kernel/apic/apic.c:1076 (discriminator 14))\n </IRQ>\n <TASK>\n\
+         asm_sysvec_apic_timer_interrupt (arch/x86/include/asm/idtentry.h:649)\nRIP: 0010:load_entry (lib/entries.c:206)\n\
+         one+0x1/0x2\ntwo+0x1/0x2\nthree+0x1/0x2\nfour+0x1/0x2\nfive+0x1/0x2\nself_test (lib/self_test.c:19)\n\
+         do_one_initcall (init/main.c:1236)\n </TASK>\n",
+    )
+    .to_string();
+    let end = "did not come to run for 61 s; the stack of swapper (1) on CPU 0 is load_entry, called from one, two, three, four, five; its \
+               init call is self_test";
+    assert!(said.ends_with(end), "{said}");
+    // Of what sleeps elsewhere, or has another CPU, nothing is known to occupy this one.
+    for owner in ["=== 3253: writer", "CPU: 4 PID: 9 Comm: app Not tainted"] {
+        let said = read(&format!(
+            "BUG: workqueue lockup - pool cpus=0 node=0 flags=0x0 nice=0 stuck for 61s!\n{owner}\n[<0>] down_write+0x1/0x2\n"
+        ))
+        .to_string();
+        assert!(said.ends_with("did not come to run for 61 s"), "{said}");
+    }
+}
+
+#[test]
 fn the_watchdog_of_sched_ext_is_not_the_stack_of_a_stall() {
     let said = read(
         "kworker/u16:0[220] triggered exit kind 1026:\n  runnable task stall (app[2412] failed to run for 5.525s)\n\nBacktrace:\n\

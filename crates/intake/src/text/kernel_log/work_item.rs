@@ -1,4 +1,5 @@
-//! The work item that a worker thread (`kworker`) runs: it, and not the worker, is what takes long.
+//! The work item that a worker thread (`kworker`) runs, and the call with which the kernel's first thread sets a part of it up: they,
+//! and not the thread, are what takes long.
 //!
 //! ```text
 //! Workqueue: writeback wb_workfn (flush-8:0)     print_worker_info(), kernel/workqueue.c
@@ -24,9 +25,14 @@ pub(super) fn of_stack<'a>(functions: &[&'a str]) -> Option<&'a str> {
     called_by(functions, &CALLERS)
 }
 
+/// The function of an init call in a stack, innermost function first (`do_one_initcall()` in `init/main.c`).
+pub(super) fn init_call<'a>(functions: &[&'a str]) -> Option<&'a str> {
+    called_by(functions, &["do_one_initcall"])
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{of_line, of_stack};
+    use super::{init_call, of_line, of_stack};
 
     #[test]
     fn a_worker_has_a_work_item() {
@@ -46,5 +52,6 @@ mod tests {
         assert_eq!(of_stack(&["spin", "flush_all", "process_one_work", "worker_thread"]), Some("flush_all"));
         assert_eq!(of_stack(&["process_one_work"]), None);
         assert_eq!(of_stack(&["spin"]), None);
+        assert_eq!(init_call(&["spin", "self_test", "do_one_initcall", "kernel_init"]), Some("self_test"));
     }
 }
