@@ -253,6 +253,11 @@ impl Header {
         Some(format!("{more} more latency traces follow the first{}", longest.unwrap_or_default()))
     }
 
+    /// The thread whose lateness a trace of the patches of 2004 to 2008 is of.
+    pub(crate) fn old_task(&self) -> Option<LatencyTask> {
+        self.latency.as_ref().filter(|_| self.is_bare && self.latency_traces == 1)?.task
+    }
+
     fn first_latency(&mut self) -> Option<&mut LatencyTrace> {
         self.latency.as_mut().filter(|_| self.latency_traces == 1)
     }

@@ -16,6 +16,7 @@ use super::hwlatdetect::Hwlatdetect;
 use super::line::{self, Head};
 use super::lttng;
 use super::names::Names;
+use super::old_priorities;
 use super::prose;
 use super::ros2::RosCallbacks;
 use super::rtla::{Analyses, RtlaLine};
@@ -246,7 +247,7 @@ impl Reader {
             self.frames = None;
             return true;
         }
-        let parsed = body::parse(head, body, self.header.numbers);
+        let mut parsed = body::parse(head, body, self.header.numbers);
         if may_hold && parsed.ends_early(body) {
             return false;
         }
@@ -261,6 +262,9 @@ impl Reader {
             || ["bprint:", "bputs:"].iter().any(|name| body.starts_with(name));
         self.frames = head.by_perf.then_some(Frames::Perf);
         self.header.is_perf |= head.by_perf;
+        if let (Body::Event(kind), Some(task)) = (&mut parsed, self.header.old_task()) {
+            old_priorities::mend(kind, task);
+        }
         let event = |kind| Event { ts: head.ts, cpu: head.cpu, context: head.context, kind };
         match parsed {
             // In the latency traces of old kernels a function's row stands for a switch.

@@ -313,3 +313,28 @@ fn the_end_of_a_critical_section_shows_its_length_without_a_header() {
         assert!(all(&other).1.latency.is_none(), "{other}");
     }
 }
+
+#[test]
+fn the_priority_that_a_header_states_wins_over_the_form_of_the_rows() {
+    let priorities = |wake: &str, switch: &str, rt: u32| {
+        let text = OF_2006
+            .replace("rt_prio:80", &format!("rt_prio:{rt}"))
+            .replace("(13 0)", wake)
+            .replace("(76 13)", switch);
+        let (events, _, _) = latency(&text);
+        let of = |event: &Event| match event.kind {
+            Wakeup { wake, .. } => Some((wake.prio, Priority::UNKNOWN)),
+            EventKind::Switch(switch) => Some((switch.next_prio, switch.prev_prio)),
+            _ => None,
+        };
+        events.iter().filter_map(of).collect::<Vec<_>>()
+    };
+    let (own, unknown) = (Priority(19), Priority::UNKNOWN);
+    assert_eq!(priorities("(13 0)", "(76 13)", 80), [(own, unknown), (own, Priority(0x76))]);
+    // In decimal, and counted from the other end.
+    assert_eq!(priorities("(19 0)", "(20 180)", 80), [(own, unknown), (own, unknown)]);
+    // In neither form: it may have been boosted.
+    assert_eq!(priorities("(5 0)", "(76 5)", 80), [(unknown, unknown), (unknown, unknown)]);
+    // A header without a real-time priority states none.
+    assert_eq!(priorities("(5 0)", "(76 5)", 0), [(Priority(5), unknown), (Priority(5), Priority(0x76))]);
+}
