@@ -124,7 +124,7 @@ pub(crate) fn osnoise(text: &str) -> Option<EventKind> {
     Some(EventKind::OsnoiseSample(sample))
 }
 
-/// `start 36.469564153 duration 1452 ns interference 5`, or by key.
+/// `start 36.469564153 duration 1452 ns interference 5`, `duration 8 us interferences 2` in the kernel's documentation, or by key.
 pub(crate) fn threshold(text: &str) -> Option<EventKind> {
     let (start, duration, interferences) = match text.contains("duration=") {
         true => {
@@ -133,12 +133,20 @@ pub(crate) fn threshold(text: &str) -> Option<EventKind> {
         }
         false => {
             let (start, rest) = text.strip_prefix("start ")?.split_once(" duration ")?;
-            let (duration, interferences) = rest.split_once(" interference ")?;
+            let (duration, interferences) = rest.split_once(" interference")?;
             let start = Ns(fields::billionths(fields::trim(start))?);
-            (start, fields::nanoseconds(duration)?, number(interferences)?)
+            (start, with_unit(duration)?, number(interferences.strip_prefix('s').unwrap_or(interferences))?)
         }
     };
     Some(EventKind::OsnoiseThreshold { start, duration, interferences })
+}
+
+/// `1452 ns`, `8 us`
+fn with_unit(duration: &str) -> Option<Ns> {
+    match fields::last_word(fields::trim(duration)) {
+        Some((number, "us")) => whole_us(number),
+        _ => fields::nanoseconds(duration),
+    }
 }
 
 /// `caller=console_unlock+0xc0/0x510 parent=vprintk_emit+0x134/0x1d0`; raw printing has offsets in place of names.
@@ -171,7 +179,7 @@ fn printed_noise(source: NoiseSource, text: &str) -> Option<(&str, u32, Ns, Ns)>
         }
     };
     let (start, duration) = times.split_once(" duration ")?;
-    Some((name, id, Ns(fields::billionths(fields::trim(start))?), fields::nanoseconds(duration)?))
+    Some((name, id, Ns(fields::billionths(fields::trim(start))?), with_unit(duration)?))
 }
 
 /// `comm=a start=1 duration=2 pid=3`, by key.

@@ -136,6 +136,26 @@ impl<'a> Advised<'a> {
         }
     }
 
+    /// True where the culprit is a thread of the kernel that belongs to one CPU.
+    pub(crate) fn culprit_is_of_one_cpu(&self) -> bool {
+        /// Those with a CPU behind the slash, as threads of programs have it, too (kernel/smpboot.c, kernel/stop_machine.c,
+        /// kernel/workqueue.c, kernel/kthread.c).
+        const PER_CPU: [&str; 9] = [
+            "migration",
+            "ksoftirqd",
+            "ktimers",
+            "ktimersoftd",
+            "rcuc",
+            "cpuhp",
+            "irq_work",
+            "kworker",
+            "backlog_napi",
+        ];
+        let Some(Culprit::Task { comm, .. }) = self.by else { return false };
+        let name = comm.to_string();
+        is_of_one_cpu(comm) && name.split_once('/').is_some_and(|(name, _)| PER_CPU.contains(&name))
+    }
+
     fn culprit_thread(&self) -> Option<ThreadAction> {
         let Culprit::Task { tid, comm, .. } = self.by? else { return None };
         named(*tid, comm)

@@ -104,6 +104,7 @@ fn lost(noise: &NoiseOfCpu) -> String {
         most => format!(", up to {most} in one period"),
     };
     match noise.runtime {
+        Ns::ZERO if noise.is_least => format!("at least {} at once to noise", noise.longest.0),
         Ns::ZERO => format!("up to {} at once to noise", noise.longest.0),
         runtime => {
             let share = share(noise.noise, runtime);
@@ -140,14 +141,23 @@ fn advice(timeline: &Timeline, at: Ns, by: &Interference, cpu: Cpu) -> Vec<Advis
         NoiseSource::Softirq => Cause::Softirq.advice(&of),
         NoiseSource::Thread => {
             let thread = of.the_culprit();
-            vec![
-                AdvisedFix::new(
+            let moved = match of.culprit_is_of_one_cpu() {
+                true => AdvisedFix::by_hand(
+                    format!(
+                        "{thread} belongs to its CPU and cannot be moved: find out what queues work for it there, and move that"
+                    ),
+                    "a kernel thread of one CPU has no other",
+                ),
+                false => AdvisedFix::new(
                     format!(
                         "move {thread} to another CPU: taskset -pc CPUS TID; for a kernel thread that is bound to its \
                          CPU, move the work that it does"
                     ),
                     of.move_culprit(),
                 ),
+            };
+            vec![
+                moved,
                 AdvisedFix::new(
                     "isolate the CPU: isolcpus=, nohz_full=, an isolated cpuset partition",
                     of.isolate(),

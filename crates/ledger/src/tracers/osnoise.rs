@@ -34,6 +34,8 @@ pub(crate) struct NoiseOfCpu {
     pub(crate) most_in_period: Ns,
     /// The longest single noise, and the end of its sample.
     pub(crate) longest: (Ns, Ns),
+    /// That is only the longest interference: one noise may consist of several.
+    pub(crate) is_least: bool,
     by: HashMap<Interference, InterferenceSum>,
 }
 
@@ -102,6 +104,7 @@ impl Noises {
             if on.longest.0 == Ns::ZERO {
                 let longest = on.by.values().max_by_key(|sum| (sum.longest, sum.at));
                 on.longest = longest.map_or(on.longest, |sum| (sum.longest, sum.at));
+                on.is_least = true;
             }
         }
     }

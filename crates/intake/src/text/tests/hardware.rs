@@ -67,3 +67,23 @@ fn gaps_of_hwlat_in_broken_lines_are_read() {
     let kinds: Vec<EventKind> = events.iter().map(|event| event.kind).collect();
     assert_eq!((kinds, info.damage), (vec![gap(41, 39), gap(12, 40)], vec![]));
 }
+
+#[test]
+fn osnoise_prints_lengths_with_a_unit() {
+    for (length, nanoseconds, count) in [
+        ("1452 ns interference 3", 1_452, 3),
+        ("8 us interferences 2", 8_000, 2),
+        ("512 ns interferences 0", 512, 0),
+    ] {
+        let (events, _) = all(&format!(
+            " a-1 [002] d.h. 9.500000: sample_threshold: start 9.469564153 duration {length}\n"
+        ));
+        let EventKind::OsnoiseThreshold { start, duration, interferences } = events[0].kind else {
+            panic!("{events:?}")
+        };
+        assert_eq!((start.0, duration.0, interferences), (9_469_564_153, nanoseconds, count), "{length}");
+    }
+    let (events, _) =
+        all(" a-1 [002] d.h. 9.500000: irq_noise: local_timer:236 start 9.469564153 duration 8 us\n");
+    assert!(matches!(events[0].kind, EventKind::Noise(noise) if noise.duration == Ns(8_000)), "{events:?}");
+}

@@ -92,3 +92,47 @@ fn without_a_thread_that_spins_the_times_of_threads_are_no_noise() {
     let with_sample = explained(TraceInfo::default(), with_sample.collect());
     assert!(with_sample.finding("os-noise").expect("a finding").title.contains("sh:121"));
 }
+
+#[test]
+fn the_longest_interference_alone_is_the_least_that_was_lost() {
+    let noise = |name: &str, id: u32| {
+        let kind = EventKind::Noise(Noise {
+            source: NoiseSource::Thread,
+            name: name.into(),
+            id,
+            start: Ns(1_000),
+            duration: Ns(3_070),
+        });
+        on(Cpu(2), 20_000_000, 0, "d", kind)
+    };
+    let title = |events| {
+        explained(TraceInfo::default(), events).finding("os-noise").expect("a finding").title.clone()
+    };
+    let least = title(vec![noise("sh", 121)]);
+    assert!(least.starts_with("CPU 2 lost at least 3.07 us at once to noise"), "{least}");
+    let whole = EventKind::OsnoiseThreshold { start: Ns(900), duration: Ns(8_000), interferences: 2 };
+    let most = title(vec![noise("sh", 121), on(Cpu(2), 20_000_100, 7, "", whole)]);
+    assert!(most.starts_with("CPU 2 lost up to 8.00 us at once to noise"), "{most}");
+}
+
+#[test]
+fn a_kernel_thread_of_one_cpu_is_not_to_be_moved() {
+    let advice = |name: &str| {
+        let kind = EventKind::Noise(Noise {
+            source: NoiseSource::Thread,
+            name: name.into(),
+            id: 54,
+            start: Ns(1_000),
+            duration: Ns(9_000),
+        });
+        let explained = explained(TraceInfo::default(), vec![on(Cpu(2), 20_000_000, 7, "d", kind)]);
+        explained.finding("os-noise").expect("a finding").fix[0].text.clone()
+    };
+    for name in ["migration/2", "ksoftirqd/2", "kworker/2:1H"] {
+        let text = advice(name);
+        assert!(!text.contains("taskset") && text.contains("cannot be moved"), "{text}");
+    }
+    for name in ["sh", "kworker/u16:0", "worker/2"] {
+        assert!(advice(name).contains("taskset"), "{name}");
+    }
+}

@@ -128,7 +128,7 @@ fn noise_without_a_summary_is_noise() {
     );
     // Without it, the longest interference is the least that was lost.
     events.pop();
-    assert!(title(&events).starts_with("CPU 5 lost up to 27.30 us at once to noise"));
+    assert!(title(&events).starts_with("CPU 5 lost at least 27.30 us at once to noise"));
 }
 
 /// A row is a summary of many samples, and no activation.
