@@ -18,25 +18,28 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
     if lost == 0 && !seen_lost {
         return Vec::new();
     }
-    let charged: Ns = subject
-        .timeline
-        .threads
-        .iter()
-        .filter_map(|thread| {
-            subject.stats.get(thread.tid)?.causes().find(|(cause, _)| *cause == Cause::TraceLoss)
-        })
-        .map(|(_, time)| time)
-        .sum();
+    let lost_by_thread = subject.timeline.threads.iter().filter_map(|thread| {
+        let mut causes = subject.stats.get(thread.tid)?.causes();
+        causes.find(|(cause, _)| *cause == Cause::TraceLoss).map(|(_, time)| time)
+    });
+    let by_thread: Vec<Ns> = lost_by_thread.collect();
+    // One gap is in the activations of several threads.
+    let most = by_thread.iter().copied().max().unwrap_or(Ns::ZERO);
+    let charged: Ns = by_thread.iter().copied().sum();
     if let (Some(first), 0) = (subject.trace.cuts().next(), lost) {
         // What stands there may be a remark within one dump, or the end of a recording.
         let places = match subject.trace.cuts().count() {
             1 => format!("at line {}", first.line),
             count => format!("in {count} places, the first is line {}", first.line),
         };
+        let between = match most == charged {
+            true => format!("{charged} of activations"),
+            false => format!("up to {most} of a thread's activations"),
+        };
         return vec![Finding {
             code: Cause::TraceLoss.code(),
             severity: if charged > Ns::ZERO { Severity::Warning } else { Severity::Info },
-            title: format!("the rows of the text are interrupted {places}; {charged} of activations fall in between"),
+            title: format!("the rows of the text are interrupted {places}; {between} fall in between"),
             why: "the times behind other lines do not follow on those before them: whether rows were left out there, and what happened \
                   meanwhile, is not known"
                 .to_owned(),

@@ -31,6 +31,23 @@ fn time_in_which_events_were_lost_is_charged_to_the_loss() {
 }
 
 #[test]
+fn a_gap_between_rows_counts_once() {
+    let scene = woken_and_running()
+        .cpu(2)
+        .at(110)
+        .timer_wakes(HOG)
+        .at(115)
+        .run(HOG)
+        .at(200)
+        .sign(ContextFlags::default());
+    let scene = scene.cpu(1).at(200).sign(ContextFlags::default()).at(5_200).cut().cpu(2).cut();
+    let scene = scene.at(5_300).sleep(IDLE).cpu(1).sleep(IDLE);
+    let explained = scene.explain_with(&whylate_ledger::Options::default());
+    let title = &explained.finding("trace-loss").expect("a finding").title;
+    assert!(title.ends_with("; up to 5.10 ms of a thread's activations fall in between"), "{title}");
+}
+
+#[test]
 fn lost_page_faults_are_no_work_of_the_threads_own() {
     let scene = |lost: bool| {
         let scene = woken_and_running().at(200).sign(ContextFlags::default());

@@ -438,6 +438,12 @@ impl Scene {
         self.event(EventKind::Lost { count: Some(1), since: None, kinds: KindSet::NONE })
     }
 
+    /// The rows of the text are interrupted here.
+    pub(crate) fn cut(mut self) -> Scene {
+        self.info.left_out.push(LeftOut { at: self.now, line: 7, ends_piece: true });
+        self.event(EventKind::Lost { count: None, since: None, kinds: KindSet::NONE })
+    }
+
     /// The buffer with system calls and page faults lost events since `since` (us); the scheduler's did not.
     pub(crate) fn lose_workings(mut self, since: i64) -> Scene {
         self.info.lost_events += 1;
