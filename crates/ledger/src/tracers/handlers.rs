@@ -10,11 +10,16 @@
 //! A trace of functions has no event at an interrupt's entry, and without one its time is charged to what it hit: the
 //! exit of an idle CPU, a thread that did not give way. Where the trace has those events, they are left alone.
 //!
+//! An interrupt may come right behind another, so that no line between them is without `h`: the next one begins behind the way out
+//! (`irq_exit`), in an entry (`do_IRQ`).
+//!
 //! Where all functions are traced, the line after the last `h` is the way out of the interrupt. Without them
 //! (`options/function-trace` off, or lines left out) it may come long after: there the last `h` is all that is known.
 
-use whylate_base::Cpu;
-use whylate_events::{ContextFlags, Event, EventKind, LatencyTrace, Name, Symbol, softirq_of};
+use whylate_base::{Cpu, Ns};
+use whylate_events::{
+    ContextFlags, Event, EventKind, LatencyTrace, Name, Symbol, interrupt_entry, softirq_of,
+};
 
 /// No tracer's buffer of one CPU holds more events; of a longer trace nothing is added.
 const MOST: usize = 1 << 20;
@@ -90,8 +95,11 @@ impl Handlers {
         }
         let hard = |flags: ContextFlags| flags.contains(ContextFlags::HARDIRQ);
         let soft = |flags: ContextFlags| flags.contains(ContextFlags::SOFTIRQ);
-        let mut added = self.within(soft, |run| softirq(run).map(|vec| EventKind::SoftirqEntry { vec }));
-        added.extend(self.within(hard, |run| Some(EventKind::VectorEntry { name: handler(run) })));
+        let mut added =
+            self.within(soft, |_| Vec::new(), |run| softirq(run).map(|vec| EventKind::SoftirqEntry { vec }));
+        added.extend(
+            self.within(hard, back_to_back, |run| Some(EventKind::VectorEntry { name: handler(run) })),
+        );
         // Before the same line: what ends comes first, and a hard interrupt lies within a softirq.
         added.sort_by_key(|added| (added.before, added.rank()));
         let mut all = Vec::with_capacity(self.events.len() + added.len());
@@ -106,10 +114,11 @@ impl Handlers {
         all
     }
 
-    /// An entry and an exit for each run of lines whose flags are `inside`.
+    /// An entry and an exit for each run of lines whose flags are `inside`; of such a run another one begins at the lines `begins`.
     fn within(
         &self,
         inside: impl Fn(ContextFlags) -> bool,
+        begins: impl Fn(&[(usize, &Event)]) -> Vec<usize>,
         entry: impl Fn(&[&Event]) -> Option<EventKind>,
     ) -> Vec<Added> {
         let lines = self.events.iter().enumerate();
@@ -124,7 +133,9 @@ impl Handlers {
         let all_traced = functions > OF_THE_TRACER && is_whole;
         let mut added = Vec::new();
         let mut end = 0;
-        for run in own.chunk_by(same) {
+        let begins = begins(&own);
+        let runs = own.chunk_by(|a, b| same(a, b) && begins.binary_search(&b.0).is_err());
+        for run in runs {
             end += run.len();
             let Some(&(first, begin)) = run.first().filter(|(_, event)| inside(event.context.flags)) else {
                 continue;
@@ -132,15 +143,26 @@ impl Handlers {
             let events: Vec<&Event> = run.iter().map(|&(_, event)| event).collect();
             // Up to the first line outside, or to the last inside.
             let last = run.last().map(|&(at, event)| (at + 1, event));
-            let next = own.get(end).copied().filter(|_| all_traced).or(last);
-            let (Some(entered), Some((before, next))) = (entry(&events), next) else { continue };
+            let behind = own.get(end).copied();
+            let is_followed = behind.is_some_and(|(at, _)| begins.binary_search(&at).is_ok());
+            let next = behind.filter(|_| all_traced && !is_followed).or(last);
+            let (Some(entered), Some((mut before, next))) = (entry(&events), next) else { continue };
+            let mut until = next.ts;
+            if let Some((_, behind)) = behind.filter(|(_, behind)| is_followed && behind.ts <= until) {
+                // Two are not one, though a clock of microseconds has nothing between them.
+                until = behind.ts - Ns(1);
+                before = run.iter().find(|(_, event)| event.ts > until).map_or(before, |&(at, _)| at);
+                if until < begin.ts {
+                    continue;
+                }
+            }
             let exited = match entered {
                 EventKind::VectorEntry { name } => EventKind::VectorExit { name },
                 EventKind::SoftirqEntry { vec } => EventKind::SoftirqExit { vec },
                 _ => continue,
             };
             added.push(Added { before: first, event: Event { kind: entered, ..*begin } });
-            added.push(Added { before, event: Event { ts: next.ts, kind: exited, ..*begin } });
+            added.push(Added { before, event: Event { ts: until, kind: exited, ..*begin } });
         }
         added
     }
@@ -182,6 +204,55 @@ fn functions<'a>(run: &'a [&Event]) -> impl Iterator<Item = Symbol> + Clone + 'a
         EventKind::Function { name, .. } | EventKind::FunctionEntry { name, .. } => Some(name),
         _ => None,
     })
+}
+
+/// Functions that leave an interrupt (kernel/softirq.c).
+const EXITS: [&str; 3] = ["irq_exit", "irq_exit_rcu", "__irq_exit_rcu"];
+/// Those that enter one: within an interrupt they are of a nested one.
+const ENTERS: [&str; 3] = ["irq_enter", "irq_enter_rcu", "__irq_enter"];
+
+/// The lines at which an interrupt begins behind another one, by their indices.
+fn back_to_back(own: &[(usize, &Event)]) -> Vec<usize> {
+    let mut begins = Vec::new();
+    // How many interrupts are nested, while lines are of one; zero behind the way out of the outermost.
+    let mut open: Option<u32> = None;
+    for (at, event) in own {
+        if !event.context.flags.contains(ContextFlags::HARDIRQ) {
+            open = None;
+            continue;
+        }
+        let (name, caller) = match &event.kind {
+            EventKind::Function { name, caller } => (name.as_str(), caller.as_str()),
+            EventKind::FunctionEntry { name, .. } => (name.as_str(), ""),
+            _ => ("", ""),
+        };
+        let depth = match open {
+            Some(0) if is_another(event, name, caller) => {
+                begins.push(*at);
+                1
+            }
+            Some(depth @ 1..) if ENTERS.contains(&name) => depth + 1,
+            Some(depth) => depth,
+            None => 1,
+        };
+        open = Some(if EXITS.contains(&name) && !EXITS.contains(&caller) {
+            depth.saturating_sub(1)
+        } else {
+            depth
+        });
+    }
+    begins
+}
+
+/// True of a line behind the way out of an interrupt that is of another one. The old tracer printed an interrupt's entry in a form
+/// of its own, which is no function's: `do_IRQ (b0101ade b 0)`.
+fn is_another(event: &Event, name: &str, caller: &str) -> bool {
+    let is_entry = |name: &str| {
+        ["do_IRQ", "do_irq", "asm_do_IRQ", "timer_interrupt", "handle_IRQ"].contains(&name)
+            || name.starts_with("smp_") && name.ends_with("_interrupt")
+            || !name.is_empty() && interrupt_entry(&[name]).is_some()
+    };
+    matches!(event.kind, EventKind::Other) || is_entry(name) || is_entry(caller) && !EXITS.contains(&name)
 }
 
 /// The handler that a run of lines shows: the device's, or the architecture's own.

@@ -100,7 +100,11 @@ pub(crate) fn why(
         if response == Ns::ZERO {
             return format!("the recording shows no time of {late_thread} here");
         }
-        let what = verdict.cause.info().details.name_on_time.unwrap_or(verdict.cause.code());
+        let what = match verdict.cause.info().details.name_on_time {
+            // Others came behind the one that woke it.
+            _ if verdict.cause == Cause::Irq && !goes_on_from_due(activation, verdict) => "hard interrupts",
+            name => name.unwrap_or(verdict.cause.code()),
+        };
         let usual = match stats.show_usual() {
             true => ", about as usual",
             false => "",
@@ -137,6 +141,18 @@ pub(crate) fn why(
         is_sure: verdict.confidence > Confidence::Low,
         starved_because: underlying.info().details.starves.unwrap_or_default(),
     })
+}
+
+/// True where the charged time goes on without a break from when the thread was due: it is of one thing, which woke it.
+fn goes_on_from_due(activation: &Activation, verdict: &Verdict) -> bool {
+    let mut at = activation.due;
+    activation.ledger.iter().filter(|segment| (segment.cause, segment.by) == (verdict.cause, verdict.by)).all(
+        |segment| {
+            let follows = segment.start == at;
+            at = segment.end;
+            follows
+        },
+    )
 }
 
 /// CPUs that were idle through a wait on another.

@@ -81,6 +81,58 @@ fn interrupts_that_only_flags_show_are_charged() {
     }
 }
 
+/// A row of an interrupt, with the function that called it.
+fn called(ns: i64, name: &str, caller: &str) -> Event {
+    event(ns, 0, "dNh", EventKind::Function { name: name.into(), caller: caller.into() })
+}
+
+#[test]
+fn an_interrupt_behind_the_one_that_woke_is_another() {
+    let scene = |entry: &[Event]| {
+        let mut events = vec![wake(0, 0, "dNh"), called(1_000, "note_interrupt", "handle_level_irq")];
+        events.push(called(2_000, "irq_exit", "do_IRQ"));
+        events.extend_from_slice(entry);
+        events.push(called(4_000, "handle_level_irq", "do_IRQ"));
+        events.push(called(17_000, "irq_exit", "do_IRQ"));
+        events.push(event(17_000, 0, "dN", function("__schedule")));
+        events.push(switch(18_000, ("swapper/5", 0, 120)));
+        only(info(18_000), events)
+    };
+    // The old tracer's own row of an entry, which is no function; and without it.
+    for entry in [vec![event(4_000, 0, "dNh", EventKind::Other)], Vec::new()] {
+        let activation = scene(&entry);
+        let of_interrupts: Vec<i64> = charged(&activation)
+            .into_iter()
+            .filter(|(cause, _)| *cause == Cause::Irq)
+            .map(|(_, ns)| ns)
+            .collect();
+        assert_eq!(of_interrupts, [2_000, 13_000], "{activation:#?}");
+        let why = &activation.verdict.why;
+        assert!(why.contains("hard interrupts") && !why.contains("woke it"), "{why}");
+    }
+    // Within the same microsecond.
+    let at_once = vec![event(2_000, 0, "dNh", EventKind::Other)];
+    let why = scene(&at_once).verdict.why;
+    assert!(why.contains("hard interrupts") && !why.contains("woke it"), "{why}");
+    // What the way out itself calls is of the same interrupt.
+    let activation = scene(&[called(3_000, "account_time", "irq_exit")]);
+    let first = activation.ledger.iter().find(|segment| segment.cause == Cause::Irq);
+    assert!(first.is_some_and(|first| first.end.0 - first.start.0 == 3_000), "{activation:#?}");
+}
+
+#[test]
+fn an_interrupt_within_another_does_not_end_it() {
+    let mut events = vec![wake(0, 0, "dNh"), called(1_000, "irq_enter", "do_IRQ")];
+    events.push(called(3_000, "irq_exit", "do_IRQ"));
+    events.push(called(3_000, "handle_level_irq", "do_IRQ"));
+    events.push(called(17_000, "irq_exit", "do_IRQ"));
+    events.push(event(17_000, 0, "dN", function("__schedule")));
+    events.push(switch(18_000, ("swapper/5", 0, 120)));
+    let activation = only(info(18_000), events);
+    assert!(charged(&activation).contains(&(Cause::Irq, 17_000)), "{activation:#?}");
+    assert!(activation.verdict.why.contains("the interrupt that woke it"), "{}", activation.verdict.why);
+}
+
 #[test]
 fn softirqs_are_charged_where_a_function_shows_them() {
     let scene = |name: &str| {
