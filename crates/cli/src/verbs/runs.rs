@@ -7,7 +7,7 @@ use whylate_intake::bundle;
 use whylate_intake::latencies::{self, LatenciesError};
 use whylate_investigate::compare::Prepared;
 use whylate_investigate::watch::WATCH_FILE;
-use whylate_report::{measure, watch};
+use whylate_report::{compare, measure, watch};
 use whylate_stats::Run;
 
 /// A document of a week has some 100 MB; what is longer is none.
@@ -131,13 +131,13 @@ fn as_measurement(path: &Path, run: &Run) -> String {
         probe if probe.ends_with(" time") => "how long each took",
         _ => "how late threads were",
     };
-    // Of a table of sums, which has the largest delay and its instants, this is all there is.
+    // A table of sums is not drawn; its notes have the largest delay with its thread and its instant.
     let (known, plot) = match run.probe.as_str() {
-        "scheduling delay" => (format!(" Known of it: {}.", run.notes.join("; ")), String::new()),
-        _ => (String::new(), format!(" to draw it, whylate plot {name} -o FILE.svg;")),
+        "scheduling delay" => (run.notes.join("; "), String::new()),
+        _ => (compare::known(run), format!(" to draw it, whylate plot {name} -o FILE.svg;")),
     };
     format!(
-        "{name}: it is a measurement ({}, {}), not a trace: it shows {shows}, not why.{} To check it, run whylate \
+        "{name}: it is a measurement ({}, {}), not a trace: it shows {shows}, not why. Known of it: {}. To check it, run whylate \
          compare {name} --gate \"max<100us\";{plot} for the causes, record a trace, or measure with whylate measure",
         run.tool, run.probe, known
     )

@@ -82,7 +82,11 @@ fn a_measurement_of_another_program_is_no_trace() {
     let (_directory, path) = file_of("latency.txt", end.as_bytes());
     refused(
         &explain(&path),
-        &["it is a measurement (Xenomai latency, timer), not a trace", "whylate compare"],
+        &[
+            "it is a measurement (Xenomai latency, timer), not a trace",
+            "Known of it: 59 samples, the longest latency is 87.38 us, mean 2.96 us; ",
+            "whylate compare",
+        ],
     );
     let gate = ["--gate", "max<100us"].map(OsStr::new);
     let compared = whylate([OsStr::new("compare"), path.as_os_str(), gate[0], gate[1]]);

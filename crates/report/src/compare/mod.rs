@@ -2,11 +2,13 @@
 
 pub mod html;
 pub mod json;
+mod known;
 pub mod markdown;
 mod runs;
 pub mod svg;
 pub mod terminal;
 
+pub use known::known;
 pub use runs::{Claiming, Compared, Gated};
 
 use crate::format::Format;
