@@ -29,6 +29,7 @@ mod raw_samples;
 mod rtla;
 mod rtla_top;
 mod sections;
+mod side_by_side;
 mod source;
 mod stress_ng;
 mod summaries;

@@ -7,6 +7,7 @@ use super::command;
 use super::counted::{Counted, MOST_THREADS, Unit};
 use super::error::Broken;
 use super::sections;
+use super::side_by_side;
 use super::source::Source;
 use std::collections::{BTreeMap, HashMap};
 use whylate_base::Ns;
@@ -74,6 +75,9 @@ fn one(text: &str, asked: Option<usize>) -> Vec<Result<Run, Broken>> {
         None => Ok(Vec::new()),
     };
     let source = source(text);
+    if let Some(most) = side_by_side::greatest(text) {
+        return vec![Err(source.side_by_side(most))];
+    }
     let finished = |mut threads: Vec<Counted>| {
         broke_at(text, &mut threads);
         let run = source.at_most(threads.len()).and_then(|()| source.run(threads));

@@ -42,7 +42,9 @@ pub(super) fn pooled(mut runs: Vec<Run>) -> Result<Run, Broken> {
     let kinds: BTreeSet<String> = runs.iter().map(|run| format!("{} ({})", run.tool, run.probe)).collect();
     if kinds.len() > 1 {
         let kinds = kinds.into_iter().collect::<Vec<_>>().join(" and ");
-        let why = format!("the file holds measurements of {kinds}: save each in a file of its own");
+        let each = runs.iter().map(|run| (format!("{} ({})", run.tool, run.probe), run.all()));
+        let known = each_largest(each).map_or_else(String::new, |largest| format!("; {largest}"));
+        let why = format!("the file holds measurements of {kinds}: save each in a file of its own{known}");
         return Err(Broken { tool: "more than one program", why });
     }
     let count = runs.len();

@@ -184,6 +184,15 @@ impl Source {
         ))
     }
 
+    /// Several runs whose lines stand beside each other.
+    pub(super) fn side_by_side(self, most: u64) -> Broken {
+        let unit = self.unit.name;
+        self.broken(format!(
+            "lines of several runs stand side by side in the file: of all their latencies {most} {unit} is the greatest. Save each \
+             run in a file of its own"
+        ))
+    }
+
     /// Refuses what no machine has: each column costs memory.
     pub(super) fn at_most(self, threads: usize) -> Result<(), Broken> {
         match threads > MOST_THREADS {

@@ -332,3 +332,25 @@ fn samples_beyond_the_classes_count_beside_the_total_of_the_classes() {
     let note = "a thread's classes hold 10 of 14 samples, so they are not used";
     assert!(run.notes.iter().any(|other| other.ends_with(note)), "{:?}", run.notes);
 }
+
+#[test]
+fn runs_that_stand_side_by_side_are_refused() {
+    let below = "# Min Latencies: 00003\n# Avg Latencies: 00005\n# Max Latencies: 00463\n";
+    let other = "# Min Latencies: 00002\n# Avg Latencies: 00009\n# Max Latencies: 09611\n";
+    let line = |(one, two): (&str, &str)| format!("{one}     {two}\n");
+    let beside: String = below.lines().zip(other.lines()).map(line).collect();
+    let with_table = format!("# Histogram\n000003 000010\n# Total: 000000010\n{beside}");
+    let threads = "T: 0 (  71) P:80 I:1000 C:  2000 Min: 14 Act: 24 Avg: 34 Max: 744    T: 0 (  91) P:80 I:1000 C:  2000 Min: 14 \
+                   Act: 24 Avg: 34 Max: 9611\n";
+    for text in [beside.as_str(), &with_table, threads] {
+        let why = read_error(text);
+        assert!(why.contains("side by side") && why.contains("9611 us is the greatest"), "{why}");
+    }
+}
+
+#[test]
+fn tests_of_two_kinds_are_refused_with_the_largest_of_each() {
+    let end = "RTS|      1.175|      2.955|     87.379|      40|     0|    00:01:00/00:01:00\n";
+    let why = read_error(&format!("{HISTOGRAM}\n{end}"));
+    assert!(why.contains("1.03 ms in cyclictest (timer)") && why.contains("87.38 us in Xenomai"), "{why}");
+}
