@@ -4,7 +4,8 @@ use super::super::counted::{Counted, Unit};
 use super::super::error::Broken;
 use super::super::rtla::duration;
 use super::super::source::Source;
-use super::rows::{Missing, row_of};
+use super::rows::{Missing, row_of, without_rows};
+use super::tables::{self, RunLine};
 use crate::pasted;
 use crate::text::Analyses;
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,17 +15,47 @@ use whylate_stats::Run;
 
 const SOURCE: Source = Source { tool: "rtla", probe: "osnoise", unit: Unit::US };
 
-/// The table in a text: of each CPU the largest of all its rows.
-pub(super) fn read(text: &str) -> Option<Result<Run, Broken>> {
+/// Each run in a text.
+pub(super) fn read(text: &str) -> Vec<Result<Run, Broken>> {
+    let runs: Vec<_> = tables::runs(text, of_run).into_iter().filter_map(one).collect();
+    let is_head = |line: &str| line.starts_with(HEAD) && line.contains("Runtime");
+    let empty = || without_rows(text, is_head, SOURCE).map(Err);
+    if runs.is_empty() { empty().into_iter().collect() } else { runs }
+}
+
+/// What a line shows of its run: of a row the whole numbers before the share of noise and the two largest noises behind it, of
+/// which a mail program may have broken off the last ones.
+fn of_run(line: &str) -> Option<RunLine> {
+    if line.starts_with("Operating System Noise") || line.starts_with(HEAD) {
+        return Some(RunLine::Head(None));
+    }
+    if let Some(time) = line.strip_prefix("duration:") {
+        return Some(RunLine::Head(elapsed(time)));
+    }
+    let (cpu, periods) = row_of(line)?;
+    let sums = line.split_ascii_whitespace().skip(2).take(5).filter(|word| !word.contains('.'));
+    let sums = sums.map_while(|word| word.parse().ok());
+    Some(RunLine::Row(cpu, [periods].into_iter().chain(sums).collect()))
+}
+
+/// How the line with the columns' titles begins.
+const HEAD: &str = "CPU Period";
+
+fn elapsed(title: &str) -> Option<Ns> {
+    title.split('|').next().and_then(duration)
+}
+
+/// The tables of a run: of each CPU the largest of all its rows.
+fn one(text: &str) -> Option<Result<Run, Broken>> {
     let mut analyses = Analyses::default();
     let mut rows: BTreeMap<Cpu, Ns> = BTreeMap::new();
     let mut begun: BTreeSet<u32> = BTreeSet::new();
-    let (mut has_head, mut is_cut, mut elapsed) = (false, false, None);
+    let (mut has_head, mut is_cut, mut duration) = (false, false, None);
     for (number, line) in (1..).zip(text.lines().map(str::trim)) {
         analyses.line(number, line);
-        has_head |= line.starts_with("CPU Period");
+        has_head |= line.starts_with(HEAD);
         if let Some(time) = line.strip_prefix("duration:") {
-            elapsed = time.split('|').next().and_then(duration).or(elapsed);
+            duration = elapsed(time).or(duration);
         }
         begun.extend(row_of(line).filter(|_| has_head).map(|(cpu, _)| cpu));
         is_cut |= has_head && pasted::leaves_out(line);
@@ -50,6 +81,6 @@ pub(super) fn read(text: &str) -> Option<Result<Run, Broken>> {
             "the table has the largest single noise of each CPU, and not how many noises there were"
                 .to_owned(),
         );
-        Run { elapsed, ..run }
+        Run { elapsed: duration, ..run }
     }))
 }

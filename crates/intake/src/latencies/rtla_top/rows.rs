@@ -1,5 +1,7 @@
 //! Rows of the tables: how each begins, and which of them are missing.
 
+use super::super::error::Broken;
+use super::super::source::Source;
 use super::super::unknown::with_unknown;
 use std::collections::BTreeSet;
 use whylate_base::CpuSet;
@@ -10,6 +12,14 @@ pub(super) fn row_of(line: &str) -> Option<(u32, u64)> {
     let mut words = line.split_ascii_whitespace();
     let cpu = words.next()?.parse().ok()?;
     Some((cpu, words.next()?.strip_prefix('#')?.parse().ok()?))
+}
+
+/// Why nothing is read of a text with the head of a table and no row below it; `None` where it has rows, or no head.
+pub(super) fn without_rows(text: &str, is_head: impl Fn(&str) -> bool, source: Source) -> Option<Broken> {
+    let has = |is: &dyn Fn(&str) -> bool| text.lines().any(|line| is(line.trim()));
+    let is_empty = has(&is_head) && !has(&|line| row_of(line).is_some());
+    let why = "its table has no row: no CPU took a sample before it ended, or its workload did not run";
+    is_empty.then(|| source.broken(why.to_owned()))
 }
 
 /// What shows that a table is not whole.

@@ -71,10 +71,45 @@ fn a_later_table_of_the_same_run_takes_the_place_of_an_earlier_one() {
     let later = TIMERLAT.replace("#12322", "#22322").replace("         9        31", "         9        33");
     let both = run(&format!("{TIMERLAT}{later}"));
     assert_eq!((both.all().count(), both.all().max()), (34_642, Some(Ns::from_us(41))));
-    // Of another run the largest latency stays.
-    let other = TIMERLAT.replace("41\n", "17\n").replace("#12320", "#99999");
-    let both = run(&format!("{TIMERLAT}{other}"));
-    assert_eq!((both.all().max(), both.all().mean()), (Some(Ns::from_us(41)), None));
+}
+
+/// Each run's largest latencies in microseconds, and its duration in seconds.
+fn each_run(text: &str) -> Vec<(Option<i64>, Option<i64>)> {
+    let shown = |run: Run| {
+        (run.all().max().map(|most| most.0 / 1_000), run.elapsed.map(|elapsed| elapsed.0 / 1_000_000_000))
+    };
+    let of = |run: Result<Run, _>| run.map(shown).unwrap_or_else(|_| panic!("{text}"));
+    read(text).into_iter().map(of).collect()
+}
+
+#[test]
+fn a_table_whose_numbers_fall_is_of_another_run() {
+    // Fewer samples, a smaller maximum, a shorter time.
+    let fewer = TIMERLAT.replace("#12320", "#320").replace("41\n", "97\n");
+    let smaller =
+        TIMERLAT.replace("41\n", "17\n").replace("#12320", "#99999").replace("00:00:12", "00:01:12");
+    let shorter = TIMERLAT.replace("00:00:12", "00:00:11").replace("41\n", "52\n");
+    for (later, expected) in [(fewer, (97, 12)), (smaller, (31, 72)), (shorter, (52, 11))] {
+        let [own, other] = [(Some(41), Some(12)), (Some(expected.0), Some(expected.1))];
+        assert_eq!(each_run(&format!("{TIMERLAT}{later}")), [own, other], "{later}");
+        assert_eq!(each_run(&format!("{later}\nBefore it was\n\n{TIMERLAT}")), [other, own], "{later}");
+    }
+    let smaller = OSNOISE.replace("10998          555", "10998          155").replace("00:00:09", "00:01:09");
+    let both = format!("{OSNOISE}{smaller}");
+    assert_eq!(each_run(&both), [(Some(555), Some(9)), (Some(155), Some(69))]);
+    let goes_on = OSNOISE.replace("#4  ", "#5  ").replace("10998          555", "20998          855");
+    assert_eq!(each_run(&format!("{OSNOISE}{goes_on}")), [(Some(855), Some(9))]);
+}
+
+#[test]
+fn a_table_without_rows_is_none_with_small_latencies() {
+    for table in [TIMERLAT, OSNOISE] {
+        let head: String = table.lines().take(3).map(|line| format!("{line}\n")).collect();
+        let why = read(&head).into_iter().find_map(Result::err).map(|broken| broken.why).unwrap_or_default();
+        assert!(why.starts_with("its table has no row"), "{why}");
+        assert_eq!(each_run(&format!("{head}{table}")).len(), 1, "rtla prints it before the first sample");
+    }
+    assert!(read("CPU COUNT is 8\n").is_empty());
 }
 
 #[test]

@@ -12,18 +12,58 @@ use super::super::counted::{Counted, Unit};
 use super::super::error::Broken;
 use super::super::rtla::{STAGES, duration, stages};
 use super::super::source::Source;
-use super::rows::Missing;
+use super::rows::{Missing, without_rows};
+use super::tables::{self, RunLine};
 use crate::pasted;
 use crate::text::{StageCell, StageLatencies, TimerlatRow};
 use std::collections::BTreeMap;
 use whylate_base::{Cpu, Ns};
 use whylate_stats::Run;
 
-/// The table in a text.
-pub(super) fn read(text: &str) -> Option<Result<Run, Broken>> {
+/// Each run in a text.
+pub(super) fn read(text: &str) -> Vec<Result<Run, Broken>> {
+    let runs: Vec<_> = tables::runs(text, of_run).into_iter().filter_map(one).collect();
+    let is_head = |line: &str| line.starts_with(HEAD) && line.contains("cur");
+    let empty = || without_rows(text, is_head, source_of(Unit::US)).map(Err);
+    if runs.is_empty() { empty().into_iter().collect() } else { runs }
+}
+
+/// The last table of a run.
+fn one(text: &str) -> Option<Result<Run, Broken>> {
     let mut table = Table::default();
     text.lines().for_each(|line| table.line(line.trim()));
     (!table.rows.is_empty()).then(|| table.run())
+}
+
+/// What a line shows of its run: of each stage the least sample never rises, and the largest never falls.
+fn of_run(line: &str) -> Option<RunLine> {
+    if is_title(line) || line.starts_with(HEAD) {
+        return Some(RunLine::Head(elapsed(line)));
+    }
+    let row = TimerlatRow::of(line)?;
+    let extremes = |stage: StageLatencies| [u64::MAX - stage.min, stage.max];
+    let known = row.stages.iter().map_while(|cell| match cell {
+        StageCell::Latencies(latencies) => Some(extremes(*latencies)),
+        StageCell::NoSample => Some([0; 2]),
+        StageCell::Broken => None,
+    });
+    let numbers = [row.count].into_iter().chain(known.flatten()).collect();
+    Some(RunLine::Row(row.cpu?.0, numbers))
+}
+
+/// How the line with the columns' titles begins.
+const HEAD: &str = "CPU COUNT";
+
+fn is_title(line: &str) -> bool {
+    line.contains("Timer Latency (")
+}
+
+fn elapsed(title: &str) -> Option<Ns> {
+    title.split('|').next().and_then(duration)
+}
+
+fn source_of(unit: Unit) -> Source {
+    Source { tool: "rtla", probe: "timerlat", unit }
 }
 
 /// A stage's; `None`: it took no sample.
@@ -39,23 +79,22 @@ struct Table {
     /// The line ALL: the number of samples, and least and largest of each stage.
     of_all: Option<(u64, Vec<Latencies>)>,
     missing: Missing,
-    /// A later table is not that of the same measurement.
-    has_several: bool,
 }
 
 impl Table {
     fn line(&mut self, line: &str) {
-        if line.contains("Timer Latency (") {
+        if is_title(line) {
             self.in_nanoseconds |= line.ends_with("(ns)");
-            self.elapsed = line.split('|').next().and_then(duration).or(self.elapsed);
-        } else if line.starts_with("CPU COUNT") {
+            self.elapsed = elapsed(line).or(self.elapsed);
+        } else if line.starts_with(HEAD) {
             self.has_head = true;
             self.of_all = None;
         } else if !self.has_head {
         } else if let Some(row) = TimerlatRow::of(line) {
             match (row.cpu, whole(&row)) {
                 (None, stages) => self.of_all = stages.map(|stages| (row.count, stages)),
-                (Some(cpu), Some(stages)) => self.row(cpu.0, row.count, stages),
+                // A later row has what the earlier ones had, or more.
+                (Some(cpu), Some(stages)) => _ = self.rows.insert(cpu.0, (row.count, stages)),
                 (Some(cpu), None) => _ = self.missing.broken.insert(cpu.0),
             }
         } else if pasted::leaves_out(line) {
@@ -63,44 +102,15 @@ impl Table {
         }
     }
 
-    /// A later row of the same measurement has what the earlier ones had, or more.
-    fn row(&mut self, cpu: u32, count: u64, stages: Vec<Latencies>) {
-        let Some((before, earlier)) = self.rows.get_mut(&cpu) else {
-            self.rows.insert(cpu, (count, stages));
-            return;
-        };
-        let pairs = || earlier.iter().zip(&stages);
-        let goes_on = |(earlier, later): (&Latencies, &Latencies)| match (earlier, later) {
-            (Some(earlier), Some(later)) => later.min <= earlier.min && later.max >= earlier.max,
-            (earlier, _) => earlier.is_none(),
-        };
-        if count >= *before && stages.len() == earlier.len() && pairs().all(goes_on) {
-            (*before, *earlier) = (count, stages);
-            return;
-        }
-        self.has_several = true;
-        *before = before.saturating_add(count);
-        earlier.resize(earlier.len().max(stages.len()), None);
-        for (earlier, later) in earlier.iter_mut().zip(stages) {
-            *earlier = match (*earlier, later) {
-                // Two means do not make one of both: this is none of either.
-                (Some(a), Some(b)) => {
-                    Some(StageLatencies { min: a.min.min(b.min), mean: None, max: a.max.max(b.max) })
-                }
-                (one, other) => one.or(other),
-            };
-        }
-    }
-
     fn run(mut self) -> Result<Run, Broken> {
         let unit = if self.in_nanoseconds { Unit::NS } else { Unit::US };
-        let source = Source { tool: "rtla", probe: "timerlat", unit };
+        let source = source_of(unit);
         source.at_most(self.rows.len())?;
         let largest = |stages: &[Latencies]| stages.iter().flatten().map(|stage| stage.max).max();
         let most = self.rows.values().filter_map(|(_, stages)| largest(stages)).max();
         let of_all = self.of_all.take();
         let is_of_all = of_all.as_ref().is_some_and(|(_, all)| largest(all) >= most);
-        let replaced = of_all.filter(|(_, all)| largest(all) > most && !self.has_several);
+        let replaced = of_all.filter(|(_, all)| largest(all) > most);
         let samples = self.rows.values().map(|row| row.0).fold(0, u64::saturating_add);
         let of_cpu = |(cpu, (count, stages)): (&u32, &(u64, Vec<Latencies>))| {
             counted(Some(Cpu(*cpu)), &format!("CPU {cpu}"), *count, stages)
@@ -116,16 +126,10 @@ impl Table {
         if let Some(probe) = main.probe() {
             run.probe = probe.to_owned();
         }
-        run.elapsed = self.elapsed.filter(|_| !self.has_several);
+        run.elapsed = self.elapsed;
         if replaced.is_some() {
             run.notes.push(
                 "rows of the table are missing: the line ALL has a larger latency than all of them, so its figures are used"
-                    .to_owned(),
-            );
-        }
-        if self.has_several {
-            run.notes.push(
-                "the file holds several tables: of each CPU least and largest of all of them are used"
                     .to_owned(),
             );
         }

@@ -21,6 +21,20 @@ fn what_a_mail_or_a_script_adds_is_taken_off() {
     }
 }
 
+#[test]
+fn runs_of_one_table_are_taken_together_and_none_is_left_out() {
+    let later = TIMERLAT.replace("#12320", "#320").replace("41\n", "97\n");
+    for (text, largest) in [
+        (format!("{TIMERLAT}\nwith it\n{later}"), "41.00 us in run 1, 97.00 us in run 2"),
+        (format!("{later}\nwithout it\n{TIMERLAT}"), "97.00 us in run 1, 41.00 us in run 2"),
+    ] {
+        let both = run(&text);
+        assert_eq!((both.threads.len(), both.all().max()), (8, Some(Ns::from_us(97))), "{text}");
+        let notes = both.notes.join("\n");
+        assert!(notes.contains("the file holds 2 runs of rtla") && notes.contains(largest), "{notes}");
+    }
+}
+
 /// What is left of a table has no larger latency than the table, whatever was cut off.
 #[test]
 fn a_report_that_was_cut_anywhere_is_survived() {
