@@ -19,7 +19,51 @@ pub(super) fn read(text: &str) -> Vec<Result<Run, Broken>> {
         let is_first = begins(line) && !std::mem::replace(&mut titled, line.starts_with("oslat V"));
         is_first && std::mem::replace(&mut begun, true)
     });
-    parts.into_iter().filter_map(one).collect()
+    let runs: Vec<_> = parts.into_iter().filter_map(one).collect();
+    if runs.is_empty() { footers(text) } else { runs }
+}
+
+/// The lines below a table that is not there, as reports show them: least, mean and most of each core. No other tool prints the
+/// difference of the extremes.
+fn footers(text: &str) -> Vec<Result<Run, Broken>> {
+    let is_first = |line: &str| line.trim_start().starts_with("Minimum:");
+    let mut begun = false;
+    let parts = sections::cut(text, |line| is_first(line) && std::mem::replace(&mut begun, true));
+    parts.into_iter().filter_map(footer).collect()
+}
+
+fn footer(text: &str) -> Option<Result<Run, Broken>> {
+    let of = |name: &str| {
+        let line = text.lines().find_map(|line| line.trim_start().strip_prefix(name))?;
+        line.contains("(us)").then(|| numbers(line))
+    };
+    let (min, mean, max) = (of("Minimum:")?, of("Average:")?, of("Maximum:")?);
+    of("Max-Min:")?;
+    if let Err(broken) = SOURCE.at_most(max.len()) {
+        return Some(Err(broken));
+    }
+    let core = |(at, most): (usize, &f64)| Counted {
+        name: format!("column {}", at + 1),
+        overflow: 1,
+        is_largest_only: true,
+        min: min.get(at).map(|us| *us as u64),
+        mean: mean.get(at).copied(),
+        max: Some(*most as u64),
+        ..Counted::default()
+    };
+    let run = SOURCE.run(max.iter().enumerate().map(core).map(Counted::counted_by_upper_ends));
+    Some(run.map(|mut run| {
+        run.notes.push(
+            "oslat's table is missing, or is not whole: of how many samples these lines are, and of which CPUs, is not known"
+                .to_owned(),
+        );
+        run
+    }))
+}
+
+/// The numbers with which the rest of a line begins.
+fn numbers(rest: &str) -> Vec<f64> {
+    rest.split_ascii_whitespace().map_while(|word| word.parse().ok()).collect()
 }
 
 /// `    002 (us):\t 5091 77`, after `        Core:\t 1 3`. The last class holds what was later, too.
@@ -31,9 +75,6 @@ fn one(text: &str) -> Option<Result<Run, Broken>> {
                 .map(|rest| rest.trim_start_matches([':', ' ', '\t']).to_owned())
         };
         text.lines().find_map(of)
-    };
-    let numbers = |rest: &str| -> Vec<f64> {
-        rest.split_ascii_whitespace().map_while(|word| word.parse().ok()).collect()
     };
     // Its first line is often left out; no other tool prints both of these.
     text.lines().find(|line| line.contains("(us):"))?;

@@ -354,3 +354,22 @@ fn tests_of_two_kinds_are_refused_with_the_largest_of_each() {
     let why = read_error(&format!("{HISTOGRAM}\n{end}"));
     assert!(why.contains("1.03 ms in cyclictest (timer)") && why.contains("87.38 us in Xenomai"), "{why}");
 }
+
+#[test]
+fn the_lines_below_a_table_of_oslat_have_its_extremes() {
+    let footer = "     Minimum:\t 1 1 3 (us)\n     Average:\t 1.000 1.250 4.000 (us)\n     Maximum:\t 12 61 40 (us)\n\
+                  \x20    Max-Min:\t 11 60 37 (us)\n    Duration:\t 9.001 9.001 9.001 (sec)\n";
+    for mark in ["", "+", "    "] {
+        let lines: String = footer.lines().map(|line| format!("{mark}{line}\n")).collect();
+        let run = run(&format!("+    010 (us):\t 7 4 1\n+  ...\n{lines}"));
+        assert_eq!((run.tool.as_str(), run.threads.len()), ("oslat", 3), "{mark}");
+        let second = &run.threads[1];
+        assert_eq!(second.histogram.max_bounds().map(|bounds| bounds.most), Some(Ns::from_us(61)), "{mark}");
+        assert_eq!((second.cpu, second.histogram.mean()), (None, Some(Ns(1_250))));
+        assert!(run.notes.iter().any(|note| note.contains("of how many samples")), "{:?}", run.notes);
+    }
+    let two = run(&format!("{footer}\nthen\n\n{}", footer.replace("61 40", "9 40")));
+    assert_eq!((two.threads.len(), two.all().max()), (6, Some(Ns::from_us(61))));
+    // Such words alone are no tool's.
+    assert!(read(Path::new("a.txt"), b"Minimum: 1 (us)\nAverage: 2 (us)\nMaximum: 3 (us)\n").is_err());
+}
