@@ -24,6 +24,7 @@ mod node;
 mod oslat;
 mod pairs;
 mod perf_sched;
+mod prefixed;
 mod ranked;
 mod raw_samples;
 mod rtla;
@@ -87,6 +88,7 @@ pub fn read(path: &Path, bytes: &[u8]) -> Result<Run, LatenciesError> {
             }
             if read.is_empty() {
                 what = what_is(&text);
+                read = prefixed::texts(&text).iter().flat_map(|text| of_lines(&lines(text))).collect();
             }
             read
         }

@@ -373,3 +373,16 @@ fn the_lines_below_a_table_of_oslat_have_its_extremes() {
     // Such words alone are no tool's.
     assert!(read(Path::new("a.txt"), b"Minimum: 1 (us)\nAverage: 2 (us)\nMaximum: 3 (us)\n").is_err());
 }
+
+#[test]
+fn what_stands_before_each_line_is_taken_off() {
+    for text in [HISTOGRAM, RTLA, OSLAT] {
+        for prefix in ["[VM 1] ", "node3 | ", "guest-a: "] {
+            let lines: String = text.lines().map(|line| format!("{prefix}{line}\n")).collect();
+            assert_eq!(run(&lines), run(text), "{prefix}");
+        }
+        // Two guests, line by line.
+        let both: String = text.lines().map(|line| format!("[VM 1] {line}\n[VM 2] {line}\n")).collect();
+        assert_eq!(run(&both).all().count(), run(text).all().count() * 2);
+    }
+}
