@@ -7,6 +7,7 @@
 //!   ├─> Claim: may it be claimed, and if not, how much longer to measure
 //!   ├─> trend, rhythm
 //!   ├─> compare: Shift, Tails, Larger
+//!   ├─> summary: MeanShift, LargestOrder, where only least, mean and largest are known
 //!   ├─> rounds: RankSum, of whole rounds of two states
 //!   └─> several: machines (Signs), and many tests at once (holm)
 //! ```
@@ -28,6 +29,7 @@ mod run;
 mod scipy;
 mod search;
 pub mod several;
+pub mod summary;
 mod trend;
 
 pub use claim::{Claim, ClaimStatus, DOUBT, unseen_at_most};

@@ -3,6 +3,7 @@
 use whylate_base::Ns;
 use whylate_stats::Measured;
 use whylate_stats::compare::{Larger, Shift, Tails};
+use whylate_stats::summary::{MeanShift, ThreadSummary};
 
 /// The quantiles that are compared.
 const QUANTILES: [f64; 5] = [0.5, 0.9, 0.99, 0.999, 0.9999];
@@ -19,6 +20,8 @@ pub struct Difference {
     pub samples: (u64, u64),
     /// The quantiles that both have.
     pub shifts: Vec<Shift>,
+    /// How far the mean moved, where that is all there is: one of them has no histogram.
+    pub mean: Option<MeanShift>,
     /// The largest of each.
     pub max: Option<(Ns, Ns)>,
     /// How often both are beyond one threshold; `None`: too few samples.
@@ -33,6 +36,7 @@ impl Difference {
         Difference {
             samples: (own.count(), other.count()),
             shifts: QUANTILES.iter().filter_map(|&q| Shift::of(own, other, q)).collect(),
+            mean: mean(before, after),
             max: own.max().zip(other.max()),
             tails: Tails::of(own, other),
             larger: before.maxima.as_ref().zip(after.maxima.as_ref()).and_then(|(a, b)| Larger::of(a, b)),
@@ -44,7 +48,18 @@ impl Difference {
         self.tails.is_some_and(|tails| tails.p < SURE)
             || self.larger.is_some_and(|larger| larger.p < SURE)
             || self.shifts.iter().any(counts)
+            || self
+                .mean
+                .is_some_and(|mean| mean.is_shown() && mean.p < SURE && notable(mean.before, mean.after))
     }
+}
+
+/// Of a thread, whose samples are not of a mixture; `None` where its histogram shows more.
+fn mean(before: &Measured, after: &Measured) -> Option<MeanShift> {
+    let (own, other) = (&before.histogram, &after.histogram);
+    let is_alone = own.buckets().is_empty() || other.buckets().is_empty();
+    let pair = is_alone.then(|| ThreadSummary::of(own).zip(ThreadSummary::of(other)))?;
+    MeanShift::of(&[pair?])
 }
 
 /// True of a quantile that moved by more than chance, and by as much as matters.

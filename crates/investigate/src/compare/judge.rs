@@ -3,6 +3,7 @@
 use super::causes::CauseShift;
 use super::difference::{Difference, SURE, counts, notable};
 use super::prepared::Prepared;
+use super::summaries::Summaries;
 use super::verdict::{Evidence, RunVerdict, TailVerdict};
 use whylate_base::Ns;
 use whylate_stats::compare::{Shift, Tails, times_as_many};
@@ -49,8 +50,9 @@ pub(super) fn judge(
         return Judgement::cannot_tell(vec![why]);
     }
     let apart = Apart::of(before, after);
-    let (tail, deep, mut why) = self::tail(before, after, all, apart);
-    let usual = usual(all, deep, apart, &mut why);
+    let summaries = Summaries::of(before, after);
+    let (tail, deep, mut why) = self::tail(before, after, all, apart, &summaries);
+    let usual = usual(all, deep, apart, &summaries, &mut why);
     why.extend(causes.iter().filter(|shift| shift.is_news).filter_map(CauseShift::sentence));
     let is_max_larger = all.max.is_some_and(|(before, after)| after > before && notable(before, after));
     let verdict = RunVerdict::of(tail, usual, is_max_larger);
@@ -69,6 +71,7 @@ fn tail(
     after: &Prepared,
     all: &Difference,
     apart: Option<Apart>,
+    summaries: &Summaries,
 ) -> (TailVerdict, Evidence, Vec<String>) {
     let (a, b) = all.samples;
     let (mut evidence, mut why) = (Evidence::default(), Vec::new());
@@ -99,9 +102,10 @@ fn tail(
     }
     let shown = evidence.verdict();
     if let Some(sentence) = unknown(before, after, all, shown).filter(|_| apart.is_none()) {
-        why.insert(0, sentence);
+        let (verdict, of_threads) = summaries.tail().unzip();
+        why.splice(0..0, of_threads.into_iter().chain([sentence]));
         why.extend(largest(before, after, all));
-        return (TailVerdict::CannotTell, deep, why);
+        return (TailVerdict::of(verdict.unwrap_or(RunVerdict::CannotTell)), deep, why);
     }
     let verdict = match (shown, all.tails) {
         (RunVerdict::Same, None) if a + b >= 2 * Tails::needed() => {
@@ -242,7 +246,13 @@ fn is_of_tail(shift: &Shift, deep: Evidence) -> bool {
 }
 
 /// What is usual: the quantiles below [`TAIL`], and those that show nothing about the tail.
-fn usual(all: &Difference, deep: Evidence, apart: Option<Apart>, why: &mut Vec<String>) -> RunVerdict {
+fn usual(
+    all: &Difference,
+    deep: Evidence,
+    apart: Option<Apart>,
+    summaries: &Summaries,
+    why: &mut Vec<String>,
+) -> RunVerdict {
     let known = || all.shifts.iter().filter(|shift| !is_of_tail(shift, deep));
     let mut evidence = Evidence::default();
     for shift in known().filter(|shift| counts(shift)) {
@@ -255,7 +265,11 @@ fn usual(all: &Difference, deep: Evidence, apart: Option<Apart>, why: &mut Vec<S
         _ if has_any => evidence.verdict(),
         Some(apart) if apart.is_worse() => RunVerdict::Worse,
         Some(_) => RunVerdict::Better,
-        None => RunVerdict::CannotTell,
+        None => {
+            let (verdict, of_means) = summaries.usual().unzip();
+            why.extend(of_means);
+            verdict.unwrap_or(RunVerdict::CannotTell)
+        }
     }
 }
 

@@ -17,6 +17,7 @@ mod judge;
 mod pair;
 mod prepared;
 mod settings;
+mod summaries;
 mod verdict;
 
 pub use causes::{CauseShift, Seen};

@@ -5,8 +5,10 @@ use super::difference::Difference;
 use super::judge::{Judgement, judge};
 use super::prepared::Prepared;
 use super::settings::{self, Settings};
+use super::summaries;
 use super::verdict::{RunVerdict, TailVerdict};
 use whylate_stats::Measured;
+use whylate_stats::summary::MeanShift;
 
 /// One run beside another.
 #[derive(Clone, Debug, PartialEq)]
@@ -37,7 +39,10 @@ pub struct Pair {
 
 impl Pair {
     pub(super) fn of(before: &Prepared, after: &Prepared) -> Pair {
+        // The threads may have other shares in the second run: their means count one by one.
+        let mean = || MeanShift::of(&summaries::threads(&before.run, &after.run)?);
         let all = Difference::of(&before.all, &after.all);
+        let all = Difference { mean: all.mean.and_then(|_| mean()), ..all };
         let threads = match before.run.threads.len().max(after.run.threads.len()) {
             0 | 1 => Vec::new(),
             _ => threads(&before.run.threads, &after.run.threads),

@@ -159,7 +159,7 @@ pub(crate) struct Moved {
     pub(crate) is_shown: bool,
 }
 
-/// The quantiles and the maximum of a part.
+/// The quantiles of a part, or else its mean, and its maximum.
 pub(crate) fn moved(part: &Difference) -> Vec<Moved> {
     let row = |statistic: Statistic, (before, after): (Ns, Ns), chance: String, is_shown| Moved {
         statistic: statistic.to_string(),
@@ -176,10 +176,14 @@ pub(crate) fn moved(part: &Difference) -> Vec<Moved> {
         };
         row(Statistic::Quantile(shift.q), (shift.before, shift.after), chance, shift.is_shown())
     });
+    let mean = part.mean.map(|mean| {
+        let chance = format!("{} to {}", words::signed(mean.least), words::signed(mean.most));
+        row(Statistic::Mean, (mean.before, mean.after), chance, mean.is_shown())
+    });
     let max = part
         .max
         .map(|max| row(Statistic::Max, max, "a maximum has no confidence interval".to_owned(), false));
-    quantiles.chain(max).collect()
+    quantiles.chain(mean).chain(max).collect()
 }
 
 /// The threads that differ on their own; or, of several that do not, one sentence for all.

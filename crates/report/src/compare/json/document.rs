@@ -133,6 +133,8 @@ pub struct Part {
     pub samples_after: u64,
     /// The quantiles that both have.
     pub shifts: Vec<Shift>,
+    /// How far the mean moved; null where both runs have quantiles, or a mean is not known.
+    pub mean: Option<MeanShift>,
     /// The largest of the run before; null without samples.
     pub max_before_ns: Option<i64>,
     /// The largest of the run after; null without samples.
@@ -141,6 +143,21 @@ pub struct Part {
     pub tails: Option<Tails>,
     /// Whose maxima over time are larger; null with too few, or where they are not known.
     pub larger: Option<Larger>,
+}
+
+/// How far the mean moved, by Hoeffding's inequality.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct MeanShift {
+    /// It was.
+    pub before_ns: i64,
+    /// It is.
+    pub after_ns: i64,
+    /// The least that it moved by, with 95 %.
+    pub least_ns: i64,
+    /// The most that it moved by, with 95 %.
+    pub most_ns: i64,
+    /// How likely chance moves it as far: at most so.
+    pub p: f64,
 }
 
 /// A thread in both.

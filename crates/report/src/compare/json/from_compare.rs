@@ -1,8 +1,8 @@
 //! From a comparison's types to the wire's.
 
 use super::document::{
-    Answer, Carried, Cause, Claim, Document, Gate, Larger, Pair, Part, Run, SCHEMA, Seen, Setting, Shift,
-    TailVerdict, Tails, Thread, ThreadPart, Verdict,
+    Answer, Carried, Cause, Claim, Document, Gate, Larger, MeanShift, Pair, Part, Run, SCHEMA, Seen, Setting,
+    Shift, TailVerdict, Tails, Thread, ThreadPart, Verdict,
 };
 use crate::compare::runs::{Claiming, Compared, Gated};
 use crate::json::ns;
@@ -108,6 +108,13 @@ fn part(part: &found::Difference) -> Part {
         samples_before: part.samples.0,
         samples_after: part.samples.1,
         shifts: part.shifts.iter().map(shift).collect(),
+        mean: part.mean.map(|mean| MeanShift {
+            before_ns: mean.before.0,
+            after_ns: mean.after.0,
+            least_ns: mean.least.0,
+            most_ns: mean.most.0,
+            p: mean.p,
+        }),
         max_before_ns: ns(part.max.map(|max| max.0)),
         max_after_ns: ns(part.max.map(|max| max.1)),
         tails: part.tails.map(|tails| Tails {
