@@ -151,7 +151,11 @@ impl Charger<'_> {
     }
 
     fn interruption_as_recorded(&self, (from, to, slice): Clip) -> Option<Charge> {
-        let silence = || self.timeline.cpus.get(self.cpu)?.silence(from, to);
+        let timeline = self.timeline.cpus.get(self.cpu);
+        let silence = || timeline?.silence(from, to);
+        // A CPU that stands still within a wake-up does so elsewhere in the same handler, too.
+        let in_doubt =
+            || silence().is_some() || timeline.is_some_and(|timeline| timeline.stood_still_near(from, to));
         let is_handler = matches!(slice.running, Running::Irq(_) | Running::Softirq(_));
         if is_handler && silence().is_some_and(|silence| silence.in_wakeup) {
             return Some(Charge::to(Cause::Stolen, None, Confidence::Medium));
@@ -162,7 +166,7 @@ impl Charger<'_> {
                 Some(silence) if silence.is_sure && self.timeline.irqs.kind(id) == IrqKind::OwnTimer => {
                     Some(Charge::to(Cause::Stolen, None, Confidence::Medium))
                 }
-                silence => Some(Charge::to_handler(Cause::Irq, self.irq(id), silence.is_some())),
+                _ => Some(Charge::to_handler(Cause::Irq, self.irq(id), in_doubt())),
             },
             Running::Softirq(vec) => {
                 let kept = self.kept_from_softirq(self.cpu, from, to);
@@ -170,11 +174,7 @@ impl Charger<'_> {
                 if kept && vec != RCU && self.timeline.hypervisor == Some(true) {
                     return Some(Charge::to(Cause::Stolen, None, Confidence::Medium));
                 }
-                Some(Charge::to_handler(
-                    Cause::Softirq,
-                    Culprit::Softirq { vec },
-                    kept || silence().is_some(),
-                ))
+                Some(Charge::to_handler(Cause::Softirq, Culprit::Softirq { vec }, kept || in_doubt()))
             }
             Running::Nmi => Some(Charge::to(Cause::Nmi, None, Confidence::High)),
             Running::Unknown => Some(self.unknown(Some(self.cpu), from, to)),

@@ -5,7 +5,7 @@
 //!                       <-- stack -->          ^ switched
 //! ```
 
-use super::irqs::Silence;
+use super::irqs::{LONG_SILENCE, Silence};
 use super::per_cpu::PerCpu;
 use super::recent::{forget_before, partition_from_end};
 use super::running::Running;
@@ -216,6 +216,12 @@ impl CpuTimeline {
     pub(crate) fn silence(&self, from: Ns, to: Ns) -> Option<&Silence> {
         let mut near = self.silences.iter().rev().take_while(|silence| silence.to > from);
         near.find(|silence| silence.from <= from && to <= silence.to)
+    }
+
+    /// True where the CPU was shown to stand still within a wake-up, up to [`LONG_SILENCE`] before `from..to` or after it.
+    pub(crate) fn stood_still_near(&self, from: Ns, to: Ns) -> bool {
+        let mut near = self.silences.iter().rev().take_while(|silence| silence.to > from - LONG_SILENCE);
+        near.any(|silence| silence.in_wakeup && silence.from < to + LONG_SILENCE)
     }
 
     /// A timer's callback ended: so did the interrupt that stood for it.

@@ -159,16 +159,23 @@ fn where_cpus_stand_still_again_and_again_a_long_handler_shows_nothing() {
 #[test]
 fn a_softirq_that_stands_still_within_a_wakeup_did_not_have_the_cpu() {
     const WOKEN: Thread = rt("woken", 31, 5);
-    let cause = |guest: bool, ends_here: bool| {
+    let late = |guest: bool, ends_here: bool| {
         let scene = Scene::new().cpu(1).at(0).sign(ContextFlags::default()).fact(Fact::Hypervisor(guest));
         let scene = scene.at(700).timer_wakes(VICTIM).at(705).run(VICTIM);
         let scene = scene.at(1_000).softirq(1).at(1_004).waking(WOKEN, 1).at(1_008);
         let scene = scene.sign(ContextFlags::default()).at(2_400);
         let scene = if ends_here { scene.wakeup(WOKEN, 1) } else { scene.sign(ContextFlags::default()) };
         let scene = scene.at(2_405).softirq_exit(1).at(2_500).sleep(IDLE);
-        scene.at(90_000).sign(ContextFlags::default()).explain("victim").only().verdict.cause
+        scene.at(90_000).sign(ContextFlags::default()).explain("victim").only().clone()
     };
-    assert_eq!(cause(true, true), Cause::Stolen);
+    let of_softirq = |late: &Activation| {
+        let segments = late.ledger.iter().filter(|segment| segment.cause == Cause::Softirq);
+        segments.map(|segment| segment.confidence).max()
+    };
+    let stands_still = late(true, true);
+    assert_eq!(stands_still.verdict.cause, Cause::Stolen);
+    assert_eq!(of_softirq(&stands_still), Some(Confidence::Low), "the rest of it may have been stolen, too");
+    let cause = |guest, ends_here| late(guest, ends_here).verdict.cause;
     assert_eq!(cause(true, false), Cause::Softirq, "it may have run a timer's callback");
     assert_eq!(cause(false, true), Cause::Softirq, "another CPU may have held the lock of the runqueue");
 }
