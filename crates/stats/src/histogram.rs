@@ -92,7 +92,9 @@ impl Histogram {
     /// The same of a program that counts as overflow what is at least `limit`: more than its buckets that are not empty show.
     #[must_use]
     pub fn with_limit(self, limit: Ns) -> Histogram {
-        Histogram { limit: self.limit.max(limit), ..self }
+        // Without a bucket, it is the least sample so far.
+        let own = self.buckets.last().map_or(Ns::ZERO, |_| self.limit);
+        Histogram { limit: own.max(limit), ..self }
     }
 
     /// The same of a program that does not print the least: any sample in no bucket may be it.
@@ -238,7 +240,7 @@ impl Histogram {
 
     /// The least that a sample in no bucket can be.
     pub fn limit(&self) -> Ns {
-        self.limit
+        if self.buckets.is_empty() { self.limit.max(self.min) } else { self.limit }
     }
 
     /// The most that was rounded down to `latency`.
@@ -324,23 +326,18 @@ impl FromIterator<Ns> for Histogram {
     fn from_iter<I: IntoIterator<Item = Ns>>(latencies: I) -> Self {
         let mut counts = std::collections::BTreeMap::<usize, u64>::new();
         let mut exact = Exact { min: Ns(i64::MAX), ..Exact::default() };
-        // As summing up knows it, which may have a part of them in which all are in no bucket.
-        let mut least_in_none: Option<Ns> = None;
         for latency in latencies {
             let latency = latency.max(Ns::ZERO);
             match MeasuredLayout::bucket_of(latency) {
                 Some(bucket) => *counts.entry(bucket).or_default() += 1,
-                None => {
-                    exact.overflow += 1;
-                    least_in_none = Some(least_in_none.map_or(latency, |least| least.min(latency)));
-                }
+                None => exact.overflow += 1,
             }
             exact.sum = exact.sum.saturating_add(latency.0 as u64);
             (exact.min, exact.max) = (exact.min.min(latency), exact.max.max(latency));
         }
         let bucket =
             |(at, count)| Bucket { from: MeasuredLayout::lower(at), upto: MeasuredLayout::upper(at), count };
-        Histogram::new(counts.into_iter().map(bucket), exact).with_limit(least_in_none.unwrap_or(MeasuredLayout::LIMIT))
+        Histogram::new(counts.into_iter().map(bucket), exact).with_limit(MeasuredLayout::LIMIT)
     }
 }
 

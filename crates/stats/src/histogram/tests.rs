@@ -83,8 +83,9 @@ fn merging_is_measuring_together_where_one_part_is_in_no_bucket() {
         let mut merged = histogram(&one);
         merged.merge(&histogram(&other));
         assert_eq!(merged, histogram(&[one, other].concat()));
-        assert_eq!(merged.limit(), Ns(long));
+        assert_eq!(merged.limit(), MeasuredLayout::LIMIT);
     }
+    assert_eq!(histogram(&[long + 1, long]).limit(), Ns(long), "the least of those that are in no bucket");
 }
 
 proptest! {
