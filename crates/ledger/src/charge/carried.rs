@@ -45,20 +45,14 @@ impl Charger<'_> {
         let Some(carrier) = origin.carrier.and_then(|tid| self.timeline.threads.get(tid)) else {
             return self.on_its_way(origin.done_on, to);
         };
-        let role = role(carrier.comm_at(to).as_str(), origin);
+        let role = role(carrier.comm_at(to).as_str(), Some(origin));
         self.by_carrier(role, carrier, origin.cpu, to);
     }
 
     /// Charges up to `to` a time in which the device had raised its interrupt, or a timer had expired, and the kernel's thread
     /// `handler` was to handle it.
     pub(super) fn behind_handler(&mut self, handler: &Thread, to: Ns) {
-        let of_interrupt = handler.comm_at(to).as_str().starts_with("irq/");
-        let role = match of_interrupt {
-            true => role_of(Cause::IrqThreadDelayed, Cause::IrqThread),
-            // It may have been woken for another softirq, before.
-            false => Role { sure: Confidence::Medium, ..role_of(Cause::SoftirqDeferred, Cause::Softirq) },
-        };
-        self.by_carrier(role, handler, self.cpu, to);
+        self.by_carrier(role(handler.comm_at(to).as_str(), None), handler, self.cpu, to);
     }
 
     /// Charges up to `to` a wait for a work item, which `kworker` was to do.
@@ -177,23 +171,28 @@ impl Charger<'_> {
     }
 }
 
-/// What a thread of this name does as the carrier.
-fn role(comm: &str, origin: &Origin) -> Role {
+/// What a thread of this name does as the carrier, where it is known of what.
+fn role(comm: &str, origin: Option<&Origin>) -> Role {
     if is_kworker(comm) {
         return OF_WORK;
     }
     if comm.starts_with("irq/") {
         return role_of(Cause::IrqThreadDelayed, Cause::IrqThread);
     }
+    // Else it may have been woken for something else, before.
+    let sure = match origin {
+        Some(origin) if origin.kind != OriginKind::Poll => Confidence::High,
+        _ => Confidence::Medium,
+    };
     if polls_network(comm) {
-        let sure = if origin.kind == OriginKind::Poll { Confidence::Medium } else { Confidence::High };
         return Role { sure, ..role_of(Cause::NapiThreadDelayed, Cause::NapiPoll) };
     }
-    let network =
-        matches!(origin.kind, OriginKind::Packet { .. } | OriginKind::Irq(_) | OriginKind::Softirq(NET_RX));
-    let runs = match network && runs_softirqs(comm) {
+    let is_network = |origin: &Origin| {
+        matches!(origin.kind, OriginKind::Packet { .. } | OriginKind::Irq(_) | OriginKind::Softirq(NET_RX))
+    };
+    let runs = match origin.is_some_and(is_network) && runs_softirqs(comm) {
         true => Cause::NapiPoll,
         false => Cause::Softirq,
     };
-    role_of(Cause::SoftirqDeferred, runs)
+    Role { sure, ..role_of(Cause::SoftirqDeferred, runs) }
 }

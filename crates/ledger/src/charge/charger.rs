@@ -6,7 +6,7 @@ use crate::causes::Cause;
 use crate::model::{Culprit, IrqKind, Segment};
 use crate::timeline::Timeline;
 use crate::timeline::activations::Open;
-use crate::timeline::irqs::IrqId;
+use crate::timeline::irqs::{IrqId, Silence};
 use crate::timeline::origins::RCU;
 use crate::timeline::running::Running;
 use crate::timeline::slices::Clip;
@@ -151,35 +151,42 @@ impl Charger<'_> {
     }
 
     fn interruption_as_recorded(&self, (from, to, slice): Clip) -> Option<Charge> {
-        let timeline = self.timeline.cpus.get(self.cpu);
-        let silence = || timeline?.silence(from, to);
-        // A CPU that stands still within a wake-up does so elsewhere in the same handler, too.
-        let in_doubt =
-            || silence().is_some() || timeline.is_some_and(|timeline| timeline.stood_still_near(from, to));
-        let is_handler = matches!(slice.running, Running::Irq(_) | Running::Softirq(_));
-        if is_handler && silence().is_some_and(|silence| silence.in_wakeup) {
-            return Some(Charge::to(Cause::Stolen, None, Confidence::Medium));
-        }
+        let stolen = Charge::to(Cause::Stolen, None, Confidence::Medium);
         match slice.running {
-            Running::Irq(id) => match silence() {
+            Running::Irq(id) => {
+                let (silence, in_doubt) = self.silence(from, to);
                 // The timer interrupt's own work is traced, and there was none: it had lost the CPU as well.
-                Some(silence) if silence.is_sure && self.timeline.irqs.kind(id) == IrqKind::OwnTimer => {
-                    Some(Charge::to(Cause::Stolen, None, Confidence::Medium))
+                let is_idle =
+                    |silence: &Silence| silence.is_sure && self.timeline.irqs.kind(id) == IrqKind::OwnTimer;
+                match silence.is_some_and(|silence| silence.in_wakeup || is_idle(silence)) {
+                    true => Some(stolen),
+                    false => Some(Charge::to_handler(Cause::Irq, self.irq(id), in_doubt)),
                 }
-                _ => Some(Charge::to_handler(Cause::Irq, self.irq(id), in_doubt())),
-            },
+            }
             Running::Softirq(vec) => {
+                let (silence, in_doubt) = self.silence(from, to);
                 let kept = self.kept_from_softirq(self.cpu, from, to);
                 // A callback of RCU may disable interrupts itself.
-                if kept && vec != RCU && self.timeline.hypervisor == Some(true) {
-                    return Some(Charge::to(Cause::Stolen, None, Confidence::Medium));
+                let is_kept = kept && vec != RCU && self.timeline.hypervisor == Some(true);
+                match silence.is_some_and(|silence| silence.in_wakeup) || is_kept {
+                    true => Some(stolen),
+                    false => {
+                        Some(Charge::to_handler(Cause::Softirq, Culprit::Softirq { vec }, kept || in_doubt))
+                    }
                 }
-                Some(Charge::to_handler(Cause::Softirq, Culprit::Softirq { vec }, kept || in_doubt()))
             }
             Running::Nmi => Some(Charge::to(Cause::Nmi, None, Confidence::High)),
             Running::Unknown => Some(self.unknown(Some(self.cpu), from, to)),
             Running::Idle | Running::Task(..) => None,
         }
+    }
+
+    /// The time around `from..to` in which nothing happened inside of a handler, and whether it is in doubt that the handler had the
+    /// CPU: a CPU that stands still within a wake-up does so elsewhere in the same handler, too.
+    fn silence(&self, from: Ns, to: Ns) -> (Option<&Silence>, bool) {
+        let Some(timeline) = self.timeline.cpus.get(self.cpu) else { return (None, false) };
+        let silence = timeline.silence(from, to);
+        (silence, silence.is_some() || timeline.stood_still_near(from, to))
     }
 
     fn irq(&self, id: IrqId) -> Culprit {

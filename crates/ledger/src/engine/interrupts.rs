@@ -92,9 +92,8 @@ impl Engine<'_> {
     /// (`try_to_wake_up()`, `kernel/sched/core.c`). It waits for locks that other CPUs hold for a moment, and has no other work.
     pub(super) fn ends_wakeup(&self, event: &Event) -> bool {
         let EventKind::Wakeup { wake, .. } = &event.kind else { return false };
-        let began = self.timeline.cpus.get(event.cpu).and_then(|cpu| cpu.wakes);
         let waking = self.timeline.threads.get(wake.tid).and_then(|thread| thread.waking);
-        waking.is_some_and(|waking| began == Some((wake.tid, waking.at)))
+        waking.is_some_and(|waking| waking.on == Some(event.cpu))
     }
 
     /// Nothing happened from `last` to `at` below which `tid` had the CPU. In a call that sleeps it has nothing to do but to
@@ -335,8 +334,7 @@ impl Engine<'_> {
         let waits = matches!(thread.state(), State::Blocked { wait: Wait::Period, .. });
         // A server's timer has the same callback.
         if waits && prio.class() == SchedClass::Deadline {
-            thread.waking =
-                Some(Waking { at, due: due.min(at), cause, origin: None, awake: None, comm, prio });
+            thread.waking = Some(Waking { due: due.min(at), cause, ..Waking::unseen(at, comm, prio) });
         }
     }
 

@@ -32,9 +32,6 @@ impl Engine<'_> {
         thread.was_idle_if_woken();
         if !matches!(thread.state(), State::Queued(_)) {
             thread.waking = Some(waking);
-            if let Some(cpu) = self.timeline.cpus.get_mut(event.cpu) {
-                cpu.wakes = Some((wake.tid, at));
-            }
             if self.timeline.links.is_some() {
                 let by = self.hand_off(waking.cause);
                 self.link(|| Link::Waking { tid: wake.tid, at, cause: waking.cause, by });
@@ -58,13 +55,13 @@ impl Engine<'_> {
         let Some(cpu) = self.timeline.cpus.get(event.cpu) else {
             return Waking::unseen(at, comm, prio);
         };
-        let awake = Some(event.cpu).filter(|_| event.context.tid.is_idle());
+        let (on, upon_idle) = (Some(event.cpu), event.context.tid.is_idle());
         if let Some(firing) = cpu.firing {
             let in_softirq = matches!(cpu.interrupt().map(|frame| frame.running), Some(Running::Softirq(_)));
             let current = event.context.tid;
             let expirer = Some(current).filter(|_| in_softirq && self.runs_softirqs(current));
             let cause = WakeCause::Timer { cpu: event.cpu, hard_due: firing.hard_due, expirer };
-            return Waking { at, due: firing.due.min(at), cause, origin: None, awake, comm, prio };
+            return Waking { at, due: firing.due.min(at), cause, origin: None, on, upon_idle, comm, prio };
         }
         let interrupt = self.interrupt_that_wakes(event, comm);
         let cause = match interrupt.map(|(running, _)| running) {
@@ -78,7 +75,7 @@ impl Engine<'_> {
             _ => WakeCause::Thread(event.context.tid),
         };
         let origin = self.origin(at, event, interrupt);
-        Waking { at, due: origin.map_or(at, |origin| origin.since), cause, origin, awake, comm, prio }
+        Waking { at, due: origin.map_or(at, |origin| origin.since), cause, origin, on, upon_idle, comm, prio }
     }
 
     /// A thread reached the runqueue of `cpu` at `at`.
@@ -257,7 +254,7 @@ impl Engine<'_> {
         open.running = running;
         open.cpu = Some(cpu);
         open.began_fair = began_fair;
-        open.awake = waking.awake;
+        open.awake = waking.awake();
         open.origin = waking.origin.filter(|_| due < waking.at).map(Box::new);
         thread.last_due = Some(due);
         self.link(|| Link::Began { tid });

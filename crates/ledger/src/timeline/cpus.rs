@@ -79,8 +79,6 @@ pub(crate) struct CpuTimeline {
     pub(crate) idle_signs: VecDeque<Ns>,
     /// Switches that took notably long, from the event to the last one on the way.
     pub(crate) slow_switches: VecDeque<(Ns, Ns)>,
-    /// The wake-up that last began here: of which thread, and when.
-    pub(crate) wakes: Option<(Tid, Ns)>,
     /// The thread whose page fault was the last event here.
     pub(crate) faulting: Option<Tid>,
     /// Times in which nothing happened inside of an interrupt that has nothing long to do.

@@ -13,8 +13,10 @@ pub(crate) struct Waking {
     pub(crate) cause: WakeCause,
     /// What it began with, where that was before.
     pub(crate) origin: Option<Origin>,
-    /// The CPU that made it upon its idle task, and so had left its idle state by then.
-    pub(crate) awake: Option<Cpu>,
+    /// The CPU that made it.
+    pub(crate) on: Option<Cpu>,
+    /// That did so upon its idle task.
+    pub(crate) upon_idle: bool,
     /// The name and priority the event gives the woken thread.
     pub(crate) comm: Comm,
     pub(crate) prio: Priority,
@@ -23,7 +25,12 @@ pub(crate) struct Waking {
 impl Waking {
     /// One at `at` of which no event shows what began it.
     pub(crate) fn unseen(at: Ns, comm: Comm, prio: Priority) -> Waking {
-        Waking { at, due: at, cause: WakeCause::Unseen, origin: None, awake: None, comm, prio }
+        Waking { at, due: at, cause: WakeCause::Unseen, origin: None, on: None, upon_idle: false, comm, prio }
+    }
+
+    /// The CPU that made it upon its idle task, and so had left its idle state by then.
+    pub(crate) fn awake(&self) -> Option<Cpu> {
+        self.on.filter(|_| self.upon_idle)
     }
 
     /// Since when the device or the timer that ended a sleep was done, where the kernel's thread of it came later.
