@@ -6,7 +6,7 @@
 use super::command;
 use super::counted::{Counted, MOST_THREADS, Unit};
 use super::error::Broken;
-use super::sections;
+use super::sections::{self, numbers};
 use super::side_by_side;
 use super::source::Source;
 use std::collections::{BTreeMap, HashMap};
@@ -122,12 +122,6 @@ fn one(text: &str, asked: Option<usize>) -> Vec<Result<Run, Broken>> {
 fn greatest(text: &str) -> Option<u64> {
     let maxima = text.lines().filter_map(|line| line.strip_prefix("# Max Latencies:"));
     maxima.flat_map(numbers).max().filter(|&most| most > 0)
-}
-
-/// The numbers with which the rest of a line begins. They end at the first word that is none: guides write remarks behind them,
-/// which have numbers of their own.
-fn numbers(rest: &str) -> impl Iterator<Item = u64> {
-    rest.split_ascii_whitespace().map_while(|word| word.parse().ok())
 }
 
 /// `# Break thread: 163350`, `# Break value: 51`: the latency that ended the run under `-b`. cyclicdeadline ends before it

@@ -61,9 +61,8 @@ fn footer(text: &str) -> Option<Result<Run, Broken>> {
     }))
 }
 
-/// The numbers with which the rest of a line begins.
 fn numbers(rest: &str) -> Vec<f64> {
-    rest.split_ascii_whitespace().map_while(|word| word.parse().ok()).collect()
+    sections::numbers(rest).collect()
 }
 
 /// `    002 (us):\t 5091 77`, after `        Core:\t 1 3`. The last class holds what was later, too.

@@ -81,3 +81,9 @@ pub(super) fn pooled(mut runs: Vec<Run>) -> Result<Run, Broken> {
     let elapsed = elapsed.map(|each| Ns(each.iter().map(|one| one.0).fold(0, i64::saturating_add)));
     Ok(Run { tool, probe, interval, elapsed, threads, notes, ..Run::default() })
 }
+
+/// The numbers with which the rest of a line begins. They end at the first word that is none: guides write remarks behind them,
+/// which have numbers of their own.
+pub(super) fn numbers<T: std::str::FromStr>(rest: &str) -> impl Iterator<Item = T> {
+    rest.split_ascii_whitespace().map_while(|word| word.parse().ok())
+}

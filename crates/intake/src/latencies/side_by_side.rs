@@ -1,6 +1,8 @@
 //! Two outputs of cyclictest that were put beside each other, as mails do to compare them: which of the numbers in a line are of one
 //! run cannot be told, and those behind the first ones would be left out.
 
+use super::sections::numbers;
+
 /// How lines begin that a run has once for all of its threads.
 const OF_ALL: [&str; 3] = ["# Min Latencies:", "# Avg Latencies:", "# Max Latencies:"];
 /// The last number of a thread's line.
@@ -18,9 +20,6 @@ pub(super) fn greatest(text: &str) -> Option<u64> {
 
 fn maxima(line: &str) -> impl Iterator<Item = u64> {
     let name = if line.starts_with("T:") { OF_THREAD } else { OF_ALL[2] };
-    let numbers = |rest: &str| -> Vec<u64> {
-        rest.split_ascii_whitespace().map_while(|word| word.parse().ok()).collect()
-    };
     line.split(name).skip(1).flat_map(numbers)
 }
 

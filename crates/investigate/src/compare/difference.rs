@@ -72,3 +72,11 @@ pub fn notable(before: Ns, after: Ns) -> bool {
     let moved = (after - before).0.abs();
     moved >= NOTHING.0 && moved as f64 >= SHARE * before.0 as f64
 }
+
+/// How likely chance makes such a difference, in words.
+pub(super) fn chance(p: f64) -> String {
+    match p < 1e-6 {
+        true => "by chance: less than once in a million".to_owned(),
+        false => format!("by chance: {p:.6}"),
+    }
+}

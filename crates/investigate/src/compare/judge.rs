@@ -1,7 +1,7 @@
 //! What two runs show about each other, in sentences: first of the tail, then of what is usual.
 
 use super::causes::CauseShift;
-use super::difference::{Difference, SURE, counts, notable};
+use super::difference::{Difference, SURE, chance, counts, notable};
 use super::prepared::Prepared;
 use super::summaries::Summaries;
 use super::verdict::{Evidence, RunVerdict, TailVerdict};
@@ -84,12 +84,12 @@ fn tail(
     }
     if let Some(tails) = all.tails.filter(|tails| tails.p < SURE) {
         let shares = shares(tails.threshold, (tails.before, a), (tails.after, b));
-        why.push(format!("{shares}{}", chance(tails.p)));
+        why.push(format!("{shares} ({})", chance(tails.p)));
         evidence.add(tails.after as f64 / b as f64 > tails.before as f64 / a as f64);
     }
     if let Some(larger) = all.larger.filter(|larger| larger.p < SURE) {
         why.push(format!(
-            "of a stretch of time of each, the later run's has the larger maximum in {:.0} of 100 pairs{}",
+            "of a stretch of time of each, the later run's has the larger maximum in {:.0} of 100 pairs ({})",
             larger.share * 100.0,
             chance(larger.p)
         ));
@@ -309,14 +309,6 @@ fn interval(shift: &Shift) -> String {
     match shift.least.zip(shift.most) {
         Some((least, most)) => format!(" (by {least} to {most}, with 95 %)"),
         None => String::new(),
-    }
-}
-
-fn chance(p: f64) -> String {
-    if p < 1e-6 {
-        " (by chance: less than once in a million)".to_owned()
-    } else {
-        format!(" (by chance: {p:.6})")
     }
 }
 

@@ -1,7 +1,7 @@
 //! Runs without a histogram, as `cyclictest` without `-h` and `rtla timerlat top` print them: what the least, the mean and the
 //! largest latency of each thread show.
 
-use super::difference::notable;
+use super::difference::{chance, notable};
 use super::prepared::Prepared;
 use super::verdict::RunVerdict;
 use whylate_base::Ns;
@@ -81,10 +81,7 @@ impl Summaries {
         };
         Some((
             verdict,
-            format!(
-                "{what}, if threads are late independently of each other; by chance: {}){doubt}",
-                chance(p)
-            ),
+            format!("{what}, if threads are late independently of each other; {}){doubt}", chance(p)),
         ))
     }
 
@@ -128,10 +125,6 @@ fn is_one_event(run: &Run) -> bool {
     let interval = run.interval.unwrap_or(INTERVAL);
     let is_alike = least.0 as f64 >= ALIKE * most.0 as f64;
     is_alike || most.0 >= interval.0 / 2 && least >= most - interval
-}
-
-fn chance(p: f64) -> String {
-    if p < 1e-6 { "less than once in a million".to_owned() } else { format!("{p:.6}") }
 }
 
 #[cfg(test)]

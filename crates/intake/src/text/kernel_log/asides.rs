@@ -16,6 +16,7 @@
 //! They show where interrupts or preemption were last enabled or disabled, which may be long ago and in another thread.
 
 use super::frames::frame;
+use crate::text::fields;
 
 /// What a line with such a function begins with, or the line before it.
 const TITLES: [&str; 6] = [
@@ -57,7 +58,7 @@ impl Asides {
 /// `(91): ...`: the number of the event.
 fn is_stamp(words: &str) -> bool {
     let number = words.strip_prefix('(').and_then(|rest| rest.split_once("):"));
-    number.is_some_and(|(number, _)| !number.is_empty() && number.bytes().all(|digit| digit.is_ascii_digit()))
+    number.is_some_and(|(number, _)| fields::digits(number).is_some())
 }
 
 #[cfg(test)]

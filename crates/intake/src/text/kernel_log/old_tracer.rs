@@ -123,10 +123,7 @@ fn longest(message: &str) -> Option<Longest> {
     let (who, cpu) = head.rsplit_once('|').unwrap_or((head, ""));
     let who = who.trim_start_matches(['(', ' ']).trim_end_matches([':', ')', ' ']);
     let (name, pid) = who.rsplit_once(['-', '/']).unwrap_or((who, ""));
-    let thread = pid.parse().ok().and_then(|pid| {
-        let thread = LoggedThread::of(name.trim())?;
-        Some(LoggedThread { pid: Some(pid), ..thread })
-    });
+    let thread = pid.parse().ok().and_then(|pid| LoggedThread::with_pid(name, pid));
     Some(Longest { length, thread, cpu: cpu_behind(cpu, "#"), ..Longest::default() })
 }
 

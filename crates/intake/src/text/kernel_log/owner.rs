@@ -45,6 +45,14 @@ impl LoggedThread {
         (1..=LONGEST_NAME).contains(&name.len()).then(|| LoggedThread { name: name.to_owned(), pid })
     }
 
+    /// A name and a number that stand apart; `None` where the name is longer than one may be.
+    pub(super) fn with_pid(name: &str, pid: u64) -> Option<LoggedThread> {
+        let name = name.trim();
+        (1..=LONGEST_NAME)
+            .contains(&name.len())
+            .then(|| LoggedThread { name: name.to_owned(), pid: Some(pid) })
+    }
+
     /// True of a CPU's idle task.
     pub(super) fn is_idle(&self) -> bool {
         // So is the first thread of all, which becomes init.

@@ -6,6 +6,7 @@
 //! ```
 
 use super::stamps::number_behind;
+use whylate_base::{Cpu, CpuSet};
 
 /// More worker pools are not kept.
 const MOST: usize = 64;
@@ -43,12 +44,8 @@ impl StuckPools {
 
     /// True of a CPU on which the workers of one of them run.
     pub(super) fn run_on(&self, cpu: u32) -> bool {
-        let is_in = |range: &str| {
-            let (first, last) = range.split_once('-').unwrap_or((range, range));
-            first.parse().is_ok_and(|first: u32| first <= cpu)
-                && last.parse().is_ok_and(|last: u32| cpu <= last)
-        };
-        self.pools.iter().any(|pool| pool.cpus.split(',').any(is_in))
+        let has = |pool: &StuckPool| pool.cpus.parse().is_ok_and(|cpus: CpuSet| cpus.contains(Cpu(cpu)));
+        self.pools.iter().any(has)
     }
 
     /// What it means; `None` where no time is given. The pool that waited longest comes first.

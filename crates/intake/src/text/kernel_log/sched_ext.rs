@@ -108,8 +108,7 @@ fn behind_words(text: &str) -> &str {
 /// `app[2412]`
 fn thread(text: &str) -> Option<LoggedThread> {
     let (name, pid) = text.trim().strip_suffix(']')?.rsplit_once('[')?;
-    let pid = pid.parse().ok()?;
-    LoggedThread::of(name).map(|thread| LoggedThread { pid: Some(pid), ..thread })
+    LoggedThread::with_pid(name, pid.parse().ok()?)
 }
 
 /// `R app[2412] -5525ms`, `*R app[2412] +0ms`
