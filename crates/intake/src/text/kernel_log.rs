@@ -1,11 +1,12 @@
 //! The kernel's log: no trace, but its messages about what is late have a meaning, figures and call stacks.
 //!
 //! ```text
-//! lines ─> stamps ─> meanings: which kind of message ─┬─> details: rcu, hung, lockups, pools, durations, softirqs, clock, old_tracer, sched_ext
+//! lines ─> stamps ─> meanings: which kind of message ─┬─> details: rcu, hung, lockups, pools (begun_work), durations, softirqs, clock, old_tracer, sched_ext
 //!                                                     └─> stacks: owner, frames ─> reporter: what it shows
 //! ```
 
 mod asides;
+mod begun_work;
 mod clock;
 mod details;
 mod durations;
@@ -16,6 +17,7 @@ mod lockups;
 mod meanings;
 mod old_tracer;
 mod owner;
+mod pool_name;
 mod pools;
 mod rcu;
 mod reporter;
@@ -37,8 +39,6 @@ const MOST_REPORTS: usize = 8;
 const MOST_DESCRIBED: usize = 3;
 /// What belongs to a message follows within so many lines of the last that did.
 const NEAR: u64 = 60;
-/// So many work items are named.
-const MOST_WORKS: usize = 6;
 /// A mail program breaks a line into so many at most.
 const MOST_PIECES: usize = 3;
 /// A longer line was not broken.
@@ -59,8 +59,6 @@ struct LogMessage {
     details: Details,
     /// The call stacks below it.
     stacks: LoggedStacks,
-    /// The functions of work items that the workqueues had begun, where it is about those.
-    in_flight: Vec<String>,
     /// How many messages of this kind there are, at the first of them.
     count: u64,
 }
@@ -207,14 +205,8 @@ impl KernelLog {
                 one.last = number;
             }
         }
-        if let Some((_, work)) = message.split_once("in-flight: ") {
-            let is_about =
-                |one: &&mut LogMessage| one.meaning == meanings::WORK_LOCKUP && one.is_near(number);
-            if let Some(lockup) = self.messages.iter_mut().find(is_about) {
-                lockup.in_flight.extend(works(work).map(str::to_owned));
-                lockup.in_flight.dedup();
-                lockup.in_flight.truncate(MOST_WORKS);
-            }
+        for one in self.messages.iter_mut().filter(|one| one.is_near(number)) {
+            one.details.work_line(message);
         }
         let above = self.above.and_then(|at| self.messages.get_mut(at));
         let Some(above) = above.filter(|above| above.is_near(number)) else { return };
@@ -233,7 +225,6 @@ impl LogMessage {
             words: stamps::words(message),
             details: Details::of(meaning),
             stacks: LoggedStacks::default(),
-            in_flight: Vec::new(),
             count: 1,
         }
     }
@@ -311,7 +302,7 @@ impl KernelLog {
 /// `line 2 ("...", the first of 3) means that ...; the stack below it is a, called from b, c`
 impl fmt::Display for LogMessage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let LogMessage { line, meaning: _, words, details, stacks, in_flight, count, last: _ } = self;
+        let LogMessage { line, meaning: _, words, details, stacks, count, last: _ } = self;
         write!(f, "line {line} (\"{words}\"")?;
         if *count > 1 {
             write!(f, ", the first of {count}")?;
@@ -320,17 +311,8 @@ impl fmt::Display for LogMessage {
         for shown in details.shown(stacks) {
             write!(f, "; {shown}")?;
         }
-        if !in_flight.is_empty() {
-            write!(f, "; the work that had begun is {}", in_flight.join(", "))?;
-        }
         Ok(())
     }
-}
-
-/// `3760137:psi_avgs_work, 67:other BAR(3)`: the functions.
-fn works(list: &str) -> impl Iterator<Item = &str> {
-    let works = list.split(", ").filter_map(|work| work.split_whitespace().next());
-    works.map(|work| work.split_once(':').map_or(work, |(_, function)| function))
 }
 
 #[cfg(test)]

@@ -136,6 +136,13 @@ impl Details {
         }
     }
 
+    /// Takes in a line that may show which work had begun.
+    pub(super) fn work_line(&mut self, message: &str) {
+        if let Details::Pools(pools) = self {
+            pools.work_line(message);
+        }
+    }
+
     /// True where the stacks below each of the messages count, and not only those below the first.
     pub(super) fn has_stacks_of_all(&self) -> bool {
         // A worker pool that waits is reported again and again, and what its CPU does shows in any of the reports.
@@ -182,7 +189,7 @@ impl Details {
             Details::SchedExt(stall) => stall.shown().into_iter().collect(),
             Details::Pools(pools) => {
                 let one = stacks.of_cpus(|cpu| pools.run_on(cpu));
-                one.and_then(LoggedStack::shown).into_iter().collect()
+                one.and_then(LoggedStack::shown).into_iter().chain(pools.begun_work()).collect()
             }
             _ => stacks.first().and_then(LoggedStack::shown).into_iter().collect(),
         }

@@ -5,8 +5,9 @@
 //! BUG: workqueue lockup - pool cpus=0-7 flags=0x4 nice=-20 stuck for 66s!
 //! ```
 
+use super::begun_work::BegunWork;
+use super::pool_name::PoolName;
 use super::stamps::number_behind;
-use whylate_base::{Cpu, CpuSet};
 
 /// More worker pools are not kept.
 const MOST: usize = 64;
@@ -16,10 +17,7 @@ const MOST_NAMED: usize = 8;
 /// A pool of workers that began no work item for long, though some were pending.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct StuckPool {
-    /// `4`, `0-7`: those on which its workers may run.
-    cpus: String,
-    /// The workers' nice value; -20 for work of high priority.
-    nice: Option<i64>,
+    name: PoolName,
     seconds: u64,
 }
 
@@ -27,6 +25,7 @@ struct StuckPool {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct StuckPools {
     pools: Vec<StuckPool>,
+    begun: BegunWork,
 }
 
 impl StuckPools {
@@ -34,7 +33,7 @@ impl StuckPools {
     pub(super) fn line(&mut self, message: &str) -> bool {
         let Some(pool) = pool(message) else { return false };
         let has_room = self.pools.len() < MOST;
-        match self.pools.iter_mut().find(|other| other.cpus == pool.cpus && other.nice == pool.nice) {
+        match self.pools.iter_mut().find(|other| other.name == pool.name) {
             Some(other) => other.seconds = other.seconds.max(pool.seconds),
             None if has_room => self.pools.push(pool),
             None => {}
@@ -44,8 +43,18 @@ impl StuckPools {
 
     /// True of a CPU on which the workers of one of them run.
     pub(super) fn run_on(&self, cpu: u32) -> bool {
-        let has = |pool: &StuckPool| pool.cpus.parse().is_ok_and(|cpus: CpuSet| cpus.contains(Cpu(cpu)));
+        let has = |pool: &StuckPool| pool.name.has_cpu(cpu);
         self.pools.iter().any(has)
+    }
+
+    /// Takes in a line that may show the work that had begun.
+    pub(super) fn work_line(&mut self, message: &str) {
+        self.begun.line(message);
+    }
+
+    /// The work that had begun in them.
+    pub(super) fn begun_work(&self) -> Option<String> {
+        self.begun.shown(|name| self.pools.iter().any(|pool| pool.name.may_be(name)))
     }
 
     /// What it means; `None` where no time is given. The pool that waited longest comes first.
@@ -55,11 +64,10 @@ impl StuckPools {
         let [longest, others @ ..] = pools.as_slice() else { return None };
         let mut text = format!(
             "the work items of the worker pool of {} did not come to run for {} s",
-            longest.name(),
-            longest.seconds
+            longest.name, longest.seconds
         );
         for other in others.iter().take(MOST_NAMED - 1) {
-            text.push_str(&format!(", and those of {} for {} s", other.name(), other.seconds));
+            text.push_str(&format!(", and those of {} for {} s", other.name, other.seconds));
         }
         match others.len().saturating_sub(MOST_NAMED - 1) {
             0 => {}
@@ -70,27 +78,12 @@ impl StuckPools {
     }
 }
 
-impl StuckPool {
-    /// `CPU 4`, `CPUs 0-7 (nice -20)`
-    fn name(&self) -> String {
-        let StuckPool { cpus, nice, .. } = self;
-        let word = if cpus.bytes().all(|digit| digit.is_ascii_digit()) { "CPU" } else { "CPUs" };
-        let nice = nice.filter(|&nice| nice != 0).map(|nice| format!(" (nice {nice})"));
-        format!("{word} {cpus}{}", nice.unwrap_or_default())
-    }
-}
-
 fn pool(message: &str) -> Option<StuckPool> {
     // Of two reports that a page put together the second one is whole.
     let (_, report) = message.rsplit_once("workqueue lockup - pool")?;
     let (pool, time) = report.split_once("stuck for ")?;
-    let value = |name: &str| pool.split_whitespace().find_map(|word| word.strip_prefix(name));
-    let cpus = value("cpus=")?;
-    let is_list = cpus.starts_with(|sign: char| sign.is_ascii_digit())
-        && cpus.bytes().all(|sign| sign.is_ascii_digit() || matches!(sign, b',' | b'-'));
     Some(StuckPool {
-        cpus: is_list.then(|| cpus.to_owned())?,
-        nice: value("nice=").and_then(|nice| nice.parse().ok()),
+        name: PoolName::of(pool)?,
         seconds: number_behind(time, "").filter(|_| time.contains('s'))?,
     })
 }

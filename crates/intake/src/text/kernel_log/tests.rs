@@ -37,7 +37,7 @@ fn a_lockup_of_the_idle_task_and_one_with_a_fresh_heartbeat_are_not_believed() {
 fn work_in_flight_repetitions_and_crashes_are_reported() {
     let said = read(
             "Oops: 0000 [#1] SMP\n caller+0x1/0x2\n[ 2.1] hrtimer: interrupt took 30211 ns\n other+0x1/0x2\n> [ 9.6] BUG: workqueue lockup - pool cpus=2 node=0 flags=0x0 nice=0 stuck for 35s!\n\
-             [ 9.7]     in-flight: 3760137:psi_avgs_work\n[ 9.9] BUG: workqueue lockup - pool cpus=2 stuck for 66s!\n",
+             [ 9.7]   pwq 4: cpus=2 node=0 flags=0x0 nice=0 active=1/256\n[ 9.7]     in-flight: 3760137:psi_avgs_work\n[ 9.9] BUG: workqueue lockup - pool cpus=2 stuck for 66s!\n",
         )
         .to_string();
     assert!(said.starts_with("Its line 1 (\"Oops: 0000 [#1] SMP\") means that the kernel crashed"), "{said}");
@@ -49,6 +49,17 @@ fn work_in_flight_repetitions_and_crashes_are_reported() {
         "{said}"
     );
     assert!(said.ends_with("; the work that had begun is psi_avgs_work"), "{said}");
+}
+
+#[test]
+fn work_in_flight_in_the_pool_of_another_cpu_is_not_that_of_the_stuck_pool() {
+    let said = read(
+        "[ 9.6] BUG: workqueue lockup - pool cpus=2 node=0 flags=0x0 nice=0 stuck for 35s!\n[ 9.6] workqueue events: flags=0x0\n\
+         [ 9.7]   pwq 4: cpus=2 node=0 flags=0x0 nice=0 active=2/256\n[ 9.7]     pending: late_work\n\
+         [ 9.7]   pwq 8: cpus=4 node=0 flags=0x0 nice=0 active=1/256\n[ 9.7]     in-flight: 71:other_work\n",
+    )
+    .to_string();
+    assert!(said.ends_with("for 35 s; only work of other pools is shown as begun"), "{said}");
 }
 
 #[test]
@@ -93,7 +104,7 @@ fn stacks_are_of_the_message_above_them() {
 #[test]
 fn work_in_flight_is_of_the_lockup_above_it_and_no_stack_of_a_message_that_is_not_kept() {
     let said = read(
-        "BUG: workqueue lockup - pool cpus=1 stuck for 35s!\nBUG: workqueue lockup - pool cpus=2 stuck for 35s!\nin-flight: 7:late_work\n\
+        "BUG: workqueue lockup - pool cpus=1 stuck for 35s!\nBUG: workqueue lockup - pool cpus=2 stuck for 35s!\npwq 4: cpus=2\nin-flight: 7:late_work\n\
          hrtimer: interrupt took 7 ns\nOops: 0\nNMI received for unknown reason 3d\nBUG: Invalid wait context\nirq 7: local_softirq_pending\n\
          Detected non-responsive CSD lock\n other+0x1/0x2\n",
     )

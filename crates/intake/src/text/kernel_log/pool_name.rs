@@ -1,0 +1,47 @@
+//! Which pool of workers a line of the kernel's log is about (`pr_cont_pool_info()` in `kernel/workqueue.c`).
+
+use std::fmt;
+use whylate_base::{Cpu, CpuSet};
+
+/// Which pool of workers it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct PoolName {
+    /// `4`, `0-7`: those on which its workers may run.
+    cpus: String,
+    /// The workers' nice value; -20 for work of high priority.
+    nice: Option<i64>,
+}
+
+impl PoolName {
+    /// That of `pool cpus=4 node=0 flags=0x0 nice=0 ...`
+    pub(super) fn of(pool: &str) -> Option<PoolName> {
+        let value = |name: &str| pool.split_whitespace().find_map(|word| word.strip_prefix(name));
+        let cpus = value("cpus=")?;
+        let is_list = cpus.starts_with(|sign: char| sign.is_ascii_digit())
+            && cpus.bytes().all(|sign| sign.is_ascii_digit() || matches!(sign, b',' | b'-'));
+        Some(PoolName {
+            cpus: is_list.then(|| cpus.to_owned())?,
+            nice: value("nice=").and_then(|nice| nice.parse().ok()),
+        })
+    }
+
+    /// True of a CPU on which its workers may run.
+    pub(super) fn has_cpu(&self, cpu: u32) -> bool {
+        self.cpus.parse().is_ok_and(|cpus: CpuSet| cpus.contains(Cpu(cpu)))
+    }
+
+    /// True where nothing shows that they are two.
+    pub(super) fn may_be(&self, other: &PoolName) -> bool {
+        self.cpus == other.cpus && self.nice.zip(other.nice).is_none_or(|(one, other)| one == other)
+    }
+}
+
+/// `CPU 4`, `CPUs 0-7 (nice -20)`
+impl fmt::Display for PoolName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let PoolName { cpus, nice } = self;
+        let word = if cpus.bytes().all(|digit| digit.is_ascii_digit()) { "CPU" } else { "CPUs" };
+        write!(f, "{word} {cpus}")?;
+        nice.filter(|&nice| nice != 0).map_or(Ok(()), |nice| write!(f, " (nice {nice})"))
+    }
+}
