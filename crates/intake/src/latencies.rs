@@ -5,7 +5,7 @@
 //! text ─> cyclictest: the summary, -h, --histfile, -v;  its siblings of pairs of threads;  rtla: timerlat hist, osnoise hist;
 //!         oslat;  sysjitter, with --raw;  jittersamples;  latency of Xenomai, and latmus, with -g;  stress-ng --cyclic;
 //!         histograms of bcc and bpftrace, whose classes double
-//!         where there is none of these (`summaries`): rows of perf sched timehist;  without samples perf sched latency;  rtla timerlat top, osnoise top;  hwlatdetect
+//!         where there is none of these (`summaries`): rows of perf sched timehist;  without samples perf sched latency;  rtla timerlat top, osnoise top, hwnoise;  hwlatdetect
 //! ```
 //!
 //! Several measurements of one kind in a file are taken together (`sections`). Most of them count in whole microseconds,

@@ -44,7 +44,7 @@ pub enum LatenciesError {
          -v, --json); pmqtest, ptsematest, sigwaittest and svsematest; oslat and its --json; rtla timerlat hist and osnoise hist; \
          sysjitter (also --raw); Xenomai's latency; latmus (also -g); stress-ng --cyclic; jitterdebugger's JSON, and what jittersamples \
          prints; OSADL's RT Dataset; histograms of bcc and bpftrace (runqlat, cpudist, hardirqs -d); rows of perf sched timehist; for their maxima perf sched latency, \
-         rtla timerlat top and osnoise top, and hwlatdetect; all of them also in gzip or zstd",
+         rtla timerlat top, osnoise top and hwnoise, and hwlatdetect; all of them also in gzip or zstd",
         path.display(),
         what.as_ref().map(|what| format!("it is {what}, and ")).unwrap_or_default()
     )]

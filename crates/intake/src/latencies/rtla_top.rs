@@ -1,4 +1,4 @@
-//! The tables of `rtla timerlat top` and `rtla osnoise top` (tools/tracing/rtla/src/timerlat_top.c, osnoise_top.c): the largest
+//! The tables of `rtla timerlat top`, `rtla osnoise top` and `rtla hwnoise` (tools/tracing/rtla/src/timerlat_top.c, osnoise_top.c): the largest
 //! latency of each CPU. rtla prints a table again and again, each with the largest so far; tables of several runs are cut apart.
 
 mod osnoise;

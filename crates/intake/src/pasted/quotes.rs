@@ -10,7 +10,11 @@ pub(super) fn unmarked(line: &str) -> &str {
         let rest = text.trim_start_matches([' ', '\t']);
         let marked = rest.strip_prefix('>').or_else(|| of_initials(rest));
         match marked {
-            Some(rest) => text = rest.strip_prefix(' ').unwrap_or(rest),
+            Some(rest) => {
+                let rest = rest.strip_prefix(' ').unwrap_or(rest);
+                // A patch may be quoted.
+                text = added(rest).unwrap_or(rest);
+            }
             None => return text,
         }
     }

@@ -13,6 +13,7 @@ fn quotes_entities_and_prefixes_are_taken_off() {
         "  <idle>-0     3d.s2    0us+: _raw_spin_lock_irq <-run_timer_softirq\r",
         "> <idle>-0     3d.s2    0us+: _raw_spin_lock_irq <-run_timer_softirq",
         "+  <idle>-0     3d.s2    0us+: _raw_spin_lock_irq <-run_timer_softirq",
+        "> +  <idle>-0     3d.s2    0us+: _raw_spin_lock_irq <-run_timer_softirq",
         "+> <idle>-0     3d.s2    0us+: _raw_spin_lock_irq <-run_timer_softirq",
         ">>>>   <idle>-0     3d.s2    0us+: _raw_spin_lock_irq <-run_timer_softirq",
         "> > >  <idle>-0     3d.s2    0us+: _raw_spin_lock_irq <-run_timer_softirq",

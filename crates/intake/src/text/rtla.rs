@@ -96,6 +96,7 @@ const TITLES: &[&str] = &[
     "Saving trace to ",
     "Timer Latency",
     "Operating System Noise",
+    "Hardware-related Noise",
 ];
 
 /// The titles of the columns of `rtla timerlat top`, which no other tool prints.
@@ -153,6 +154,8 @@ impl Analyses {
             self.begin(Cpu::UNKNOWN, number);
             return self.within(line);
         }
+        // The titles may have been left out.
+        self.has_title |= OsnoiseTable::is_head(line);
         if !self.has_title {
             return RtlaLine::Nothing;
         }
@@ -207,6 +210,7 @@ impl Analyses {
         let is_known = |known: &[&str]| known.iter().any(|&begin| line.starts_with(begin));
         let is_whole = line.starts_with("## CPU ")
             || is_known(TITLES)
+            || OsnoiseTable::is_head(line)
             || self.has_title && (is_known(TABLES) || is_row(line))
             || self.is_within() && is_of_analysis(line);
         if is_whole { Shape::Whole } else { Shape::Foreign }

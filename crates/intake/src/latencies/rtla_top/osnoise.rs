@@ -1,4 +1,4 @@
-//! The table of `rtla osnoise top`: of each CPU the largest single noise.
+//! The tables of `rtla osnoise top` and `rtla hwnoise`: of each CPU the largest single noise.
 
 use super::super::counted::{Counted, Unit};
 use super::super::error::Broken;
@@ -14,6 +14,8 @@ use whylate_events::Tool;
 use whylate_stats::Run;
 
 const SOURCE: Source = Source { tool: "rtla", probe: "osnoise", unit: Unit::US };
+/// Interrupts are disabled as it runs: there is no column of them.
+const HARDWARE: Source = Source { probe: "hwnoise", ..SOURCE };
 
 /// Each run in a text.
 pub(super) fn read(text: &str) -> Vec<Result<Run, Broken>> {
@@ -26,7 +28,7 @@ pub(super) fn read(text: &str) -> Vec<Result<Run, Broken>> {
 /// What a line shows of its run: of a row the whole numbers before the share of noise and the two largest noises behind it, of
 /// which a mail program may have broken off the last ones.
 fn of_run(line: &str) -> Option<RunLine> {
-    if line.starts_with("Operating System Noise") || line.starts_with(HEAD) {
+    if TITLES.iter().any(|&title| line.starts_with(title)) || line.starts_with(HEAD) {
         return Some(RunLine::Head(None));
     }
     if let Some(time) = line.strip_prefix("duration:") {
@@ -37,6 +39,8 @@ fn of_run(line: &str) -> Option<RunLine> {
     let sums = sums.map_while(|word| word.parse().ok());
     Some(RunLine::Row(cpu, [periods].into_iter().chain(sums).collect()))
 }
+
+const TITLES: [&str; 2] = ["Operating System Noise", "Hardware-related Noise"];
 
 /// How the line with the columns' titles begins.
 const HEAD: &str = "CPU Period";
@@ -51,9 +55,13 @@ fn one(text: &str) -> Option<Result<Run, Broken>> {
     let mut rows: BTreeMap<Cpu, Ns> = BTreeMap::new();
     let mut begun: BTreeSet<u32> = BTreeSet::new();
     let (mut has_head, mut is_cut, mut duration) = (false, false, None);
+    let mut source = SOURCE;
     for (number, line) in (1..).zip(text.lines().map(str::trim)) {
         analyses.line(number, line);
         has_head |= line.starts_with(HEAD);
+        if line.starts_with(HEAD) && line.ends_with(" NMI") || line.starts_with(TITLES[1]) {
+            source = HARDWARE;
+        }
         if let Some(time) = line.strip_prefix("duration:") {
             duration = elapsed(time).or(duration);
         }
@@ -74,7 +82,7 @@ fn one(text: &str) -> Option<Result<Run, Broken>> {
         max: u64::try_from(most.0 / 1_000).ok(),
         ..Counted::default()
     };
-    let run = (!rows.is_empty()).then(|| SOURCE.run(rows.iter().map(counted)))?;
+    let run = (!rows.is_empty()).then(|| source.run(rows.iter().map(counted)))?;
     Some(run.map(|run| {
         let mut run = Missing { broken, is_cut }.add_to(run);
         run.notes.push(

@@ -122,3 +122,19 @@ fn of_osnoise_the_largest_single_noise_counts() {
     let expected = named(&[("CPU 0", Some(555)), ("CPU 2, whose row is not whole", None)]);
     assert_eq!(maxima(&cut), expected);
 }
+
+#[test]
+fn osnoise_without_its_title_and_hwnoise_are_read() {
+    let without_title: String = OSNOISE.lines().skip(2).map(|line| format!("{line}\n")).collect();
+    assert_eq!(maxima(&without_title), maxima(OSNOISE));
+    let head = "CPU Period       Runtime        Noise  % CPU Aval   Max Noise   Max Single          HW          NMI\n";
+    let rows = "  3 #321        83460000        71178    99.91471        2107         2103          19            2\n  \
+                4 #321        83460000            0   100.00000           0            0           0            0\n";
+    let expected = named(&[("CPU 3", Some(2_103)), ("CPU 4", Some(0))]);
+    for title in ["", "Hardware-related Noise\nduration:   0 00:02:00 | time is in us\n"] {
+        let text = format!("{title}{head}{rows}");
+        assert_eq!(maxima(&text), expected);
+        assert_eq!(run(&text).probe, "hwnoise");
+    }
+    assert_eq!(run(OSNOISE).probe, "osnoise");
+}

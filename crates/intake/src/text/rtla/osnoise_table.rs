@@ -1,4 +1,5 @@
-//! The table of `rtla osnoise top`, whose rows a mail program may break (tools/tracing/rtla/src/osnoise_top.c).
+//! The tables of `rtla osnoise top` and `rtla hwnoise`, whose rows a mail program may break (tools/tracing/rtla/src/osnoise_top.c).
+//! hwnoise runs with interrupts disabled, and its rows end with the NMIs.
 //!
 //! ```text
 //! CPU Period       Runtime        Noise  % CPU Aval   Max Noise   Max Single          HW          NMI          IRQ ...
@@ -16,6 +17,8 @@ const HEAD: [&str; 13] = [
     "CPU", "Period", "Runtime", "Noise", "%", "Aval", "Max", "Single", "HW", "NMI", "IRQ", "Softirq",
     "Thread",
 ];
+/// Words of the head that no mail program breaks off.
+const TO_NOISE: usize = 4;
 /// Columns up to the largest single noise: CPU and period, runtime, noise, share, largest noise and largest single one.
 const TO_SINGLE: usize = 7;
 
@@ -39,6 +42,12 @@ pub(super) enum TableLine {
 }
 
 impl OsnoiseTable {
+    /// True of its head, which no other tool prints.
+    pub(super) fn is_head(line: &str) -> bool {
+        let mut words = line.split_ascii_whitespace();
+        HEAD.iter().take(TO_NOISE).all(|&word| words.next() == Some(word))
+    }
+
     pub(super) fn below(head: &str) -> OsnoiseTable {
         let last = head.split_ascii_whitespace().last();
         OsnoiseTable { breaks_between: last.is_some_and(|last| HEAD.contains(&last)), begun: None }
@@ -81,7 +90,7 @@ fn row(line: &str, number: u64) -> Option<Breakdown> {
     let cpu = fields::cpu_from(words.next()?)?;
     let periods = words.next()?.strip_prefix('#')?;
     let columns: Vec<&str> = words.collect();
-    let [runtime, noise, share, largest, single, hw, nmi, irq, ref more @ ..] = *columns.as_slice() else {
+    let [runtime, noise, share, largest, single, hw, nmi, ref more @ ..] = *columns.as_slice() else {
         return None;
     };
     share.contains('.').then_some(())?;
@@ -98,7 +107,7 @@ fn row(line: &str, number: u64) -> Option<Breakdown> {
         row.parts.push(part(PartKind::Measured, None, runtime));
         row.parts.push(part(PartKind::Noise, count(periods), noise));
         row.parts.push(part(PartKind::LargestNoise, None, largest));
-        let counts = [hw, nmi, irq].into_iter().chain(more.iter().copied());
+        let counts = [hw, nmi].into_iter().chain(more.iter().copied());
         let kinds = [PartKind::Hardware, PartKind::Nmi, PartKind::Irq, PartKind::Softirq, PartKind::Thread];
         let counted = kinds.into_iter().zip(counts).map_while(|(kind, text)| Some((kind, count(text)?)));
         row.parts.extend(counted.map(|(kind, number)| part(kind, Some(number), Ns::ZERO)));

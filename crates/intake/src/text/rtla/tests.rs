@@ -281,3 +281,24 @@ fn text_behind_the_total_is_no_part_of_it() {
     let (analyses, _) = read(text);
     assert_eq!(analyses.breakdowns[0].total, Ns(50_000));
 }
+
+#[test]
+fn the_row_of_columns_is_enough_for_osnoise_and_hwnoise() {
+    let head =
+        "CPU Period       Runtime        Noise  % CPU Aval   Max Noise   Max Single          HW          NMI";
+    let hardware = "  3 #321  83460000  71178  99.91471  2107  2103  19  2";
+    for (head, row) in [
+        (head.to_owned(), hardware.to_owned()),
+        (format!("{head}          IRQ      Softirq       Thread"), format!("{hardware}  350  0  62")),
+    ] {
+        let (analyses, lines) = read(&format!("{head}\n{row}\n"));
+        assert_eq!(lines, [RtlaLine::Read, RtlaLine::Read]);
+        let [found] = analyses.breakdowns.as_slice() else { panic!("{:?}", analyses.breakdowns) };
+        let hits = found.part(Hardware).and_then(|part| part.id);
+        assert_eq!(
+            (found.tool, found.cpu, found.total, hits),
+            (Tool::RtlaOsnoise, Cpu(3), Ns::from_us(2_103), Some(19))
+        );
+    }
+    assert_eq!(read(hardware).1, [RtlaLine::Nothing], "a row alone shows nothing");
+}
