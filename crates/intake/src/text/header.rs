@@ -169,7 +169,9 @@ impl Header {
     pub(crate) fn bare_line(&mut self, text: &str) -> bool {
         let is_title = Header::is_bare_title(text);
         let begins = ["latency: ", "| task:", "=> started at:", "=> ended at:"];
-        let is_line = self.is_bare && begins.iter().any(|begin| text.starts_with(begin));
+        // 2.6.26 and others have the mark in front of some lines only.
+        let is_below_title = self.is_bare || self.latency_traces > 0;
+        let is_line = is_below_title && begins.iter().any(|begin| text.starts_with(begin));
         self.is_bare |= is_title;
         if is_title || is_line {
             self.comment(text);
@@ -186,8 +188,12 @@ impl Header {
 
     /// A line that only the header of a critical section has.
     fn begin_section(&mut self) {
+        // All tracers of those patches have one name.
+        let of_either = |latency: &&mut LatencyTrace| {
+            latency.tracer.is_wakeup() || latency.tracer == LatencyTracer::Preemptirqsoff
+        };
         if self.is_bare
-            && let Some(latency) = self.first_latency()
+            && let Some(latency) = self.first_latency().filter(of_either)
         {
             // Which of the two was off, the first line shows.
             latency.tracer = LatencyTracer::Preemptirqsoff;

@@ -87,6 +87,28 @@ fn a_critical_section_of_2006_shows_which_of_the_two_was_off() {
 }
 
 #[test]
+fn the_headers_of_2_6_26_have_marks_on_some_lines_only() {
+    let lines = "latency: 31 us, #3/3, CPU#1 | (M:preempt VP:0, KP:0, SP:0 HP:0 #P:2)\n-----------------\n\
+        | task: sh-3730 (uid:0 nice:0 policy:0 rt_prio:0)\n-----------------\n => started at: sys_setsid\n => ended at:   sys_setsid\n";
+    let rows = "      sh-3730  1d...    0us : _write_lock_irq (sys_setsid)\n      sh-3730  1d..1   31us : trace_hardirqs_on (sys_setsid)\n";
+    for (title, tracer) in [
+        ("preemptirqsoff latency trace v1.1.5 on 4.9.1\n", LatencyTracer::Irqsoff),
+        ("# tracer: irqsoff\nirqsoff latency trace v1.1.5 on 2.6.26\n", LatencyTracer::Irqsoff),
+        ("# tracer: irqsoff\n# irqsoff latency trace v1.1.5 on 2.6.26\n", LatencyTracer::Irqsoff),
+        ("preemptoff latency trace v1.1.5 on 2.6.26\n", LatencyTracer::Preemptoff),
+    ] {
+        let (_, section, _) = latency(&format!("{title}{lines}\n{rows}"));
+        assert_eq!(
+            (section.tracer, section.latency, section.cpu),
+            (tracer, Ns::from_us(31), Cpu(1)),
+            "{title}"
+        );
+        assert_eq!(section.task.map(|task| task.tid), Some(Tid(3730)));
+        assert_eq!(section.started_at.as_deref(), Some("sys_setsid"));
+    }
+}
+
+#[test]
 fn the_line_with_the_tracer_stands_for_a_missing_title() {
     let head = "# tracer: wakeup_rt\n#\n# latency: 158 us, #3/3, CPU#1 | (M:PREEMPT(lazy) VP:0, KP:0, SP:0 HP:0 #P:24)\n\
         # task: collect-964 (uid:0 nice:5 policy:2 rt_prio:99)\n\n";
