@@ -22,6 +22,7 @@ mod left_out;
 mod numbered;
 mod quoted_printable;
 mod quotes;
+mod string_lines;
 mod tags;
 mod utf16;
 mod wrapped;
@@ -31,6 +32,7 @@ pub(crate) use comments::{uncommented, uncommented_line, without_foreign_mark};
 pub(crate) use left_out::leaves_out;
 pub(crate) use numbered::unnumbered;
 pub(crate) use quoted_printable::{Decoded, is_quoted_printable};
+pub(crate) use string_lines::lines_of_string;
 pub(crate) use utf16::Utf16;
 pub(crate) use wrapped::{fits_a_break, may_continue, rejoined};
 

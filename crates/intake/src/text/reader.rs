@@ -1,6 +1,7 @@
 //! From lines to events: what each line is, and what it means for the lines around it.
 
 mod described;
+mod raw_line;
 
 use super::body::{self, Body, Stack};
 use super::collected::Collected;
@@ -98,22 +99,6 @@ impl Reader {
             failed: None,
             ended: None,
         }
-    }
-
-    /// Takes a line in.
-    pub(crate) fn line(&mut self, raw: &str, is_cut: bool) {
-        self.lines += 1;
-        let printed = pasted::printed(raw);
-        if self.collected.last.is_none()
-            && let Some(header) = header::put_into_one(&printed.text)
-        {
-            self.has_lost_breaks = true;
-            if !printed.text.starts_with('#') {
-                return self.header.comment(header);
-            }
-        }
-        let bare = pasted::without_foreign_mark(printed.text.as_ref());
-        self.printed_line(self.lines, line::without_index(bare), printed.columns, is_cut);
     }
 
     /// Takes in a line that is bare of what others put around it.

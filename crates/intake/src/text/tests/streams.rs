@@ -114,3 +114,23 @@ fn a_byte_order_mark_and_hard_blanks_are_nothing() {
     let (events, info) = all("\u{feff}a-1\u{a0}[000]\u{a0}1.5:\u{a0}softirq_raise: vec=1\n");
     assert_eq!((events.len(), events[0].kind, info.damage), (1, SoftirqRaise { vec: 1 }, vec![]));
 }
+
+#[test]
+fn a_trace_in_a_string_has_lines_at_its_escaped_line_ends() {
+    let switch = |us: u32, from: &str, to: &str| {
+        format!(
+            "  x-1   (    1) [002] d..3 9.{us:06}: sched_switch: prev_comm={from} prev_pid=1 prev_prio=120 prev_state=S ==> next_comm={to} next_pid=2 next_prio=120"
+        )
+    };
+    let rows = [switch(1, "x", "y"), switch(7, "y", "x"), switch(9, "x", "y")];
+    for text in [
+        format!("{{\"trace\": \"{}\\n\"}}\n", rows.join("\\n")),
+        format!("=0 next_prio=9\\n{}", rows.join("\\n")),
+    ] {
+        let (events, info) = all(&text);
+        assert_eq!((events.len(), info.events), (3, 3), "{text}");
+        assert!(events.iter().all(|event| matches!(event.kind, EventKind::Switch(_))), "{events:?}");
+    }
+    let marker = "x-1 [002] .... 9.000001: tracing_mark_write: one\\ntwo\n";
+    assert_eq!(all(marker).1.events, 1);
+}
