@@ -4,6 +4,9 @@ use super::event_head::EventHead;
 use whylate_base::{Cpu, CpuSet, Ns};
 use whylate_events::Damage;
 
+/// A time that goes back by less, behind a line of prose, may be that of another piece of the same recording.
+const LONG: Ns = Ns::from_secs(5);
+
 /// See the module.
 #[derive(Default)]
 pub(crate) struct FurtherRecording {
@@ -11,6 +14,8 @@ pub(crate) struct FurtherRecording {
     cpus: CpuSet,
     /// A recording's title below events. The files of single CPUs, put together, have one each as well.
     title: Option<u64>,
+    /// A line of prose below the last event.
+    remark: Option<u64>,
     /// The line of its title, once its first event was seen.
     begins: Option<u64>,
     /// True if it is known to be a latency trace.
@@ -21,6 +26,11 @@ impl FurtherRecording {
     /// The title of a recording stands in this line, below events.
     pub(crate) fn title(&mut self, line: u64) {
         self.title = Some(line);
+    }
+
+    /// A line of prose stands below events: `After the change:`
+    pub(crate) fn remark(&mut self, line: u64) {
+        self.remark.get_or_insert(line);
     }
 
     /// A further latency trace begins: each has times from its own begin on.
@@ -41,6 +51,14 @@ impl FurtherRecording {
             && self.cpus.contains(cpu)
         {
             self.begins = Some(title);
+            return false;
+        }
+        // Excerpts of one recording may stand in any order, and few of them lie so far apart.
+        if let (Some(remark), Some(last)) = (self.remark.take(), last)
+            && last.ts - ts >= LONG
+            && self.cpus.contains(cpu)
+        {
+            self.begins = Some(remark);
             return false;
         }
         if last.is_none_or(|last| last.cpu != cpu) {

@@ -330,7 +330,10 @@ impl Reader {
                     }
                     match prose::has_a_trace_lines_parts(text) {
                         true => self.strange_lines.add(self.number, text),
-                        false => self.prose.add(self.number, text),
+                        false => {
+                            self.prose.add(self.number, text);
+                            self.further.remark(self.number);
+                        }
                     }
                     self.collected.pieces.separated(self.number);
                     if let Some(last) = self.collected.last.filter(|_| pasted::leaves_out(text)) {

@@ -134,3 +134,26 @@ fn a_trace_in_a_string_has_lines_at_its_escaped_line_ends() {
     let marker = "x-1 [002] .... 9.000001: tracing_mark_write: one\\ntwo\n";
     assert_eq!(all(marker).1.events, 1);
 }
+
+#[test]
+fn a_recording_behind_a_remark_whose_time_goes_back_far_is_left_out() {
+    let row = |seconds: u32, us: u32| {
+        format!(
+            "  osnoise/7-{} [007] d..h2.. {seconds}.{us:06}: irq_noise: IPI:6 start {seconds}.{us:06}000 duration 104 ns\n",
+            1000 + seconds
+        )
+    };
+    let piece = |seconds: u32| format!("{}{}", row(seconds, 1), row(seconds, 9));
+    let read = |text: String| {
+        let info = all(&text).1;
+        let is_further =
+            info.damage.iter().any(|damage| damage.what.starts_with("another recording follows"));
+        (info.events, is_further)
+    };
+    assert_eq!(read(format!("BEFORE:\n{}\nAFTER:\n{}", piece(940), piece(530))), (2, true));
+    // Pieces of one recording in another order, without a remark, and of other CPUs.
+    assert_eq!(read(format!("{}and before that:\n{}", piece(940), piece(938))), (4, false));
+    assert_eq!(read(format!("{}{}", piece(940), piece(530))), (4, false));
+    let other = piece(530).replace("[007]", "[003]");
+    assert_eq!(read(format!("{}and:\n{other}", piece(940))), (4, false));
+}
