@@ -24,6 +24,9 @@ use whylate_ledger::{
 use whylate_report::explain::Explained;
 use whylate_report::{Render, watch};
 
+/// A text with so few events, none of which shows anything, may have them beside a table.
+const FEW_EVENTS: u64 = 3;
+
 pub(crate) fn run(args: &ExplainArgs) -> Result<ExitStatus> {
     if let Some(code) = &args.code {
         return print_page(code);
@@ -57,6 +60,14 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<ExitStatus> {
     };
     if let Some(outside) = explanation.scope.as_ref().and_then(|scope| scope.outside.as_ref()) {
         bail!("{}: {outside}", file.display());
+    }
+    if !explanation.concludes()
+        && explanation.lacks_switches()
+        && explanation.trace.events <= FEW_EVENTS
+        && file.is_file()
+        && let Some(what) = runs::is_whole_measurement(file)
+    {
+        bail!("{what}");
     }
     if let Some(host) = &args.host.file {
         let vcpus: Vec<Tid> = args.host.vcpus.iter().copied().map(Tid).collect();

@@ -93,6 +93,20 @@ fn a_measurement_of_another_program_is_no_trace() {
     assert_eq!(compared.code, Some(0), "{compared:#?}");
 }
 
+/// `rtla timerlat hist -e EVENT --on-end shell` prints both.
+#[test]
+fn a_table_beside_a_row_that_shows_nothing_is_a_measurement() {
+    let table = "# RTLA timerlat histogram\n# Time unit is microseconds (us)\nIndex   IRQ-000   Thr-000\n\
+                 7         2         0\n29        0         2\nover:     0         0\ncount:    2         2\n\
+                 min:      7        29\navg:      7        29\nmax:      7        29\n";
+    let row = "    timerlatu/0-47  [000] ...22 863.286497: bpf_trace_printk: Latency: 212\n";
+    for text in [format!("{table}{row}"), format!("{row}{table}")] {
+        let (_directory, path) = file_of("both.txt", text.as_bytes());
+        let known = ["it is a measurement (rtla, timerlat)", "the longest latency is 29.00 us"];
+        refused(&explain(&path), &known);
+    }
+}
+
 /// The title of `cpudist -O` stands above stacks as well.
 #[test]
 fn a_histogram_below_the_title_of_a_table_is_a_measurement() {

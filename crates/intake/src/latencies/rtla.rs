@@ -5,6 +5,7 @@ use super::counted::{Counted, MOST_THREADS, Unit};
 use super::error::Broken;
 use super::sections;
 use super::source::Source;
+use std::collections::BTreeSet;
 use whylate_base::{Cpu, Ns};
 use whylate_stats::Run;
 
@@ -126,16 +127,52 @@ fn one(text: &str) -> Option<Result<Run, Broken>> {
 /// apart as the largest width with which all of them begin. With the first row alone it is the maximum that counts.
 fn widths(columns: &mut [Counted]) {
     let lower_ends = columns.iter().flat_map(|column| &column.classes).map(|class| class.0);
-    let all = lower_ends.fold(0, divisor);
+    let all = lower_ends.clone().fold(0, divisor);
+    let rows: BTreeSet<u64> = lower_ends.filter(|&end| end > 0).collect();
     let largest = columns.iter().filter(|column| column.overflow == 0).filter_map(|column| column.max).max();
-    let width = if all > 0 { all } else { largest.map_or(1, |largest| largest.saturating_add(1)) };
+    let largest_width = if all > 0 { all } else { largest.map_or(1, |largest| largest.saturating_add(1)) };
     // osnoise hist counts in the kernel (`osnoise_init_trace_hist` in osnoise_hist.c), and its extremes are classes, too.
     let of_extremes = columns.iter().flat_map(|column| [column.min, column.max]).flatten().fold(0, divisor);
-    let rounding = if of_extremes > 0 && of_extremes.is_multiple_of(width) { width } else { 1 };
+    let are_classes = of_extremes > 0 && of_extremes.is_multiple_of(largest_width);
+    let width = match is_by_chance(largest_width, rows.len()) {
+        true if all > 0 && columns.iter().any(|column| stage(column) != Stage::All) => {
+            least_width(columns, largest_width)
+        }
+        _ => largest_width,
+    };
+    let rounding = if are_classes && width == largest_width { width } else { 1 };
     let limit = |column: &Counted| column.classes.iter().map(|class| class.0.saturating_add(width)).max();
     for column in columns {
         (column.width, column.rounding, column.limit) = (width, rounding, limit(column).unwrap_or(0));
     }
+}
+
+/// True where so many rows may all begin at multiples of `width` though the classes are narrower.
+fn is_by_chance(width: u64, rows: usize) -> bool {
+    /// One table in so many may be taken for one of wider classes.
+    const ONE_IN: u64 = 1_000;
+    let rows = u32::try_from(rows).unwrap_or(u32::MAX);
+    width > 1 && width.checked_pow(rows).is_some_and(|tables| tables < ONE_IN)
+}
+
+/// The least width with which minimum and maximum of each column, which timerlat measures exactly, are in classes with samples; it
+/// divides `largest`.
+fn least_width(columns: &[Counted], largest: u64) -> u64 {
+    /// rtla has no more classes, and wider ones than that are of no use.
+    const MOST: u64 = 1_000_000;
+    let holds = |column: &Counted, width: u64, value: u64| {
+        let classes = column.classes.iter().filter(|class| class.1 > 0);
+        classes.into_iter().any(|class| (class.0..class.0.saturating_add(width)).contains(&value))
+    };
+    let fits = |width: u64| {
+        columns.iter().filter(|column| column.has_samples()).all(|column| {
+            let max = column.max.filter(|_| column.overflow == 0);
+            let min = column.min.filter(|_| column.classes.iter().any(|class| class.1 > 0));
+            column.min.is_some() && [min, max].into_iter().flatten().all(|value| holds(column, width, value))
+        })
+    };
+    let divides = |width: &u64| largest.is_multiple_of(*width);
+    (1..largest.min(MOST)).filter(divides).find(|&width| fits(width)).unwrap_or(largest)
 }
 
 /// The greatest common divisor; of 0 and a number that number.

@@ -46,3 +46,21 @@ fn few_samples_beyond_the_classes_leave_the_mean_as_it_is() {
     let of = |max: u32| run(&DATASET.replace("[2, 7]", &format!("[2, {max}]"))).threads[1].histogram.mean();
     assert_eq!((of(7), of(700)), (Some(Ns(1_900)), None));
 }
+
+#[test]
+fn two_rows_of_timerlat_make_no_wide_classes() {
+    let text = |rows: &str, ends: &str| {
+        format!(
+            "# RTLA timerlat histogram\n# Time unit is microseconds (us)\nIndex   IRQ-000   Thr-000\n{rows}over: 0 0\n{ends}"
+        )
+    };
+    let few = text("9     1     0\n24    0     1\n", "count: 1 1\nmin: 9 24\navg: 9 24\nmax: 9 24\n");
+    let run_of_few = run(&few);
+    assert!(run_of_few.notes[0].starts_with("counted in classes of 1 us"), "{:?}", run_of_few.notes);
+    // Its exact extremes show that classes are wider than their distance from these.
+    let wide = text("10     2     0\n20    0     2\n", "count: 2 2\nmin: 13 23\navg: 15 25\nmax: 18 29\n");
+    assert!(run(&wide).notes[0].starts_with("counted in classes of 10 us"), "{:?}", run(&wide).notes);
+    let many: String = (1..8).map(|row| format!("{} 1 1\n", row * 5)).collect();
+    let many = text(&many, "count: 7 7\nmin: 5 5\navg: 20 20\nmax: 35 35\n");
+    assert!(run(&many).notes[0].starts_with("counted in classes of 5 us"), "{:?}", run(&many).notes);
+}
