@@ -136,9 +136,14 @@ fn as_measurement(path: &Path, run: &Run) -> String {
         "scheduling delay" => (run.notes.join("; "), String::new()),
         _ => (compare::known(run), format!(" to draw it, whylate plot {name} -o FILE.svg;")),
     };
+    // The longest time on a CPU is no lateness, for which there is a limit.
+    let check = match run.probe.ends_with(" time") {
+        true => format!("To compare it with another one, run whylate compare {name} OTHER;"),
+        false => format!("To check it, run whylate compare {name} --gate \"max<100us\";"),
+    };
     format!(
-        "{name}: it is a measurement ({}, {}), not a trace: it shows {shows}, not why. Known of it: {}. To check it, run whylate \
-         compare {name} --gate \"max<100us\";{plot} for the causes, record a trace, or measure with whylate measure",
+        "{name}: it is a measurement ({}, {}), not a trace: it shows {shows}, not why. Known of it: {}. {check}{plot} for the \
+         causes, record a trace, or measure with whylate measure",
         run.tool, run.probe, known
     )
 }

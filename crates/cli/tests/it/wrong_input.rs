@@ -115,7 +115,14 @@ fn a_histogram_below_the_title_of_a_table_is_a_measurement() {
                 \x20        2 -> 3          : 5        |****************************************|\n\
                 \x20        4 -> 7          : 1        |********                                |\n";
     let (_directory, path) = file_of("cpudist.txt", text.as_bytes());
-    refused(&explain(&path), &["it is a measurement (cpudist, off-CPU time)", "how long each took"]);
+    let words = [
+        "it is a measurement (cpudist, off-CPU time)",
+        "how long each took",
+        "the longest time is 4.00 us to 8.00 us",
+        "every time shown is rounded down",
+        "To compare it with another one, run whylate compare",
+    ];
+    refused(&explain(&path), &words);
     let (_directory, path) =
         file_of("stacks.txt", b"Tracing off-CPU time (us) of all threads by kernel stack\n");
     refused(&explain(&path), &["is a table of bcc's offcputime"]);

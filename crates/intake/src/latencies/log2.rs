@@ -100,9 +100,13 @@ pub(super) fn read(text: &str) -> Vec<Result<Run, Broken>> {
         };
         threads.push(table.measured(name, unit));
     }
-    let note = "counted in classes of which each is twice as wide as the one before: every latency shown is rounded down \
-                to its class, the maximum too";
-    let mut notes = vec![note.to_owned()];
+    // Not all of them are latencies.
+    let shown = if probe.ends_with(" time") { "time" } else { "latency" };
+    let note = format!(
+        "counted in classes of which each is twice as wide as the one before: every {shown} shown is rounded down to its class, the \
+         maximum too"
+    );
+    let mut notes = vec![note];
     if several {
         notes.push(format!(
             "the file holds {} histograms: they are taken together, and a gate checks each",

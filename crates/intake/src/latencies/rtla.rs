@@ -101,6 +101,7 @@ fn one(text: &str) -> Option<Result<Run, Broken>> {
     }
     widths(&mut columns);
     let main = stages(&mut columns);
+    let of_interrupt = if main == Stage::Thread { of_interrupt(&columns, unit) } else { None };
     let elapsed = text.lines().find_map(|line| line.strip_prefix("# Duration:")).and_then(duration);
     Some(source.run(columns).map(|mut run| {
         if !text.lines().any(|line| line.starts_with("# Time unit is")) {
@@ -118,6 +119,7 @@ fn one(text: &str) -> Option<Result<Run, Broken>> {
         run.notes.extend(
             main.note().filter(|_| run.threads.iter().any(|thread| thread.is_stage)).map(str::to_owned),
         );
+        run.notes.extend(of_interrupt);
         let probe = main.probe().map_or(run.probe, str::to_owned);
         Run { elapsed, probe, ..run }
     }))
@@ -223,6 +225,23 @@ fn stage(column: &Counted) -> Stage {
         Some(USER) => Stage::User,
         _ => Stage::All,
     }
+}
+
+/// How much of the latency of the thread that was latest passes before the timer's interrupt.
+fn of_interrupt(columns: &[Counted], unit: Unit) -> Option<String> {
+    let latest =
+        columns.iter().filter(|column| stage(column) == Stage::Thread).max_by_key(|column| column.max)?;
+    let same = |column: &&Counted| column.cpu == latest.cpu && stage(column) == Stage::Irq;
+    let irq = columns.iter().find(same).filter(|irq| irq.has_samples())?;
+    let unit = unit.name;
+    let means = irq.mean.zip(latest.mean);
+    let means = means.map(|(irq, thread)| format!(", in the mean {irq} {unit} of {thread} {unit}"));
+    Some(format!(
+        "on CPU {} the timer's interrupt, which comes before the thread, was late by up to {} {unit}{}",
+        latest.cpu?.0,
+        irq.max?,
+        means.unwrap_or_default()
+    ))
 }
 
 /// Marks the columns that are stages of what others count as a whole; which stage that is. A wake-up is in several

@@ -5,16 +5,19 @@
 //! 10:00:07 app              812              7500
 //! 10:00:09 softirq runtime: sched took 294 us (0 ms), on CPU:1, comm:swapper/1       bcc's softirqslower
 //! TASK: app   (pid  812 ) Total Time: 150.250us                                      bcc's criticalstat
+//! Section start: lock_it -> caller
 //! cpu: 3                                                                             trace-irqoff
 //!     COMMAND: swapper/3 PID: 0 LATENCY: 9ms
 //!  0.621 sched:sched_switch(prev_comm: "app", ... next_pid: 0, next_prio: 120)       perf trace
 //! ```
 
 mod perf_trace;
+mod section_ends;
 
 use super::fields;
 use super::known::{INTERRUPT_EVENTS, RECORD, has_all};
 use perf_trace::PerfTrace;
+use section_ends::SectionEnds;
 use whylate_base::Ns;
 
 /// Longer lines are quoted in part.
@@ -39,6 +42,8 @@ struct Case {
     /// What the lines above it are about.
     section: Option<&'static str>,
     cpu: Option<String>,
+    /// What the lines below it show.
+    ends: SectionEnds,
 }
 
 /// The delays of a list.
@@ -50,15 +55,18 @@ pub(crate) struct Cases {
     section: Option<&'static str>,
     cpu: Option<String>,
     perf_trace: PerfTrace,
+    /// The lines that follow are of the largest delay.
+    is_below_largest: bool,
 }
 
 impl Cases {
     /// A list that begins with this line, if that shows which one it is.
     pub(super) fn beginning(number: u64, line: &str) -> Option<Cases> {
-        const HEADS: [(&[&str], CaseList); 4] = [
+        const HEADS: [(&[&str], CaseList); 5] = [
             (&["TIME", "SOFTIRQ", "LAT(us)"], CaseList::Softirqslower),
             (&["irq(", ") to softirq: ", " took "], CaseList::Softirqslower),
             (&["Finding critical section with "], CaseList::Criticalstat),
+            (&["TASK: ", "(pid ", "Total Time: "], CaseList::Criticalstat),
             (&["COMMAND: ", "PID: ", "LATENCY: "], CaseList::TraceIrqoff),
         ];
         let head = HEADS.iter().find(|(words, _)| has_all(line, words)).map(|&(_, list)| list);
@@ -72,6 +80,7 @@ impl Cases {
             section: None,
             cpu: None,
             perf_trace: PerfTrace::default(),
+            is_below_largest: false,
         };
         cases.line(number, line);
         Some(cases)
@@ -84,10 +93,10 @@ impl Cases {
             CaseList::Softirqslower => {
                 took(line).or_else(|| two_numbers(line, 3).and_then(|(delay, _)| us(delay)))
             }
-            CaseList::Criticalstat => line
-                .split_once("Total Time: ")
-                .and_then(|(_, rest)| fields::first_word(rest).strip_suffix("us"))
-                .and_then(us),
+            CaseList::Criticalstat => {
+                self.section = section_ends::section(line).or(self.section);
+                section_ends::total(line).and_then(us)
+            }
             CaseList::TraceIrqoff => {
                 self.place(line);
                 line.split_once("LATENCY: ")
@@ -95,8 +104,12 @@ impl Cases {
             }
             CaseList::PerfTrace => return self.perf_trace.line(line),
         };
-        let Some(delay) = delay else { return };
+        let Some(delay) = delay else {
+            let largest = self.largest.as_mut().filter(|_| self.is_below_largest);
+            return largest.into_iter().for_each(|largest| largest.ends.line(line));
+        };
         self.count += 1;
+        self.is_below_largest = false;
         if self.largest.as_ref().is_none_or(|largest| largest.delay < delay) {
             let words = line.split_whitespace().collect::<Vec<&str>>().join(" ");
             let words = match words.char_indices().nth(LONGEST_QUOTE) {
@@ -104,7 +117,9 @@ impl Cases {
                 None => words,
             };
             let (section, cpu) = (self.section, self.cpu.clone());
-            self.largest = Some(Case { delay, line: number, words, section, cpu });
+            let ends = SectionEnds::default();
+            self.largest = Some(Case { delay, line: number, words, section, cpu, ends });
+            self.is_below_largest = self.list == CaseList::Criticalstat;
         }
     }
 
@@ -146,14 +161,14 @@ impl Cases {
         if self.list == CaseList::PerfTrace {
             return Some(self.perf_trace.known());
         }
-        let Case { delay, line, words, section, cpu } = self.largest.as_ref()?;
+        let Case { delay, line, words, section, cpu, ends } = self.largest.as_ref()?;
         let of = match self.count {
             1 => "the only delay in it".to_owned(),
             count => format!("the largest of its {count} delays"),
         };
         let cpu = cpu.as_ref().map(|cpu| format!(" on CPU {cpu}")).unwrap_or_default();
         let section = section.map(|section| format!(", in {section}")).unwrap_or_default();
-        Some(format!("{of} is {delay}{cpu} (line {line}: \"{words}\"){section}"))
+        Some(format!("{of} is {delay}{cpu} (line {line}: \"{words}\"){section}{ends}"))
     }
 
     /// What to give instead.

@@ -1,11 +1,12 @@
 //! The kernel's log: no trace, but its messages about what is late have a meaning, figures and call stacks.
 //!
 //! ```text
-//! lines ─> stamps ─> meanings: which kind of message ─┬─> details: rcu, hung, lockups, pools (begun_work), durations, softirqs, clock, old_tracer, sched_ext
+//! lines ─> stamps ─> meanings: which kind of message ─┬─> details: rcu, hung, lockups, pools (begun_work), durations, softirqs, clock, old_tracer, sched_ext, atomic_sleep
 //!                                                     └─> stacks: owner, frames ─> reporter: what it shows
 //! ```
 
 mod asides;
+mod atomic_sleep;
 mod begun_work;
 mod clock;
 mod details;
@@ -310,6 +311,11 @@ impl fmt::Display for LogMessage {
         write!(f, ") means that {}", self.meaning())?;
         for shown in details.shown(stacks) {
             write!(f, "; {shown}")?;
+        }
+        if stacks.are_unsure() {
+            f.write_str(
+                "; the functions of its stack are left out: the kernel is sure of none of them (`?`)",
+            )?;
         }
         Ok(())
     }

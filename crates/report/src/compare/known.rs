@@ -37,7 +37,9 @@ fn longest(run: &Run) -> Option<String> {
     // A row that cannot be read is a thread without samples.
     let is_whole = run.threads.iter().all(|thread| thread.histogram.count() > 0);
     let least = if is_whole { "" } else { "at least " };
-    Some(format!("the longest latency is {least}{}{of}", latency(bounds)))
+    // `on-CPU time`, `softirq time`: not all of them are latencies.
+    let what = if run.probe.ends_with(" time") { "time" } else { "latency" };
+    Some(format!("the longest {what} is {least}{}{of}", latency(bounds)))
 }
 
 /// As the tools print it, rounded down to its class; with both ends where the class is a wide one.
@@ -109,5 +111,7 @@ mod tests {
         let histogram = Histogram::new([wide], exact).rounded_down_to(Ns::from_us(64)).without_mean();
         let run = Run { threads: vec![Measured { histogram, ..Measured::default() }], ..Run::default() };
         assert_eq!(known(&run), "5 samples, the longest latency is 64.00 us to 128.0 us, median 64.00 us");
+        let run = Run { probe: "on-CPU time".to_owned(), ..run };
+        assert_eq!(known(&run), "5 samples, the longest time is 64.00 us to 128.0 us, median 64.00 us");
     }
 }

@@ -64,3 +64,12 @@ fn two_rows_of_timerlat_make_no_wide_classes() {
     let many = text(&many, "count: 7 7\nmin: 5 5\navg: 20 20\nmax: 35 35\n");
     assert!(run(&many).notes[0].starts_with("counted in classes of 5 us"), "{:?}", run(&many).notes);
 }
+
+#[test]
+fn of_the_latest_thread_of_timerlat_the_interrupt_s_part_is_known() {
+    let text = "# RTLA timerlat histogram\nIndex   IRQ-000   Thr-000   IRQ-003   Thr-003\n0 9 8 9 8\nover: 1 2 1 2\n\
+                count: 10 10 10 10\nmin: 0 0 0 0\navg: 3 5 41 47\nmax: 20 30 390 412\n";
+    let notes = run(text).notes.join("; ");
+    let known = "on CPU 3 the timer's interrupt, which comes before the thread, was late by up to 390 us, in the mean 41 us of 47 us";
+    assert!(notes.contains(known), "{notes}");
+}

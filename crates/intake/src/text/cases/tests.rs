@@ -37,7 +37,16 @@ fn the_largest_delay_of_each_list_is_known() {
         (
             "Finding critical section with IRQ disabled for > 100us\nTASK: app          (pid   12 ) Total Time: 150.25us\n",
             "criticalstat",
-            "the only delay in it is 150.2 us (line 2: \"TASK: app (pid 12 ) Total Time: 150.25us\")",
+            "the only delay in it is 150.2 us (line 2: \"TASK: app (pid 12 ) Total Time: 150.25us\"), in a section with interrupts disabled",
+        ),
+        (
+            "Finding critical section with preempt disabled for > 400us\n===\nTASK: crtc:7       (pid   24 tid   24) Total Time: 430.120  us\n\n\
+             Section start: take_it -> enable\nSection end:   _raw_spin_unlock -> enable\n  trace_preempt_on+0xdc\n  _raw_spin_unlock+0x24\n  \
+             enable+0x80\n===\nTASK: b  (pid 9 tid 9) Total Time: 410.1 us\nSection start: c -> d\nSection end: e -> f\n",
+            "criticalstat",
+            "the largest of its 2 delays is 430.1 us (line 3: \"TASK: crtc:7 (pid 24 tid 24) Total Time: 430.120 us\"), in a section with \
+             preemption disabled, from take_it -> enable to _raw_spin_unlock -> enable; the stack at its end is _raw_spin_unlock, called \
+             from enable",
         ),
         (
             "trace_irqoff_latency: 8ms\nhardirq:\nsoftirq:\ncpu: 3\n  COMMAND: app PID: 7 LATENCY: 9ms\n  f+0x1/0x2\ncpu: 4\n\

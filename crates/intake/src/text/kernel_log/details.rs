@@ -1,11 +1,12 @@
 //! What a message itself shows: CPUs, threads, times.
 
+use super::atomic_sleep::AtomicSleep;
 use super::clock::UnstableClock;
 use super::durations::{CpuHogs, LongestRun, TimedWork};
 use super::hung::HungTasks;
 use super::lockups::{SoftLockups, hard_lockup};
 use super::meanings::{
-    CLOCK, CPU_HOG, CRASH, CSD, HARD_LOCKUP, HUNG_TASK, IDLE_LOCKUP, LONG_NMI, NOHZ, OLD_SECTION,
+    ATOMIC, CLOCK, CPU_HOG, CRASH, CSD, HARD_LOCKUP, HUNG_TASK, IDLE_LOCKUP, LONG_NMI, NOHZ, OLD_SECTION,
     OLD_WAKE_UP, PERF, RCU, SCHED_EXT, SOFT_LOCKUP, TIMER_INTERRUPT, WORK_LOCKUP,
 };
 use super::old_tracer::{OldMaximum, OldMeasure};
@@ -39,6 +40,7 @@ pub(super) enum Details {
     Clock(UnstableClock),
     OldTracer(OldMaximum),
     SchedExt(SchedExtStall),
+    Atomic(AtomicSleep),
 }
 
 impl Details {
@@ -62,6 +64,7 @@ impl Details {
             OLD_SECTION => Details::OldTracer(OldMaximum::new(OldMeasure::Section)),
             OLD_WAKE_UP => Details::OldTracer(OldMaximum::new(OldMeasure::WakeUp)),
             SCHED_EXT => Details::SchedExt(SchedExtStall::default()),
+            ATOMIC => Details::Atomic(AtomicSleep::default()),
             _ => Details::None,
         }
     }
@@ -133,6 +136,7 @@ impl Details {
             Details::Clock(clock) => clock.line(message),
             Details::OldTracer(maximum) => maximum.line(message),
             Details::SchedExt(stall) => stall.line(message),
+            Details::Atomic(atomic) => atomic.line(message),
         }
     }
 
@@ -178,6 +182,7 @@ impl Details {
             Details::Clock(clock) => clock.meaning(),
             Details::OldTracer(maximum) => maximum.meaning(),
             Details::SchedExt(stall) => stall.meaning(),
+            Details::Atomic(atomic) => atomic.meaning(stacks),
         }
     }
 
@@ -187,6 +192,7 @@ impl Details {
             Details::Rcu(rcu) => rcu.shown(stacks),
             Details::Hung(hung) => hung.shown(stacks),
             Details::SchedExt(stall) => stall.shown().into_iter().collect(),
+            Details::Atomic(atomic) => atomic.shown(stacks),
             Details::Pools(pools) => {
                 let one = stacks.of_cpus(|cpu| pools.run_on(cpu));
                 one.and_then(LoggedStack::shown).into_iter().chain(pools.begun_work()).collect()

@@ -55,6 +55,11 @@ pub(super) fn frame(line: &str) -> Option<Frame<'_>> {
     with_offset(line).or_else(|| with_source(line))
 }
 
+/// True of a line with a function of which the kernel is not sure: `[<c0aa2100>] ? spin_on+0x10/0x20`
+pub(super) fn is_unsure(line: &str) -> bool {
+    line.split_once("? ").is_some_and(|(_, function)| frame(function).is_some())
+}
+
 /// `spin_on (drivers/net/driver.c:554) driver`: a function with its place in the sources.
 fn with_source(line: &str) -> Option<Frame<'_>> {
     let (before, source) = line.trim().split_once(" (")?;

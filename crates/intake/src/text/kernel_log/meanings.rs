@@ -85,7 +85,7 @@ pub(super) const SCHED_EXT: &str =
 pub(super) const OLD_SECTION: &str = "the latency tracer of the patches of 2004 to 2008 met a longer section with preemption disabled or interrupts off than before";
 pub(super) const OLD_WAKE_UP: &str =
     "the latency tracer of the patches of 2004 to 2008 met a longer wake-up than before";
-const ATOMIC: &str =
+pub(super) const ATOMIC: &str =
     "a thread was about to sleep where preemption or interrupts are disabled: a bug of the kernel";
 const LOCKDEP: &str =
     "locks are taken in an order by which threads may wait for each other for ever (lockdep)";

@@ -52,6 +52,8 @@ pub(super) struct LoggedStacks {
     is_in_interrupt: bool,
     /// The lines with functions that are of none.
     asides: Asides,
+    /// Some line has a function of which the kernel is not sure (`?`).
+    has_unsure: bool,
 }
 
 impl LoggedStacks {
@@ -93,6 +95,7 @@ impl LoggedStacks {
             _ => self.is_in_interrupt,
         };
         let frame = is_user(message).then_some(Frame::Function(USER)).or_else(|| frames::frame(message));
+        self.has_unsure |= frame.is_none() && frames::is_unsure(message);
         let bare = frames::bare(message).filter(|_| self.is_in_trace && frame.is_none());
         self.is_in_trace &= frame.is_some() || bare.is_some();
         let frame = frame.or(bare.flatten());
@@ -134,6 +137,11 @@ impl LoggedStacks {
         let mut own = self.stacks.iter().filter(is_of);
         let has_place = |stack: &&LoggedStack| place(&stack.functions) != StackPlace::Nothing;
         own.clone().find(has_place).or_else(|| own.find(|stack| stack.work.is_some()))
+    }
+
+    /// True where they have no function of which the kernel is sure, and others.
+    pub(super) fn are_unsure(&self) -> bool {
+        self.has_unsure && self.stacks.iter().all(|stack| stack.functions.is_empty())
     }
 
     /// The last stack that shows where its thread is.

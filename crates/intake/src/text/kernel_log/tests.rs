@@ -63,6 +63,17 @@ fn work_in_flight_in_the_pool_of_another_cpu_is_not_that_of_the_stuck_pool() {
 }
 
 #[test]
+fn a_stack_of_functions_that_are_not_sure_is_left_out_in_words() {
+    let hung = "INFO: task app:27 blocked for more than 120 seconds.\napp D ffff 0 27 3 0x00000000\nCall Trace:\n\
+                \u{20}[<c01>] ? lock_it.isra.5+0xff/0x164\n [<c02>] ? walk+0x1/0x4\n";
+    let left_out = "; the functions of its stack are left out: the kernel is sure of none of them (`?`)";
+    let said = read(hung).to_string();
+    assert!(said.ends_with(left_out) && !said.contains("walk"), "{said}");
+    let said = read(&format!("{hung} [<c03>] open_it+0x1/0x4\n")).to_string();
+    assert!(!said.contains(left_out) && said.contains("open_it"), "{said}");
+}
+
+#[test]
 fn a_broken_line_is_read_with_its_rest() {
     let said = read(
             "001: rcu: INFO: rcu_preempt self-detected stall on CPU\n001: rcu:  1-...!: (10403 ticks this GP)\nidle=77a/1/0x4 fqs=0\n\
