@@ -76,6 +76,8 @@ pub(crate) fn start_or_end(activation: &Activation) -> &'static str {
 fn made_due(trigger: &Trigger) -> String {
     match trigger {
         Trigger::Timer => "its timer expired".to_owned(),
+        // The text has the wake-up without its thread.
+        Trigger::Thread { tid, .. } if tid.0 < 0 => made_due(&Trigger::Wakeup),
         Trigger::Thread { tid, comm } => format!("woken by {}", thread(comm, *tid)),
         Trigger::Irq { irq, name } => {
             format!("woken by {}", clean(&irq_name(Some(*irq), name.as_str())))
@@ -193,24 +195,22 @@ pub(crate) fn no_finding(explanation: &Explanation) -> Option<String> {
     let blind = explanation.trace.lost_events > 0 || !explanation.trace.damage.is_empty();
     let limit = if blind { ", as far as the trace could be read" } else { "" };
     let count = plural(activations, "activation");
-    // Between markers, no thread is seen to start.
-    let (none, most) = match (latest, longest) {
-        (Some(latest), _) => (
-            format!("no thread was seen to start more than {latest} after it was due"),
-            format!("the latest start came {latest} after it was due"),
-        ),
-        (None, Some(longest)) if !is_marked(explanation) => (
-            format!("none took more than {longest}; how late they started, the recording does not show"),
-            format!("the longest took {longest}; how late they started, the recording does not show"),
-        ),
-        (None, Some(longest)) => (
-            format!("none took more than {longest} from marker to marker"),
-            format!("the longest took {longest} from marker to marker"),
-        ),
+    // Between markers, no thread is seen to start. No finding beside a late start is no good news, so that the start is named.
+    let most = match (latest, longest) {
+        (Some(latest), _) => {
+            format!("the latest start came {latest} after it was due")
+        }
+        (None, Some(longest)) if !is_marked(explanation) => {
+            format!("the longest took {longest}; how late they started, the recording does not show")
+        }
+        (None, Some(longest)) => format!("the longest took {longest} from marker to marker"),
         (None, None) => return None,
     };
     Some(match worst_in_doubt(explanation) {
-        None => format!("No finding{limit}: in {count}, {none}."),
+        None => {
+            let why = latest.map(|latest| why_latest(explanation, latest)).unwrap_or_default();
+            format!("No finding{limit}: in {count}, {most}{why}.")
+        }
         Some(worst) => format!(
             "Cannot tell why {} {}: {}. No finding has enough evidence{limit}; in {count}, {most}.",
             thread(&worst.comm, worst.tid),
@@ -222,6 +222,17 @@ pub(crate) fn no_finding(explanation: &Explanation) -> Option<String> {
             },
         ),
     })
+}
+
+/// ` (fair-queue, app:7)`: the cause of the latest start, where that is no work of the thread itself.
+fn why_latest(explanation: &Explanation, latest: Ns) -> String {
+    let is_latest = |activation: &&Activation| {
+        activation.latency() == Some(latest)
+            && activation.verdict.cause != Cause::OwnWork
+            && activation.verdict.confidence > Confidence::Low
+    };
+    let one = explanation.activations.iter().find(is_latest);
+    one.map(|activation| format!(" ({})", because(&activation.verdict))).unwrap_or_default()
 }
 
 fn is_marked(explanation: &Explanation) -> bool {

@@ -93,6 +93,17 @@ fn a_measurement_of_another_program_is_no_trace() {
     assert_eq!(compared.code, Some(0), "{compared:#?}");
 }
 
+#[test]
+fn a_trace_without_a_wake_up_does_not_show_how_late_its_threads_were() {
+    let text = "app-7 [002] d..3 9.000001: sched_switch: prev_comm=app prev_pid=7 prev_prio=120 prev_state=S ==> next_comm=swapper/2 next_pid=0 next_prio=120\n\
+        <idle>-0 [002] d..3 9.000040: sched_switch: prev_comm=swapper/2 prev_pid=0 prev_prio=120 prev_state=R ==> next_comm=app next_pid=7 next_prio=120\n\
+        app-7 [002] d..3 9.000090: sched_switch: prev_comm=app prev_pid=7 prev_prio=120 prev_state=S ==> next_comm=swapper/2 next_pid=0 next_prio=120\n";
+    let (_directory, path) = file_of("switches.txt", text.as_bytes());
+    let run = whylate([OsStr::new("explain"), OsStr::new("--task"), OsStr::new("app"), path.as_os_str()]);
+    assert_eq!(run.code, Some(3), "{run:#?}");
+    assert!(run.stderr.contains("no wake-up was recorded"), "{run:#?}");
+}
+
 /// `rtla timerlat hist -e EVENT --on-end shell` prints both.
 #[test]
 fn a_table_beside_a_row_that_shows_nothing_is_a_measurement() {

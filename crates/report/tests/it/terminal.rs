@@ -1,7 +1,7 @@
 //! What an engineer reads.
 
 use crate::{assert_current, fixture, sample};
-use whylate_base::{Confidence, Ns, Priority, Tid};
+use whylate_base::{Comm, Confidence, Ns, Priority, Tid};
 use whylate_ledger::{Cause, Culprit, Trigger};
 use whylate_report::{Style, explain, measure};
 
@@ -101,8 +101,7 @@ fn on_a_narrow_terminal_names_stay_whole() {
 
 #[test]
 fn where_nothing_is_found_one_line_reports_that() {
-    let line =
-        "No finding: in 5,468 activations, no thread was seen to start more than 46.91 ms after it was due.";
+    let line = "No finding: in 5,468 activations, the latest start came 46.91 ms after it was due";
     let page = |sample: &_| explain::terminal::render(sample, &Style { color: false, width: 120 });
     let mut sample = sample::story();
     assert!(!page(&sample).contains("No finding"));
@@ -120,6 +119,43 @@ fn where_nothing_is_found_one_line_reports_that() {
     sample.tasks.clear();
     sample.activations.clear();
     assert!(!page(&sample).contains("No finding") && !explain::html::render(&sample).contains("No finding"));
+}
+
+/// A long delay beside it must not read as if nothing was late.
+#[test]
+fn no_finding_names_the_cause_of_the_latest_start() {
+    let page = |sample: &_| explain::terminal::render(sample, &Style { color: false, width: 400 });
+    let mut sample = sample::story();
+    sample.findings.clear();
+    sample.trace.damage.clear();
+    sample.trace.lost_events = 0;
+    let latest = sample
+        .tasks
+        .iter()
+        .filter_map(|task| task.latency)
+        .map(|latency| latency.max)
+        .max()
+        .expect("a latency");
+    for activation in &mut sample.activations {
+        activation.running = Some(activation.due + latest);
+        (activation.verdict.cause, activation.verdict.by) = (Cause::FairQueue, None);
+        activation.verdict.confidence = Confidence::High;
+    }
+    assert!(
+        page(&sample).contains("the latest start came 46.91 ms after it was due (fair-queue)."),
+        "{}",
+        page(&sample)
+    );
+}
+
+#[test]
+fn a_waker_that_the_text_does_not_name_is_no_thread() {
+    let mut sample = sample::story();
+    for activation in &mut sample.activations {
+        activation.trigger = Trigger::Thread { tid: Tid(-1), comm: Comm::default() };
+    }
+    let text = explain::terminal::render(&sample, &Style { color: false, width: 120 });
+    assert!(text.contains("(woken, the waker was not recorded)") && !text.contains("tid -1"), "{text}");
 }
 
 /// "No finding" reads as "nothing was late": not where the worst activation is not explained.

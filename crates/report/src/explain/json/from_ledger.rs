@@ -150,6 +150,8 @@ pub fn activation(activation: &ledger::Activation) -> Activation {
 fn trigger(trigger: &ledger::Trigger) -> Trigger {
     let (kind, by) = match *trigger {
         ledger::Trigger::Timer => (TriggerKind::Timer, None),
+        // The text has the wake-up without its thread.
+        ledger::Trigger::Thread { tid, .. } if tid.0 < 0 => (TriggerKind::Wakeup, None),
         ledger::Trigger::Thread { tid, comm } => {
             let rank = Rank { class: None, priority: None, nice: None };
             (TriggerKind::Thread, Some(By::Task { tid: tid.0, comm: comm.to_string(), rank }))
