@@ -8,6 +8,7 @@
 //!
 //! It asks the timeline what was so at the time, and changes nothing.
 
+mod answers;
 pub(crate) mod attribution;
 pub(crate) mod bandwidth;
 mod blocked;

@@ -1,5 +1,6 @@
 //! Applies events, one by one in time order, to the timeline.
 
+mod answers;
 mod context;
 mod faults;
 mod futexes;

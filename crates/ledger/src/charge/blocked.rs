@@ -80,6 +80,10 @@ impl<'t> Charger<'t> {
                 // It may have been a message that the other thread owed.
                 self.at_most(confidence, |charger| charger.follow(Some(owner), to, 0));
             }
+            Wait::Answer { from } => {
+                self.note_answer(from, to);
+                self.own_wait(wait, Some(from), to);
+            }
             Wait::Output | Wait::Child => self.own_wait(wait, waker, to),
             Wait::Work => self.behind_work(waker, to),
             Wait::Io | Wait::Uninterruptible if self.is_behind_kworker(waker, to) => {
@@ -180,8 +184,11 @@ impl<'t> Charger<'t> {
     pub(super) fn own_wait(&mut self, wait: Wait, waker: Option<Tid>, to: Ns) {
         let by = waker.and_then(|tid| self.timeline.threads.get(tid));
         let by = by.map(|waker| self.task(waker.tid, waker.priority_at(self.at), self.at));
-        let confidence =
-            if matches!(wait, Wait::Unsure | Wait::Output) { Confidence::Medium } else { Confidence::High };
+        let confidence = if matches!(wait, Wait::Unsure | Wait::Output | Wait::Answer { .. }) {
+            Confidence::Medium
+        } else {
+            Confidence::High
+        };
         self.charge(to, Charge::to(Cause::OwnWait, by, confidence));
     }
 

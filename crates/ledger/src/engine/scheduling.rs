@@ -120,6 +120,8 @@ impl Engine<'_> {
         match thread.state() {
             State::Blocked { wait, .. } => {
                 let wait = self.refined(tid, wait, waking.cause);
+                let answer = self.answer(tid, wait, waking);
+                let wait = self.missing_its_period(at, tid, answer).unwrap_or(wait);
                 let word = self.futex_of(tid, wait);
                 let tries_again = self.timed_out(tid, word, waking.cause);
                 let thread = self.timeline.threads.get_mut(tid);
@@ -151,6 +153,7 @@ impl Engine<'_> {
                     thread.enter(at, State::Queued(cpu));
                     if let Some(open) = &mut thread.open {
                         open.slept_on = SleptOn::of(wait, word);
+                        open.period = answer.map(|answer| answer.period).or(open.period);
                     }
                 }
             }
@@ -249,12 +252,16 @@ impl Engine<'_> {
         };
         let due = due.max(earliest).min(at);
         let began_fair = !thread.priority().is_realtime();
+        let errand = self.errand(tid, waking);
+        let thread = self.timeline.threads.get_mut(tid);
         let open = thread.open.insert(Open::new(Begin::Woken(waking.cause), due, waking.at.max(due)));
         open.woken = Some(at);
         open.running = running;
         open.cpu = Some(cpu);
         open.began_fair = began_fair;
         open.awake = waking.awake();
+        open.period = Some(due).filter(|_| matches!(waking.cause, WakeCause::Timer { .. }));
+        open.errand = errand;
         open.origin = waking.origin.filter(|_| due < waking.at).map(Box::new);
         thread.last_due = Some(due);
         self.link(|| Link::Began { tid });
@@ -383,7 +390,7 @@ impl Engine<'_> {
                 }
                 let table = SyscallTable::of_thread(self.syscalls, thread);
                 let wait = why_asleep(table, at, thread, lent_priority_to, state);
-                thread.pacing.note_wait(wait);
+                thread.pacing.note_wait(at, wait);
                 let word = thread.syscall.as_ref().zip(table).and_then(|(call, table)| table.waits_on(call));
                 if !wait.continues() {
                     thread.futexes.sleeps(word);

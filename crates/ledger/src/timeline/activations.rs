@@ -97,6 +97,11 @@ pub(crate) struct Open {
     pub(crate) exited: Option<Ns>,
     /// It exited by a call of its own, and not by a signal or another thread.
     pub(crate) exits_by_itself: bool,
+    /// When the period was due in which the thread works: in the work after its own timer, and after answers that it asked for
+    /// in there.
+    pub(crate) period: Option<Ns>,
+    /// For whom it works.
+    pub(crate) errand: Option<Errand>,
     /// What cut into its work: in most, nothing.
     marks: Option<Box<Marks>>,
     /// The thread slept at its end, and no event shows since when: its work ends with the last event of its CPU before.
@@ -107,6 +112,14 @@ pub(crate) struct Open {
     pub(crate) returned: bool,
     /// What is charged already, of a long one.
     pub(crate) checkpoint: Option<Box<Checkpoint>>,
+}
+
+/// The work that wake-ups carry from a thread in its period to others, and by them to more.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Errand {
+    pub(crate) of: Tid,
+    /// When that thread set it off.
+    pub(crate) since: Ns,
 }
 
 /// What cut into a thread's execution in one activation.
@@ -178,6 +191,8 @@ impl Open {
             running: None,
             cpu: None,
             awake: None,
+            period: None,
+            errand: None,
             ran_on: None,
             marks: None,
             ends_unseen: false,

@@ -34,6 +34,10 @@ const ABOUT_ALL: std::ops::RangeInclusive<f64> = 0.6..=1.5;
 const ENOUGH_PERIODS: u32 = 3;
 /// In more waits than so many for each period, a thread waits for a reader as others do for their next period.
 const MOST_OUTPUTS: u32 = 20;
+/// So many answers of one thread show that it answers.
+const ENOUGH_ANSWERS: u32 = 3;
+/// So many threads that answer are remembered; a thread asks few.
+const MOST_PEERS: usize = 8;
 /// So many sleeping calls show of what kind they are.
 const ENOUGH_CALLS: u32 = 5;
 
@@ -46,8 +50,12 @@ pub(crate) struct Pacing {
     pub(crate) absolute_calls: u32,
     /// Sleeps until or for a time, waits for a semaphore, and waits to write, by the states in which the thread left its CPU.
     periods: u32,
+    /// When the first and the last of the periods ended in such a sleep.
+    slept: Option<(Ns, Ns)>,
     semaphores: u32,
     outputs: u32,
+    /// The threads that answered this one in its periods, and how often.
+    answers: Vec<(Tid, u32)>,
     first_expiry: Option<Ns>,
     last: Option<Sleep>,
     /// The last expiries, while the response changes little.
@@ -176,19 +184,42 @@ impl Pacing {
         self.row.push_back(next.expires);
     }
 
-    /// The thread goes to sleep.
-    pub(crate) fn note_wait(&mut self, wait: Wait) {
+    /// The thread goes to sleep at `at`.
+    pub(crate) fn note_wait(&mut self, at: Ns, wait: Wait) {
         match wait {
-            Wait::Period => self.periods += 1,
+            Wait::Period => {
+                self.periods += 1;
+                self.slept = Some((self.slept.map_or(at, |(first, _)| first), at));
+            }
             Wait::Semaphore { .. } => self.semaphores += 1,
             Wait::Output => self.outputs += 1,
             _ => {}
         }
     }
 
+    /// The thread was given an answer by another one that it had set off in its period.
+    pub(crate) fn note_answer(&mut self, from: Tid) {
+        if let Some((_, times)) = self.answers.iter_mut().find(|(peer, _)| *peer == from) {
+            *times = times.saturating_add(1);
+        } else if self.answers.len() < MOST_PEERS {
+            self.answers.push((from, 1));
+        }
+    }
+
+    /// True for a thread that answers this one in its periods.
+    pub(crate) fn is_answered_by(&self, peer: Tid) -> bool {
+        self.answers.iter().any(|&(from, times)| from == peer && times >= ENOUGH_ANSWERS)
+    }
+
     /// True for a thread that sleeps from period to period.
     pub(crate) fn has_periods(&self) -> bool {
         self.periods >= ENOUGH_PERIODS
+    }
+
+    /// The mean time from one sleep between periods to the next; `None` without enough of them.
+    pub(crate) fn usual_period(&self) -> Option<Ns> {
+        let (first, last) = self.slept.filter(|_| self.has_periods())?;
+        Some(Ns((last - first).0 / i64::from(self.periods - 1)))
     }
 
     /// True for a thread that sleeps from period to period, and writes in them: its writes are not what makes its periods.

@@ -19,6 +19,8 @@ pub(crate) enum Wait {
     /// Room for what it writes, in the middle of its work: a pipe or a socket is full until another thread reads. Or a file of
     /// a file system that another program serves.
     Output,
+    /// The answer of another thread that it has set off itself, in the middle of its work.
+    Answer { from: Tid },
     /// A child that shares its memory, until that runs another program or ends.
     Child,
     /// A kworker, to be done with a work item.
@@ -48,6 +50,7 @@ impl Wait {
                 | Wait::KernelLock { .. }
                 | Wait::Semaphore { owner: Some(_) }
                 | Wait::Output
+                | Wait::Answer { .. }
                 | Wait::Child
                 | Wait::Work
                 | Wait::Io

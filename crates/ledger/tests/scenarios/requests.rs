@@ -326,6 +326,85 @@ fn a_request_waits_for_the_device_only_until_its_interrupt() {
 
 const IO_URING_ENTER: i64 = 426;
 
+/// How the victim is answered in `asks_a_server`.
+#[derive(Clone, Copy, PartialEq)]
+enum Answered {
+    /// By the server that it woke.
+    Asked,
+    /// By one that timers wake.
+    Unasked,
+    /// By the server that it woke, which asks another one first.
+    Relayed,
+    /// By the server, which another thread woke just before it did in the last period.
+    Busy,
+    /// By the server that it woke, twice in each period; the last time late.
+    Twice,
+}
+
+/// Thirty periods of 10 ms. In each the victim asks a server by a socket and sleeps until that answers, which it does at once or, in
+/// the last one, after a hog has had the CPU for `hogged`.
+fn asks_a_server(how: Answered, hogged: i64) -> Explained {
+    let server = fair("server", 20);
+    let store = fair("store", 21);
+    let client = fair("client", 22);
+    let hog = rt("hog", 50, 40);
+    let mut scene = Scene::new().cpu(1).at(0).run(server).at(20).sleep(IDLE);
+    for n in 0..30 {
+        let due = n * 10 * MS + 1_000;
+        let late = if n == 29 { hogged } else { 0 };
+        if how == Answered::Busy && n == 29 {
+            scene = scene.at(due - 10).run(client).wake(server, 1).at(due - 5).sleep(server);
+        }
+        scene =
+            scene.at(due).timer_wakes(VICTIM).at(due + 5).run(VICTIM).ret(sys::CLOCK_NANOSLEEP).at(due + 10);
+        if how == Answered::Twice {
+            scene = scene.wake(server, 1).call(sys::READ, [3, 0, 100]).sleep(server);
+            scene = scene.at(due + 30).wake(VICTIM, 1).at(due + 35).sleep(VICTIM).ret(sys::READ).at(due + 50);
+        }
+        scene = match how {
+            Answered::Unasked => scene.timer_wakes(server),
+            Answered::Busy if n == 29 => scene,
+            _ => scene.wake(server, 1),
+        };
+        scene = scene.at(due + 60).call(sys::READ, [3, 0, 100]);
+        if late > 0 {
+            scene = scene.sleep(hog).at(due + 60 + late).sleep(server);
+        } else {
+            scene = scene.sleep(server);
+        }
+        if how == Answered::Relayed {
+            scene = scene.at(due + 70 + late).wake(store, 1).sleep(store);
+            scene = scene.at(due + 80 + late).wake(server, 1).sleep(server);
+        }
+        let answered = due + 100 + late;
+        scene = scene.at(answered).wake(VICTIM, 1).at(answered + 5).run(VICTIM).ret(sys::READ);
+        scene = scene.at(answered + 50).call(sys::CLOCK_NANOSLEEP, sys::UNTIL).sleep(server);
+        scene = scene.at(answered + 60).sleep(IDLE);
+    }
+    scene.explain("victim")
+}
+
+#[test]
+fn an_answer_after_the_next_period_was_due_is_part_of_the_one_that_asked() {
+    for how in [Answered::Asked, Answered::Relayed, Answered::Busy] {
+        let explained = asks_a_server(how, 15 * MS);
+        let late = longest(&explained);
+        assert_eq!(late.response(), Ns::from_us(15_150));
+        assert_blames(&late, Cause::OwnWait, Some(fair("server", 20)));
+        assert_eq!(late.verdict.confidence, Confidence::Medium);
+        let by = "server:20 (nice 0), which was to answer, waited for the CPU that hog:50 (rt 40) had for 15.00 ms";
+        assert!(late.verdict.evidence.iter().any(|one| one.what == by), "{:?}", late.verdict.evidence);
+    }
+    let again = asks_a_server(Answered::Twice, 15 * MS);
+    assert_blames(&longest(&again), Cause::OwnWait, Some(fair("server", 20)));
+}
+
+#[test]
+fn an_answer_in_time_or_of_a_server_that_was_not_asked_begins_an_activation() {
+    assert!(longest(&asks_a_server(Answered::Asked, 5 * MS)).response() < Ns::from_us(MS));
+    assert!(longest(&asks_a_server(Answered::Unasked, 15 * MS)).response() < Ns::from_us(MS));
+}
+
 fn longest(explained: &Explained) -> Activation {
     explained.in_order().into_iter().max_by_key(|activation| activation.response()).expect("one").clone()
 }

@@ -1,0 +1,69 @@
+//! Requests that a thread makes in its period, and the answers that it sleeps for.
+//!
+//! No event shows what a message asks for. What shows is who set off whom: the thread wakes a server in its period, and that, or
+//! another one that it woke in turn, wakes the thread. Such an answer is part of the period. Programs that wake each other in turn
+//! work in parts, each of which is an activation; so the wait is charged to the period only where the answer came after the next
+//! one was due.
+
+use super::Engine;
+use crate::timeline::activations::Errand;
+use crate::timeline::sleeps::Wait;
+use crate::timeline::thread::Thread;
+use crate::timeline::waking::Waking;
+use whylate_base::{Ns, Tid};
+
+/// What a thread slept for that asked in its period.
+#[derive(Clone, Copy)]
+pub(super) struct Answer {
+    from: Tid,
+    /// When that period was due.
+    pub(super) period: Ns,
+}
+
+impl Engine<'_> {
+    /// For whom the thread works that this wake-up sets off.
+    pub(super) fn errand(&self, tid: Tid, waking: &Waking) -> Option<Errand> {
+        let waker = self.timeline.threads.get(sender(tid, waking)?)?;
+        let open = waker.open.as_ref()?;
+        let errand = match open.period.filter(|_| waker.pacing.has_periods()) {
+            Some(_) => Errand { of: waker.tid, since: waking.at },
+            None => open.errand?,
+        };
+        Some(errand).filter(|errand| errand.of != tid)
+    }
+
+    /// The answer that this wake-up is, at the end of a wait for a message: of a thread that works for this one, or that has
+    /// answered it in other periods (a server that was busy is not woken by a request).
+    pub(super) fn answer(&mut self, tid: Tid, wait: Wait, waking: &Waking) -> Option<Answer> {
+        if !matches!(wait, Wait::Input | Wait::Semaphore { owner: None }) {
+            return None;
+        }
+        let threads = &self.timeline.threads;
+        let thread = threads.get(tid).filter(|thread| thread.pacing.has_periods())?;
+        let period = thread.open.as_ref()?.period?;
+        let from = sender(tid, waking)?;
+        let peer = threads.get(from).filter(|peer| !peer.is_housekeeping())?;
+        let errand = peer.open.as_ref().and_then(|open| open.errand);
+        let set_off = errand.is_some_and(|errand| errand.of == tid && errand.since >= period);
+        if set_off {
+            self.timeline.threads.get_mut(tid).pacing.note_answer(from);
+        } else if !thread.pacing.is_answered_by(from) {
+            return None;
+        }
+        Some(Answer { from, period })
+    }
+
+    /// The wait for an answer that came at `at`, where the next period of the thread was due by then.
+    pub(super) fn missing_its_period(&self, at: Ns, tid: Tid, answer: Option<Answer>) -> Option<Wait> {
+        let Answer { from, period } = answer?;
+        let usual =
+            self.timeline.threads.get(tid).and_then(|thread: &Thread| thread.pacing.usual_period())?;
+        (at - period >= usual).then_some(Wait::Answer { from })
+    }
+}
+
+/// The other thread that woke this one, or sent the packet that did.
+fn sender(tid: Tid, waking: &Waking) -> Option<Tid> {
+    let by = waking.cause.waker().or_else(|| waking.origin.as_ref()?.by);
+    by.filter(|&by| by != tid)
+}
