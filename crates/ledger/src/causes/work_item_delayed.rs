@@ -1,7 +1,9 @@
-//! The kworker with the work item that wakes the late thread waited for a CPU.
+//! The kworker with the work item that wakes the late thread waited for a CPU, or a kernel thread of its file system.
 
-use super::advised::{Advised, WORK_ITEM};
+use super::advised::{Advised, ITS_PROGRAM, WORK_ITEM};
 use super::info::{Blames, CauseGroup, CauseInfo, Details, LateActivation, ShownBy, page};
+use crate::model::Culprit;
+use crate::timeline::housekeeping::does_requests;
 use whylate_base::AdvisedFix;
 
 pub(super) const CAUSE: CauseInfo = CauseInfo {
@@ -22,11 +24,30 @@ pub(super) const CAUSE: CauseInfo = CauseInfo {
 fn why(late: &LateActivation<'_>) -> String {
     let LateActivation { thread, cpu, charged, .. } = late;
     let by = late.by();
+    let waits = match late.carrier.is_some_and(is_of_file_system) {
+        true => format!("for which {thread} waits"),
+        false => format!("whose work item wakes {thread}"),
+    };
     let carrier = late.carrier_or("the kworker");
-    format!("{by} had CPU {cpu} for {charged} while {carrier} was runnable, whose work item wakes {thread}")
+    format!("{by} had CPU {cpu} for {charged} while {carrier} was runnable, {waits}")
+}
+
+/// True of the threads that a file system or a driver has for its requests: they have priorities of their own.
+fn is_of_file_system(carrier: &Culprit) -> bool {
+    matches!(carrier, Culprit::Task { comm, .. } if does_requests(comm.as_str()))
 }
 
 fn advice(of: &Advised<'_>) -> Vec<AdvisedFix> {
+    if of.carrier.is_some_and(is_of_file_system) {
+        return vec![
+            of.carrier_raised("the thread of the file system", ""),
+            of.culprit_moved_with(""),
+            AdvisedFix::by_hand(
+                "move input and output to another thread: a real-time loop must not wait for a file system",
+                ITS_PROGRAM,
+            ),
+        ];
+    }
     vec![
         of.culprit_moved_with("; kworkers of a CPU cannot leave it"),
         AdvisedFix::by_hand(

@@ -10,7 +10,7 @@ use super::precedence::{Contender, Relation};
 use super::queue::ORDINARY_DISPATCH;
 use crate::causes::Cause;
 use crate::model::Culprit;
-use crate::timeline::housekeeping::{is_kernel_handler, is_kworker};
+use crate::timeline::housekeeping::{does_requests, is_kernel_handler, is_kworker};
 use crate::timeline::running::Running;
 use crate::timeline::sleeps::Wait;
 use crate::timeline::states::State;
@@ -86,7 +86,7 @@ impl<'t> Charger<'t> {
             }
             Wait::Output | Wait::Child => self.own_wait(wait, waker, to),
             Wait::Work => self.behind_work(waker, to),
-            Wait::Io | Wait::Uninterruptible if self.is_behind_kworker(waker, to) => {
+            Wait::Io | Wait::Uninterruptible if self.is_behind_kernel_thread(waker, to) => {
                 // Which item it did for the thread is not recorded.
                 self.at_most(Confidence::Medium, |charger| charger.behind_work(waker, to));
             }
@@ -150,15 +150,17 @@ impl<'t> Charger<'t> {
         self.timeline.is_over && is_last && matches!(self.victim.state(), State::Blocked { .. })
     }
 
-    /// True where the kworker that ended a sleep was runnable for most of it, and had no CPU: no device took that time. What
-    /// kworkers do is not recorded, or else it shows whose work item it was.
-    fn is_behind_kworker(&self, waker: Option<Tid>, to: Ns) -> bool {
-        let waker = waker.filter(|_| !self.timeline.seen.contains(Kind::Work));
-        let kworker = waker.and_then(|tid| self.timeline.threads.get(tid));
-        kworker.filter(|kworker| is_kworker(kworker.comm_at(to).as_str())).is_some_and(|kworker| {
-            let stays = kworker.history.between(self.at, to).into_iter();
+    /// True where the kworker that ended a sleep, or the thread of a file system or a driver, was runnable for most of it and had
+    /// no CPU: no device took that time. What kworkers do is not recorded, or else it shows whose work item it was.
+    fn is_behind_kernel_thread(&self, waker: Option<Tid>, to: Ns) -> bool {
+        let by = waker.and_then(|tid| self.timeline.threads.get(tid));
+        by.is_some_and(|by| {
+            let comm = by.comm_at(to);
+            let is_unseen_work = is_kworker(comm.as_str()) && !self.timeline.seen.contains(Kind::Work);
+            let stays = by.history.between(self.at, to).into_iter();
             let queued = stays.filter(|stay| matches!(stay.state, State::Queued(_)));
-            queued.map(|stay| stay.to - stay.from).sum::<Ns>().0.saturating_mul(2) >= (to - self.at).0
+            let queued: Ns = queued.map(|stay| stay.to - stay.from).sum();
+            (is_unseen_work || does_requests(comm.as_str())) && queued.0.saturating_mul(2) >= (to - self.at).0
         })
     }
 

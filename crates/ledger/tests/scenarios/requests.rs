@@ -173,6 +173,22 @@ fn without_work_items_a_kworker_that_had_no_cpu_shows_that_no_device_took_the_ti
     assert_blames(&explained(7_000), Cause::BlockIo, None);
 }
 
+/// fsync(2) of ext4 waits for the journal's thread; the device is done soon.
+#[test]
+fn a_file_system_thread_that_had_no_cpu_shows_that_no_device_took_the_time() {
+    let (hog, journal) = (rt("hog", 50, 40), fair("jbd2/vda-8", 60));
+    let explained = |woken: i64| {
+        let scene = Scene::new().cpu(1).at(100).timer_wakes(VICTIM).at(105).run(VICTIM).at(150).block(hog);
+        let scene = scene.at(woken).wake(journal, 1).at(8_150).sleep(journal).at(8_200).wake(VICTIM, 1);
+        scene.at(8_205).run(VICTIM).at(8_250).sleep(IDLE).explain("victim").only().clone()
+    };
+    let delayed = explained(160);
+    assert_blames(&delayed, Cause::WorkItemDelayed, Some(hog));
+    let why = "while jbd2/vda-8:60 (nice 0) was runnable, for which victim (rt 50) waits";
+    assert!(delayed.verdict.why.ends_with(why), "{}", delayed.verdict.why);
+    assert_blames(&explained(7_000), Cause::BlockIo, None);
+}
+
 #[test]
 fn what_a_file_system_thread_does_for_a_thread_is_a_wait_for_the_device() {
     for (waker, cause, by) in [
