@@ -241,12 +241,12 @@ impl<'a> Assembler<'a> {
     }
 
     fn charge(&mut self, ended: &EndedActivation) {
-        let EndedActivation { tid, ref open, done, end, in_scope } = *ended;
+        let EndedActivation { tid, ref open, done, end, in_scope, .. } = *ended;
         let Options { worst: keep, deadline, .. } = *self.options;
         self.engine.timeline.threads.get_mut(tid).is_reported = true;
         let timeline = &self.engine.timeline;
         let Some(thread) = timeline.threads.get(tid) else { return };
-        let is_start_or_end = ended.starts_program(thread) || ended.ends_program(thread);
+        let is_start_or_end = ended.starts_program || ended.ends_program(thread);
         let deadline = deadline.filter(|_| !is_start_or_end);
         // What is shown of no whole period, and the start and the end of a program, are no measure of the thread's periods.
         let is_period = open.begin != Begin::TraceStart && !is_start_or_end;

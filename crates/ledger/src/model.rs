@@ -161,7 +161,7 @@ pub struct Activation {
     pub verdict: Verdict,
     /// What the CPUs involved did from `due` to `end`.
     pub tracks: Vec<CpuTrack>,
-    /// The thread executed a program in it: loading and linking one takes long, and no period waits for it.
+    /// The thread executed a program in it, or became real-time: loading and linking a program takes long, and no period waits for it.
     pub starts_program: bool,
     /// The thread, which had periods before, ended in it by a call of its own (exit(2), exit_group(2)): what a program does before
     /// it ends is part of it, and no period waits for that.

@@ -175,7 +175,7 @@ pub static TABLES: [Table; 12] = [
         "done_ns" Int "when it went to sleep again",
         "latency_ns" Int "due to running",
         "response_ns" Int "due to done",
-        "starts_program" Bool "whether the thread executed a program in it",
+        "starts_program" Bool "whether the thread executed a program in it, or became real-time",
         "ends_program" Bool "whether the thread, which had periods before, ended in it by a call of its own",
         "cause" Text "the verdict's cause; null: not judged, as it is none of the worst",
         "culprit" Text "the verdict's culprit",

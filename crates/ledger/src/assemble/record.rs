@@ -40,7 +40,7 @@ pub(super) fn without_tracks(
         running: open.running,
         done,
         ledger,
-        starts_program: ended.starts_program(thread),
+        starts_program: ended.starts_program,
         ends_program: ended.ends_program(thread),
         ..Activation::of(tid, thread.comm_at(end), thread.own_priority_at(open.due), open.due, end)
     }

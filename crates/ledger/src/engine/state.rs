@@ -4,11 +4,14 @@ use super::prev_states::PrevStates;
 use super::scheduler_clock::SchedulerClock;
 use super::syscall_table::SyscallTable;
 use crate::causes::Cause;
+use crate::model::Segment;
 use crate::options::Options;
 use crate::scope::AppliedScope;
 use crate::timeline::Timeline;
 use crate::timeline::activations::{Begin, Open};
 use crate::timeline::links::Link;
+use crate::timeline::running::Running;
+use crate::timeline::settings::STUCK;
 use crate::timeline::states::State;
 use crate::timeline::thread::Thread;
 use whylate_base::{Ns, Tid, release_version};
@@ -47,14 +50,11 @@ pub(crate) struct EndedActivation {
     pub(crate) end: Ns,
     /// True when it is in the part of the trace that is asked for.
     pub(crate) in_scope: bool,
+    /// The thread executed a program in it, or became real-time, and was not stuck behind a real-time thread by its own settings.
+    pub(crate) starts_program: bool,
 }
 
 impl EndedActivation {
-    /// True where the thread executed a program in it, and was not stuck behind a real-time thread by its own settings.
-    pub(crate) fn starts_program(&self, thread: &Thread) -> bool {
-        self.open.executes && thread.pinned_fair.is_none()
-    }
-
     /// True where a thread with periods ended in it by a call of its own. What markers enclose is what the user asks about, and
     /// what runs once and ends is all that there is.
     pub(crate) fn ends_program(&self, thread: &Thread) -> bool {
@@ -94,6 +94,9 @@ impl<'a> Engine<'a> {
     /// The activation of `tid`, if one is in progress, ends: it was `done`, or was only seen up to `end`.
     pub(crate) fn end(&mut self, tid: Tid, done: Option<Ns>, end: Ns) {
         let Engine { timeline, ended, options, scope, .. } = self;
+        let Some(thread) = timeline.threads.get(tid) else { return };
+        let stuck =
+            thread.open.as_ref().is_some_and(|open| is_stuck_where_pinned(timeline, thread, open, end));
         let Some(thread) = timeline.threads.get_if_seen_mut(tid) else { return };
         let Some(open) = &thread.open else { return };
         let (done, end) = open.exited.map_or((done, end), |exited| (Some(exited), exited));
@@ -102,17 +105,25 @@ impl<'a> Engine<'a> {
         let end = end.max(open.charged_until()).max(open.running.unwrap_or(open.due));
         let done = done.map(|_| end);
         // How long a program took to start, before it made itself real-time, is no deadline's matter.
-        let starts_up = open.began_fair && thread.priority().is_realtime() && thread.pinned_fair.is_none();
+        let becomes_realtime = open.began_fair && thread.priority().is_realtime();
+        let starts_up = open.begin != Begin::Marked && (open.executes || becomes_realtime) && !stuck;
         if let Some(links) = &mut timeline.links {
             let open = Box::new(open.clone());
             links.push(Link::Ended { tid, open, end, whole: done.is_some() });
         }
         let is_selected = options.selects(thread) && options.counts(open.begin);
-        let is_reported = is_selected && !(starts_up && options.tasks.is_empty());
+        let is_reported = is_selected && !(starts_up && becomes_realtime && options.tasks.is_empty());
         let in_scope = scope.as_ref().is_none_or(|scope| is_in_scope(scope, thread, open, end));
         if is_reported {
             let open = thread.open.take();
-            ended.extend(open.map(|open| EndedActivation { tid, open, done, end, in_scope }));
+            ended.extend(open.map(|open| EndedActivation {
+                tid,
+                open,
+                done,
+                end,
+                in_scope,
+                starts_program: starts_up,
+            }));
             return;
         }
         if !is_selected && in_scope && options.markers.is_none() {
@@ -133,6 +144,28 @@ impl<'a> Engine<'a> {
         let scope = &self.options.scope;
         self.scope = (!scope.is_whole()).then(|| AppliedScope::of(scope, first));
     }
+}
+
+/// True where the thread waited for `STUCK` for a real-time thread, from the call by which it pinned itself to when it asked for a
+/// policy.
+fn is_stuck_where_pinned(timeline: &Timeline, thread: &Thread, open: &Open, end: Ns) -> bool {
+    let Some(pinned) = thread.pinned_fair else { return false };
+    let (from, to) = (pinned.at.max(open.due), pinned.until.map_or(end, |until| until.min(end)));
+    if from >= to {
+        return false;
+    }
+    let charged = open.checkpoint.iter().flat_map(|checkpoint| &checkpoint.ledger);
+    let charged = charged.filter(|segment| segment.cause == Cause::PinnedBeforePriority);
+    let waits = thread.history.between(from, to).into_iter().filter_map(|stay| match stay.state {
+        State::Queued(cpu) => Some((timeline.cpus.get(cpu)?, stay)),
+        _ => None,
+    });
+    let is_program = |tid| timeline.threads.get(tid).is_some_and(|by| !by.is_housekeeping());
+    let behind = waits.flat_map(|(cpu, stay)| cpu.between(stay.from, stay.to)).filter(|(_, _, slice)| {
+        matches!(slice.running, Running::Task(tid, priority) if priority.is_realtime() && is_program(tid))
+    });
+    let behind = behind.map(|(from, to, _)| to - from);
+    charged.map(Segment::length).chain(behind).sum::<Ns>() >= STUCK
 }
 
 /// True of an activation that was in progress in the time that is asked for, and that ran on one of the CPUs, or

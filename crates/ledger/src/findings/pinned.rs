@@ -4,10 +4,8 @@ use super::subject::Subject;
 use crate::causes::Cause;
 use crate::causes::advised::Advised;
 use crate::model::Segment;
-use whylate_base::{Evidence, Finding, Ns, Severity};
-
-/// Every SCHED_OTHER thread waits for shorter times behind a real-time one.
-const STUCK: Ns = Ns::from_ms(1);
+use crate::timeline::settings::STUCK;
+use whylate_base::{Evidence, Finding, Severity};
 
 pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
     let stuck = subject.timeline.threads.iter().filter_map(|thread| {

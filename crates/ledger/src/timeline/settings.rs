@@ -2,6 +2,9 @@
 
 use whylate_base::{Comm, Cpu, Ns, Policy, Priority, Tid};
 
+/// Every SCHED_OTHER thread waits for shorter times behind a real-time one.
+pub(crate) const STUCK: Ns = Ns::from_ms(1);
+
 /// A thread pinned itself to CPUs while it was SCHED_OTHER.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PinnedFair {

@@ -179,8 +179,8 @@ pub struct Activation {
     pub latency_ns: Option<i64>,
     /// Due to done, or to the end of the trace where `done_ns` is null.
     pub response_ns: i64,
-    /// Whether the thread executed a program in it: such an activation is no part of the distributions, and is listed after
-    /// the others of its thread.
+    /// Whether the thread executed a program in it, or became real-time: such an activation is no part of the distributions, and is
+    /// listed after the others of its thread.
     #[serde(default)]
     #[schemars(!default)]
     pub starts_program: bool,
