@@ -36,6 +36,13 @@ pub(crate) struct Cost {
     here: Ns,
 }
 
+impl Cost {
+    /// Of the activations that it was in.
+    pub(crate) fn average(&self) -> Ns {
+        Ns(self.total.0 / i64::try_from(self.activations).unwrap_or(i64::MAX).max(1))
+    }
+}
+
 impl Costs {
     /// Takes in that a culprit took `length` of an activation, by the number of that.
     #[inline]

@@ -6,10 +6,12 @@ mod bandwidth;
 mod chain_late;
 mod culprits;
 mod deadline;
+mod frequent;
 mod hardware_noise;
 mod hwlat;
 mod info;
 mod inversion;
+mod kin;
 mod left_out;
 mod longest_call;
 mod losses;
@@ -71,7 +73,7 @@ const MEASURED: [&str; 6] = [
 ];
 
 /// What each file finds. The order is that of findings of the same severity.
-const FINDERS: [fn(&Subject<'_>) -> Vec<Finding>; 22] = [
+const FINDERS: [fn(&Subject<'_>) -> Vec<Finding>; 23] = [
     deadline::findings,
     bandwidth::findings,
     refused::findings,
@@ -80,6 +82,7 @@ const FINDERS: [fn(&Subject<'_>) -> Vec<Finding>; 22] = [
     starved::findings,
     inversion::findings,
     culprits::findings,
+    frequent::findings,
     placement::findings,
     quota::findings,
     stolen::findings,

@@ -16,7 +16,7 @@ use crate::model::{Activation, Culprit, IrqKind, Segment, Trigger, Verdict};
 use crate::options::Judge;
 use crate::stats::{Charged, Stats, charged as charged_by};
 use crate::timeline::Timeline;
-use whylate_base::{AdvisedFix, Confidence, Evidence, Ns};
+use whylate_base::{AdvisedFix, Confidence, Evidence, Ns, Priority};
 use whylate_events::{Breakdown, LeftOut, Quality, TraceInfo};
 
 /// Runnable to the end of the trace for this long is starvation, and not a trace that ended early.
@@ -150,9 +150,10 @@ pub(crate) fn of(
     let mut sharing: Vec<_> = groups.iter().filter(|((shared, _), _)| *shared == underlying).collect();
     sharing.sort_by_key(|(_, time)| std::cmp::Reverse(*time));
     let sharing: Vec<Culprit> = sharing.into_iter().filter_map(|((_, by), _)| *by).collect();
+    let late_priority = priority_while(timeline, activation, (underlying, by));
     let advised = Advised {
         by: by.as_ref(),
-        priority: Some(activation.priority),
+        priority: Some(late_priority),
         late: Some((activation.tid, activation.comm)),
         cpu: Some(cpu),
         late_cpus: late_cpus.as_ref(),
@@ -176,8 +177,15 @@ pub(crate) fn of(
         fix: if on_time { Vec::new() } else { fix(cause, &advised, notes) },
         evidence,
     };
-    let circumstances =
-        Circumstances { underlying, cpu, on_time, usual_work, notes, raised_by: advised.raised_by };
+    let circumstances = Circumstances {
+        underlying,
+        cpu,
+        on_time,
+        usual_work,
+        notes,
+        late_priority,
+        raised_by: advised.raised_by,
+    };
     verdict.why = sentence::why(timeline, stats, activation, &verdict, &circumstances);
     let delays_timer_threads = cause.info().details.delays_timer_threads;
     if let Some(expirer) =
@@ -187,6 +195,19 @@ pub(crate) fn of(
         verdict.fix = advice::expirer(&expirer, &advised);
     }
     verdict
+}
+
+/// The priority of the late thread in most of the time that is charged to `key`: it may have lowered it by then.
+pub(crate) fn priority_while(
+    timeline: &Timeline,
+    activation: &Activation,
+    key: (Cause, Option<Culprit>),
+) -> Priority {
+    let charged = activation.ledger.iter().filter(|segment| (segment.cause, segment.by) == key);
+    let longest = charged.max_by_key(|segment| segment.length());
+    let thread = timeline.threads.get(activation.tid);
+    let then = thread.zip(longest).map(|(thread, segment)| thread.own_priority_at(segment.start));
+    then.filter(|then| activation.priority.outranks(*then)).unwrap_or(activation.priority)
 }
 
 /// True of a real-time thread most of whose latency is charged to `key`, a notable one: however long it then works, that is a

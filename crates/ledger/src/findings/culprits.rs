@@ -2,6 +2,7 @@
 //! of their verdicts, and others that had a notable share: of two faults in the same activations, one has the verdicts.
 //! A small delay that makes no thread late is no finding.
 
+use super::kin::{Accused, Delay, Kin};
 use super::subject::Subject;
 use crate::causes::Cause;
 use crate::causes::advised::Advised;
@@ -9,6 +10,7 @@ use crate::causes::info::Usual;
 use crate::charge::notes::{VerdictNote, is_boosted};
 use crate::model::{Activation, Culprit, IrqKind, Segment, Verdict};
 use crate::stats;
+use crate::verdict::priority_while;
 use std::cmp::Reverse;
 use std::collections::HashMap;
 use whylate_base::{AdvisedFix, Confidence, Evidence, Finding, Ns, Severity, Tid};
@@ -28,14 +30,8 @@ const MANY: i64 = 20;
 /// A longer list is not read.
 const MAX_FINDINGS: usize = 8;
 
-/// What a culprit took of an activation.
-struct Delay<'a> {
-    activation: &'a Activation,
-    charged: Ns,
-}
-
 pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
-    let mut culprits: HashMap<(Cause, Culprit), Vec<Delay<'_>>> = HashMap::new();
+    let mut culprits: HashMap<(Cause, Kin), Accused<'_>> = HashMap::new();
     for activation in subject.worst {
         let verdict = &activation.verdict;
         // Every other thread of its CPU delays a thread that never sleeps, or that starts a program.
@@ -44,15 +40,17 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
         }
         let sure = verdict.confidence > Confidence::Low && accusable(verdict);
         let first = verdict.by.filter(|_| sure).map(|by| ((verdict.cause, by), verdict.charged));
-        for (key, charged) in first.into_iter().chain(seconds(activation)) {
-            culprits.entry(key).or_default().push(Delay { activation, charged });
+        for ((cause, by), charged) in first.into_iter().chain(seconds(activation)) {
+            culprits.entry((cause, Kin::of(&by))).or_default().take_in(activation, cause, by, charged);
         }
     }
-    let mut culprits: Vec<_> = culprits.into_iter().collect();
-    let most = |late: &[Delay<'_>]| late.iter().map(|delay| delay.charged).max();
-    culprits.sort_by_key(|((cause, by), late)| (Reverse(most(late)), *cause, by.to_string()));
+    let mut culprits: Vec<_> = culprits
+        .into_iter()
+        .filter_map(|((cause, _), accused)| Some((cause, accused.foremost()?, accused)))
+        .collect();
+    culprits.sort_by_key(|(cause, by, accused)| (Reverse(accused.most()), *cause, by.to_string()));
     culprits.truncate(MAX_FINDINGS);
-    culprits.into_iter().map(|((cause, by), late)| finding(subject, cause, by, late)).collect()
+    culprits.into_iter().map(|(cause, by, accused)| finding(subject, cause, by, accused)).collect()
 }
 
 /// What other threads took of an activation beside what its verdict accuses, surely and in a notable part.
@@ -89,7 +87,8 @@ fn accusable(verdict: &Verdict) -> bool {
     }
 }
 
-fn finding(subject: &Subject<'_>, cause: Cause, by: Culprit, mut worst: Vec<Delay<'_>>) -> Finding {
+fn finding(subject: &Subject<'_>, cause: Cause, by: Culprit, accused: Accused<'_>) -> Finding {
+    let Accused { by: each, late: mut worst } = accused;
     worst.sort_by_key(|delay| Reverse(delay.charged));
     let most = worst.first().map_or(Ns::ZERO, |delay| delay.charged);
     let mut victims: Vec<Tid> = worst.iter().map(|delay| delay.activation.tid).collect();
@@ -97,7 +96,8 @@ fn finding(subject: &Subject<'_>, cause: Cause, by: Culprit, mut worst: Vec<Dela
     victims.sort();
     victims.dedup();
     let first = worst.first().map(|delay| {
-        let Activation { tid, comm, priority, .. } = *delay.activation;
+        let Activation { tid, comm, .. } = *delay.activation;
+        let priority = priority_while(subject.timeline, delay.activation, (cause, Some(by)));
         Culprit::Task { tid, comm, priority }.to_string()
     });
     let first = first.unwrap_or_default();
@@ -106,15 +106,23 @@ fn finding(subject: &Subject<'_>, cause: Cause, by: Culprit, mut worst: Vec<Dela
         n => format!("{first} and {} more", n - 1),
     };
     let inherited = worst.first().is_some_and(|delay| is_boosted(subject.notes(delay.activation), &by));
-    let expirer = worst.first().and_then(|delay| kept_from_expiring(subject, delay.activation, &by));
+    let expirer = worst.first().and_then(|delay| kept_from_expiring(subject, delay.activation, cause, &by));
     let reason = match cause.info().details.culprit_finding {
         Some(_) if let Some(expirer) = &expirer => expirer,
         Some(_) if cause == Cause::HigherPriorityTask && inherited => "higher priority, inherited by a lock",
         reason => reason.unwrap_or(cause.code()),
     };
-    let costs = victims.iter().filter_map(|&tid| subject.stats.get(tid)?.costs.get(&(cause, Some(by))));
-    // What it waited for before it was real-time made no period late.
-    let as_usual = || worst.iter().filter(|delay| !subject.precedes_real_time(delay.activation));
+    let costs = victims
+        .iter()
+        .filter_map(|&tid| subject.stats.get(tid))
+        .flat_map(|stats| each.keys().filter_map(|&by| stats.costs.get(&(cause, Some(by)))));
+    // What it waited for before it was real-time, or after, made no period late.
+    let is_realtime = |delay: &&Delay<'_>| {
+        let then = priority_while(subject.timeline, delay.activation, (cause, Some(by)));
+        !subject.precedes_real_time(delay.activation)
+            && then.is_realtime() == delay.activation.priority.is_realtime()
+    };
+    let as_usual = || worst.iter().filter(is_realtime);
     let late_by = as_usual().map(|delay| delay.charged).max().unwrap_or(Ns::ZERO);
     let (mut times, mut total, mut most) = (0, Ns::ZERO, most);
     for cost in costs {
@@ -137,6 +145,10 @@ fn finding(subject: &Subject<'_>, cause: Cause, by: Culprit, mut worst: Vec<Dela
         true => Severity::Warning,
         false => Severity::Info,
     };
+    let others = match each.len() {
+        1 => String::new(),
+        n => format!(" and {} more of that name", n - 1),
+    };
     let request = called.then(|| {
         let what =
             format!("{first} woke {by} itself each time: if it waits for an answer of it, that is no delay");
@@ -145,10 +157,12 @@ fn finding(subject: &Subject<'_>, cause: Cause, by: Culprit, mut worst: Vec<Dela
     Finding {
         code: cause.code(),
         severity,
-        title: format!("{by} delayed {whom} by up to {most}: {reason}"),
-        why: match times {
-            1 => format!("it delayed one activation by {total}"),
-            _ => format!("it delayed {times} activations by {total} in all"),
+        title: format!("{by}{others} delayed {whom} by up to {most}: {reason}"),
+        why: match (each.len(), times) {
+            (1, 1) => format!("it delayed one activation by {total}"),
+            (1, _) => format!("it delayed {times} activations by {total} in all"),
+            // One activation may have waited for several of them.
+            _ => format!("they delayed activations by {total} in all"),
         },
         evidence: worst
             .iter()
@@ -164,9 +178,18 @@ fn finding(subject: &Subject<'_>, cause: Cause, by: Culprit, mut worst: Vec<Dela
 }
 
 /// How a culprit delays a thread that goes before it: it keeps the one off the CPU that runs the thread's timer.
-fn kept_from_expiring(subject: &Subject<'_>, activation: &Activation, by: &Culprit) -> Option<String> {
-    let Culprit::Task { priority, .. } = by else { return None };
-    if priority.outranks(activation.priority) {
+fn kept_from_expiring(
+    subject: &Subject<'_>,
+    activation: &Activation,
+    cause: Cause,
+    by: &Culprit,
+) -> Option<String> {
+    let &Culprit::Task { priority, .. } = by else { return None };
+    let delays_itself = match cause {
+        Cause::EqualPriorityTask => priority == activation.priority,
+        _ => priority.outranks(activation.priority),
+    };
+    if delays_itself {
         return None;
     }
     subject.notes(activation).iter().find_map(|note| match note {

@@ -7,7 +7,7 @@ use crate::model::{Activation, Culprit, OnCpu, Segment, Verdict};
 use crate::stats::Stats;
 use crate::timeline::Timeline;
 use crate::timeline::housekeeping::records_traces;
-use whylate_base::{Confidence, Cpu, CpuSet, Ns};
+use whylate_base::{Confidence, Cpu, CpuSet, Ns, Priority};
 use whylate_events::Kind;
 
 /// One segment as evidence.
@@ -81,6 +81,8 @@ pub(crate) struct Circumstances<'a> {
     pub(crate) on_time: bool,
     pub(crate) usual_work: Ns,
     pub(crate) notes: &'a [VerdictNote],
+    /// The priority of the late thread in that time.
+    pub(crate) late_priority: Priority,
     /// What raised the softirq that is the culprit.
     pub(crate) raised_by: Option<&'a Culprit>,
 }
@@ -93,8 +95,9 @@ pub(crate) fn why(
     verdict: &Verdict,
     circumstances: &Circumstances<'_>,
 ) -> String {
-    let Circumstances { underlying, cpu, on_time, usual_work, notes, raised_by } = *circumstances;
-    let late_thread = format!("{} ({})", activation.comm, activation.priority);
+    let Circumstances { underlying, cpu, on_time, usual_work, notes, late_priority, raised_by } =
+        *circumstances;
+    let late_thread = format!("{} ({late_priority})", activation.comm);
     let (charged, response) = (verdict.charged, activation.response());
     if on_time {
         if response == Ns::ZERO {
@@ -123,7 +126,7 @@ pub(crate) fn why(
         name: activation.comm.to_string(),
         thread: late_thread,
         cpu,
-        was_realtime: activation.priority.is_realtime(),
+        was_realtime: late_priority.is_realtime(),
         charged,
         response,
         culprit: verdict.by.as_ref(),

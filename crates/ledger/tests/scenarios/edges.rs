@@ -1,6 +1,6 @@
 //! Wake-ups that race with sleeping, names that change, options.
 
-use super::support::{IDLE, MS, Scene, Thread, assert_blames, assert_charges, fair, rt, sys};
+use super::support::{Explained, IDLE, MS, Scene, Thread, assert_blames, assert_charges, fair, rt, sys};
 use whylate_base::{Cpu, Ns, Tid};
 use whylate_events::{ContextFlags, EventKind};
 use whylate_ledger::{Cause, Judge, Options, Select};
@@ -304,6 +304,81 @@ fn of_two_culprits_in_one_activation_both_are_findings() {
     assert!(both[0].starts_with("first:20 (rt 90) delayed victim:10 (rt 80) by up to 29.99 ms"), "{both:?}");
     assert!(both[1].starts_with("second:21 (rt 90) delayed victim:10 (rt 80) by up to 20.00 ms"), "{both:?}");
     assert_eq!(titles(2).len(), 1);
+}
+
+#[test]
+fn threads_of_one_name_and_priority_are_one_culprit() {
+    let title = |workers: &[Thread]| {
+        let scene = Scene::new().cpu(1).at(0).run(workers[0]).at(10).timer_wakes(VICTIM);
+        let scene = workers[1..].iter().fold(scene, |scene, worker| scene.wake(*worker, 1));
+        let ends = workers[1..].iter().zip(1..);
+        let scene = ends.fold(scene, |scene, (worker, n)| scene.at(10 * MS * n).sleep(*worker));
+        let end = 10 * MS * workers.len() as i64;
+        let explained = scene.at(end).sleep(VICTIM).at(end + 50).sleep(IDLE).explain("victim");
+        let [finding] = explained.0.findings.as_slice() else { panic!("{:?}", explained.0.findings) };
+        (finding.title.clone(), finding.why.clone())
+    };
+    let worker = |tid| rt("worker", tid, 90);
+    let (several, why) = title(&[worker(20), worker(21), worker(22)]);
+    let expected = "worker:21 (rt 90) and 2 more of that name delayed victim:10 (rt 80) by up to 29.99 ms";
+    assert!(several.starts_with(expected), "{several}");
+    assert_eq!(why, "they delayed activations by 29.99 ms in all");
+    let (one, why) = title(&[worker(20)]);
+    assert!(one.starts_with("worker:20 (rt 90) delayed victim:10 (rt 80) by up to 9.99 ms"), "{one}");
+    assert_eq!(why, "it delayed one activation by 9.99 ms");
+}
+
+#[test]
+fn what_is_often_late_is_shown_beside_what_is_very_late() {
+    let (often, seldom) = (rt("often", 20, 90), rt("seldom", 21, 90));
+    let titles = |charged: i64| {
+        let scene = (0..40).fold(Scene::new().cpu(1).at(0).sign(ContextFlags::default()), |scene, n| {
+            let due = n * 20 * MS + 100;
+            let (by, late) = if n % 4 == 3 { (seldom, 9 * MS) } else { (often, charged) };
+            let scene = scene.at(due - 50).wake(by, 1).at(due - 40).run(by).at(due).timer_wakes(VICTIM);
+            scene.at(due + late).sleep(VICTIM).at(due + late + 50).sleep(IDLE)
+        });
+        let explained = scene.explain("victim");
+        explained.0.findings.iter().map(|finding| finding.title.clone()).collect::<Vec<_>>()
+    };
+    let both = titles(3 * MS);
+    assert_eq!(both.len(), 2, "{both:?}");
+    assert!(both[0].starts_with("seldom:21 (rt 90) delayed victim:10 (rt 80) by up to 9.00 ms"), "{both:?}");
+    let second =
+        "victim:10 (rt 80) was often late: higher-priority-task by often:20 (rt 90), by 3.00 ms on average";
+    assert_eq!(both[1], second);
+    assert_eq!(titles(MS / 2).len(), 1);
+}
+
+/// A thread is born, pins itself, loses the CPU to another one for 4 ms, becomes real-time, and then has its periods.
+fn rises_after(hog: Thread, selected: bool) -> Explained {
+    let born = fair("victim", 10);
+    let scene = Scene::new().cpu(1).at(0).run(fair("main", 30)).at(100).wake(born, 1).at(110).sleep(born);
+    let scene = scene.at(200).call(sys::SCHED_SETAFFINITY, [0, 8, 0]).at(210).ret(sys::SCHED_SETAFFINITY);
+    let scene = scene.at(300).wake(hog, 1).at(310).run(hog).at(4_310).sleep(born);
+    let scene = scene.at(4_320).call(sys::SCHED_SETSCHEDULER, [0, 1, 0]).ret(sys::SCHED_SETSCHEDULER);
+    let scene = scene.unseen_switch_to(VICTIM).at(4_400).call(sys::CLOCK_NANOSLEEP, sys::UNTIL).sleep(IDLE);
+    let scene = (1..=6).fold(scene, |scene, n| {
+        let due = n * 10 * MS;
+        let scene = scene.at(due).timer_wakes(VICTIM).at(due + 5).run(VICTIM).ret(sys::CLOCK_NANOSLEEP);
+        scene.at(due + 100 + n).call(sys::CLOCK_NANOSLEEP, sys::UNTIL).sleep(IDLE)
+    });
+    let tasks = if selected { vec![Select::Comm("victim".into())] } else { Vec::new() };
+    scene.explain_with(&Options { tasks, ..Options::default() })
+}
+
+#[test]
+fn how_long_a_thread_took_to_become_real_time_is_not_the_worst_news() {
+    let fair_hog = fair("hog", 20);
+    let by_default = rises_after(fair_hog, false);
+    assert_eq!(by_default.0.tasks[0].activations, 6);
+    assert!(by_default.0.findings.is_empty(), "{:?}", by_default.codes());
+    let asked_for = rises_after(fair_hog, true);
+    assert!(asked_for.0.activations.last().expect("activations").starts_program);
+    assert_eq!(asked_for.0.tasks[0].response.map(|spread| spread.max), Some(Ns::from_us(106)));
+    // Unless it is what kept it from its work.
+    let stuck = rises_after(rt("hog", 20, 40), false);
+    assert!(stuck.finding("pinned-before-priority").is_some(), "{:?}", stuck.codes());
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! A ledger shows what was so at its time: names, priorities and CPUs, whatever became of them later.
 
 use crate::support::{IDLE, MS, Scene, Thread, assert_blames, assert_charges, fair, rt, sys};
-use whylate_base::Priority;
+use whylate_base::{Priority, Severity};
 use whylate_events::{ContextFlags, Fact, Signal};
 use whylate_ledger::{Cause, Culprit, OnCpu, Options, Trigger};
 
@@ -195,4 +195,21 @@ fn where_the_call_was_seen_a_priority_changes_there() {
         explained.only(),
         &[(Cause::FairQueue, MS), (Cause::HigherPriorityTask, 3 * MS), (Cause::OwnWork, MS)],
     );
+}
+
+/// What rt-tests do at their end: SCHED_OTHER, and then the kernel lets another thread run at once.
+#[test]
+fn a_thread_that_lowered_itself_waits_with_the_priority_that_it_has_then() {
+    let (other, lowered) = (rt("other", 20, 1), fair("victim", 10));
+    let scene = Scene::new().cpu(1).at(0).run(other).at(100).timer_wakes(VICTIM).at(105).run(VICTIM);
+    let scene =
+        scene.at(120).call(sys::SCHED_SETSCHEDULER, [0, 0, 0]).unseen_switch_to(lowered).at(130).run(other);
+    let explained =
+        scene.at(10_130).sleep(lowered).ret(sys::SCHED_SETSCHEDULER).at(10_200).sleep(IDLE).explain("victim");
+    let verdict = &explained.only().verdict;
+    assert_blames(explained.only(), Cause::HigherPriorityTask, Some(other));
+    assert!(verdict.why.contains("has priority over victim (nice 0)"), "{}", verdict.why);
+    let finding = explained.finding("higher-priority-task").expect("a finding");
+    assert_eq!(finding.severity, Severity::Info, "{}", finding.title);
+    assert!(finding.title.contains("delayed victim:10 (nice 0) by up to 10.00 ms"), "{}", finding.title);
 }
