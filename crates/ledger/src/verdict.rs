@@ -10,7 +10,7 @@ use crate::causes::advised::Advised;
 use crate::causes::info::Usual;
 use crate::causes::{Cause, CauseGroup};
 use crate::charge::notes::{
-    TimerCallbacks, VerdictNote, carrier, idle_cpus, is_boosted, waits_for_the_kernel,
+    TimerCallbacks, VerdictNote, carrier, idle_cpus, is_boosted, owners_slept, waits_for_the_kernel,
 };
 use crate::model::{Activation, Culprit, IrqKind, Segment, Trigger, Verdict};
 use crate::options::Judge;
@@ -164,6 +164,7 @@ pub(crate) fn of(
         idle: idle_cpus(notes),
         all_by: &sharing,
         kernel_lock: waits_for_the_kernel(notes, of_verdict()),
+        owner_slept: owners_slept(notes).0.saturating_mul(2) >= charged.0 && charged > Ns::ZERO,
         lock_owner: of_verdict().find_map(|segment| segment.owner.as_ref()),
         in_doubt: confidence == Confidence::Low,
     };

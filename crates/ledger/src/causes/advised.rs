@@ -63,6 +63,8 @@ pub(crate) struct Advised<'a> {
     pub(crate) carrier: Option<&'a Culprit>,
     /// The lock is the kernel's, and not the program's.
     pub(crate) kernel_lock: bool,
+    /// The owner of the lock slept for most of the time that is charged.
+    pub(crate) owner_slept: bool,
     /// The owner of the lock that the late thread waited for.
     pub(crate) lock_owner: Option<&'a Culprit>,
     /// The confidence in the cause is low.
@@ -137,7 +139,7 @@ impl<'a> Advised<'a> {
     }
 
     /// True where the culprit is a thread of the kernel that belongs to one CPU.
-    pub(crate) fn culprit_is_of_one_cpu(&self) -> bool {
+    fn culprit_is_of_one_cpu(&self) -> bool {
         /// Those with a CPU behind the slash, as threads of programs have it, too (kernel/smpboot.c, kernel/stop_machine.c,
         /// kernel/workqueue.c, kernel/kthread.c).
         const PER_CPU: [&str; 9] = [
@@ -193,8 +195,19 @@ impl<'a> Advised<'a> {
 
     /// The same, with what there is to add: `; timers expire where they are armed`.
     pub(crate) fn culprit_moved_with(&self, addition: &str) -> AdvisedFix {
-        let text = format!("move {} to another CPU: taskset -pc CPUS TID{addition}", self.the_culprit());
-        AdvisedFix::new(text, self.move_culprit())
+        self.moved(format!("move {} to another CPU: taskset -pc CPUS TID{addition}", self.the_culprit()))
+    }
+
+    /// The same, in these words; a thread that belongs to its CPU cannot be moved.
+    pub(crate) fn moved(&self, text: String) -> AdvisedFix {
+        if !self.culprit_is_of_one_cpu() {
+            return AdvisedFix::new(text, self.move_culprit());
+        }
+        let text = format!(
+            "{} belongs to its CPU and cannot be moved: find out what queues work for it there, and move that",
+            self.the_culprit()
+        );
+        AdvisedFix::by_hand(text, "a kernel thread of one CPU has no other")
     }
 
     /// The culprit gets a priority below that of the late thread.

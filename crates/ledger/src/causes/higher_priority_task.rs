@@ -70,8 +70,7 @@ fn advice(of: &Advised<'_>) -> Vec<AdvisedFix> {
         ),
     };
     let moved = if of.late_migrates() {
-        let text = format!("move {by} to a CPU on which the late thread does not run: taskset -pc CPUS TID");
-        AdvisedFix::new(text, of.move_culprit())
+        of.moved(format!("move {by} to a CPU on which the late thread does not run: taskset -pc CPUS TID"))
     } else {
         of.culprit_moved_with("; or isolate the CPU of the late thread")
     };

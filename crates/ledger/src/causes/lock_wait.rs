@@ -36,6 +36,13 @@ fn advice(of: &Advised<'_>) -> Vec<AdvisedFix> {
     if of.kernel_lock {
         return kernel_lock(of);
     }
+    if of.owner_slept {
+        let text = format!(
+            "let the lock go in {} before it sleeps: priority inheritance does not shorten a sleep",
+            of.the_culprit()
+        );
+        return vec![AdvisedFix::by_hand(text, THEIR_PROGRAM)];
+    }
     vec![
         AdvisedFix::by_hand(
             format!(

@@ -231,11 +231,31 @@ impl<'t> Charger<'t> {
                 State::Blocked { wait: Wait::Semaphore { owner: Some((next, _)) }, .. } => {
                     self.follow(Some(next), end, depth + 1);
                 }
-                State::Blocked { .. } => self.charge(end, held(Confidence::Medium)),
+                State::Blocked { wait, .. } => {
+                    self.note_sleep_of_owner(held_by, wait, end);
+                    self.charge(end, held(Confidence::Medium));
+                }
                 State::Unknown if self.timeline.losses.any_between(None, stay.from, end) => self.unseen(end),
                 // It woke the waiter in the end.
                 State::Unknown => self.charge(end, held(Confidence::Low)),
             }
+        }
+    }
+
+    /// Notes that the owner of a lock sleeps up to `to`, and what for, where its wait shows that.
+    fn note_sleep_of_owner(&mut self, owner: Culprit, wait: Wait, to: Ns) {
+        let slept = to - self.at;
+        let what = match wait {
+            Wait::Period => "until a timer of its own expired",
+            Wait::Io | Wait::Fault => "for a device",
+            Wait::Input | Wait::Output | Wait::Answer { .. } => "for another thread",
+            Wait::Child => "for a child",
+            _ => return,
+        };
+        if slept >= NOTABLE_SLEEP {
+            let text = format!("{owner} slept for {slept} with the lock, {what}");
+            self.notes.push(VerdictNote::Note(Evidence::at(self.at, self.cpu, text)));
+            self.notes.push(VerdictNote::OwnerSlept(slept));
         }
     }
 

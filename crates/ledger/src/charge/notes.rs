@@ -19,6 +19,8 @@ pub(crate) enum VerdictNote {
     Boosted(Culprit),
     /// A thread ran before it that it had woken itself in this activation.
     Called(Tid),
+    /// The owner of a lock that it waited for slept for so long.
+    OwnerSlept(Ns),
     /// It waited for a lock of the kernel in that time.
     KernelLock { from: Ns, to: Ns },
     /// Something else was seen.
@@ -60,6 +62,15 @@ pub(crate) fn idle_cpus(notes: &[VerdictNote]) -> Option<&CpuSet> {
 /// True of a culprit that ran at a priority above its own.
 pub(crate) fn is_boosted(notes: &[VerdictNote], by: &Culprit) -> bool {
     notes.iter().any(|note| matches!(note, VerdictNote::Boosted(boosted) if boosted == by))
+}
+
+/// For how long the owners of locks that it waited for slept.
+pub(crate) fn owners_slept(notes: &[VerdictNote]) -> Ns {
+    let slept = notes.iter().filter_map(|note| match note {
+        VerdictNote::OwnerSlept(slept) => Some(*slept),
+        _ => None,
+    });
+    slept.sum()
 }
 
 /// True of segments that are waits for a lock of the kernel.

@@ -141,21 +141,10 @@ fn advice(timeline: &Timeline, at: Ns, by: &Interference, cpu: Cpu) -> Vec<Advis
         NoiseSource::Softirq => Cause::Softirq.advice(&of),
         NoiseSource::Thread => {
             let thread = of.the_culprit();
-            let moved = match of.culprit_is_of_one_cpu() {
-                true => AdvisedFix::by_hand(
-                    format!(
-                        "{thread} belongs to its CPU and cannot be moved: find out what queues work for it there, and move that"
-                    ),
-                    "a kernel thread of one CPU has no other",
-                ),
-                false => AdvisedFix::new(
-                    format!(
-                        "move {thread} to another CPU: taskset -pc CPUS TID; for a kernel thread that is bound to its \
-                         CPU, move the work that it does"
-                    ),
-                    of.move_culprit(),
-                ),
-            };
+            let moved = of.moved(format!(
+                "move {thread} to another CPU: taskset -pc CPUS TID; for a kernel thread that is bound to its CPU, move the work \
+                 that it does"
+            ));
             vec![
                 moved,
                 AdvisedFix::new(

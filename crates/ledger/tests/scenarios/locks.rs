@@ -55,6 +55,21 @@ fn a_futex_with_waiters_is_a_lock_and_the_waker_held_it() {
 }
 
 #[test]
+fn an_owner_that_sleeps_with_the_lock_is_not_helped_by_inheritance() {
+    let scene = owner_on_cpu_2().at(150).call(sys::FUTEX, sys::LOCK).at(152).sleep(IDLE);
+    let scene = scene.cpu(2).at(200).call(sys::CLOCK_NANOSLEEP, sys::UNTIL).at(202).sleep(IDLE);
+    let scene = scene.at(5_000).timer_wakes(OWNER).at(5_002).run(OWNER).ret(sys::CLOCK_NANOSLEEP);
+    let scene = scene.at(5_010).wake(VICTIM, 1).cpu(1).at(5_015).run(VICTIM).ret(sys::FUTEX).at(5_050);
+    let explained = scene.call(sys::CLOCK_NANOSLEEP, sys::UNTIL).sleep(IDLE).explain("victim");
+    let verdict = &explained.only().verdict;
+    assert_blames(explained.only(), Cause::LockWait, Some(OWNER));
+    let slept = "owner:20 (nice 0) slept for 4.80 ms with the lock, until a timer of its own expired";
+    assert!(verdict.evidence.iter().any(|one| one.what == slept), "{:?}", verdict.evidence);
+    let fixes: Vec<&str> = verdict.fix.iter().map(|fix| fix.text.as_str()).collect();
+    assert!(matches!(fixes.as_slice(), [only] if only.contains("before it sleeps")), "{fixes:?}");
+}
+
+#[test]
 fn a_futex_without_waiters_is_a_condition_and_ends_the_activation() {
     let explained = owner_on_cpu_2()
         .at(150)

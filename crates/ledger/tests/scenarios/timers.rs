@@ -76,6 +76,22 @@ fn a_timer_that_expires_in_a_thread_is_late_because_of_whoever_kept_that_thread_
     }
 }
 
+/// The kernel's threads of RCU and of timers have one priority; that of a SCHED_OTHER thread is not theirs.
+#[test]
+fn what_has_the_priority_of_the_thread_of_timers_has_not_that_of_the_late_thread() {
+    let (ktimers, rcuc, app) = (rt("ktimers/1", 19, 1), rt("rcuc/1", 20, 1), fair("app", 10));
+    let scene = Scene::new().cpu(1).at(10).unseen_switch_to(app).sign(ContextFlags::default());
+    let scene = scene.at(20).arm(TIMER, 100).at(25).sleep(rcuc).at(102).vector("local_timer");
+    let scene = scene.at(105).wake(ktimers, 1).vector_exit("local_timer").at(8_100).sleep(ktimers).softirq(8);
+    let scene = scene.at(8_110).fire(TIMER).wake(app, 1).fired(TIMER).at(8_120).softirq_exit(8).at(8_130);
+    let explained = scene.sleep(app).at(8_200).sleep(IDLE).explain("app");
+    let finding = explained.finding("equal-priority-task").expect("a finding");
+    let reason = "it runs before ktimers/1:19 (rt 1), which runs that thread's timer";
+    assert!(finding.title.ends_with(reason), "{}", finding.title);
+    let moved = finding.fix.iter().find(|fix| fix.text.starts_with("rcuc/1:20 (rt 1) belongs to its CPU"));
+    assert!(moved.is_some(), "{:?}", finding.fix);
+}
+
 #[test]
 fn a_late_timer_over_a_thread_in_the_kernel_is_interrupts_disabled() {
     let scene = sleeping(Scene::new(), APP).at(90).call(sys::READ, [3, 0, 0]);
