@@ -5,6 +5,7 @@ use super::syscall_table::SyscallTable;
 use crate::model::irq_kind::is_timer;
 use crate::timeline::activations::{Begin, WakeCause};
 use crate::timeline::housekeeping::does_requests;
+use crate::timeline::irqs::IrqId;
 use crate::timeline::origins::RCU;
 use crate::timeline::sleeps::Wait;
 use crate::timeline::states::State;
@@ -84,9 +85,7 @@ impl Engine<'_> {
             }
             (Wait::Io, WakeCause::Softirq(TIMER | HRTIMER)) => Wait::KernelTimer,
             (Wait::Io, WakeCause::Softirq(RCU)) => Wait::GracePeriod,
-            (Wait::Io, WakeCause::Irq(id)) if is_timer(self.timeline.irqs.get(id).1.as_str()) => {
-                Wait::KernelTimer
-            }
+            (Wait::Io, WakeCause::Irq(id)) if self.is_timer(id) => Wait::KernelTimer,
             (Wait::Io, WakeCause::Unseen | WakeCause::Upon(_)) => Wait::Uninterruptible,
             (Wait::Unsure, WakeCause::Thread(waker) | WakeCause::Upon(waker))
                 if self.had_its_priority(tid, waker) =>
@@ -94,6 +93,16 @@ impl Engine<'_> {
                 Wait::Semaphore { owner: Some((waker, Confidence::Medium)) }
             }
             (Wait::Unsure, WakeCause::Softirq(TIMER)) if self.sleeps_in_kernel(tid) => Wait::KernelTimer,
+            // What it asked of a device by ioctl(2), as tcdrain(3) does, it needs in its period.
+            (Wait::Unsure, WakeCause::Irq(id)) if !self.is_timer(id) && self.sleeps_in_kernel(tid) => {
+                Wait::Io
+            }
+            (Wait::Unsure, WakeCause::Thread(waker))
+                if self.timeline.threads.get(waker).is_some_and(handles_interrupts)
+                    && self.sleeps_in_kernel(tid) =>
+            {
+                Wait::Io
+            }
             (Wait::Unsure, WakeCause::Thread(waker))
                 if self.timeline.threads.get(waker).is_some_and(expires_timers)
                     && self.sleeps_in_kernel(tid) =>
@@ -102,6 +111,10 @@ impl Engine<'_> {
             }
             _ => wait,
         }
+    }
+
+    fn is_timer(&self, id: IrqId) -> bool {
+        is_timer(self.timeline.irqs.get(id).1.as_str())
     }
 
     /// True where a thread with periods of its own slept in the work of one, in a call that waits for nothing by design, as
@@ -211,6 +224,11 @@ pub(super) fn why_asleep(
         (false, true) => Wait::Io,
         (false, false) => Wait::Unsure,
     }
+}
+
+/// True of the threads in which interrupts of devices are handled.
+fn handles_interrupts(thread: &Thread) -> bool {
+    thread.comm().as_str().starts_with("irq/")
 }
 
 /// True of the threads of PREEMPT_RT in which timers expire.

@@ -340,6 +340,30 @@ fn a_request_waits_for_the_device_only_until_its_interrupt() {
     assert_blames(&at_once, Cause::BlockIo, None);
 }
 
+/// tcdrain(3) in each period of 10 ms: the thread of the interrupt wakes the victim, in the last one after a hog.
+#[test]
+fn what_a_thread_asks_of_a_device_by_ioctl_it_needs_in_its_period() {
+    const IOCTL: i64 = 16;
+    let (serial, hog) = (rt("irq/3-ttyS1", 41, 50), rt("hog", 50, 60));
+    let mut scene = Scene::new().cpu(1).at(0).run(serial).at(20).sleep(IDLE);
+    for n in 0..10 {
+        let due = n * 10 * MS + 1_000;
+        let late = if n == 9 { 40 * MS } else { 0 };
+        scene = scene.at(due).timer_wakes(VICTIM).at(due + 5).run(VICTIM).ret(sys::CLOCK_NANOSLEEP);
+        scene = scene.at(due + 20).call(IOCTL, [3, 0x5409, 1]).at(due + 25).irq(3, "ttyS1").wake(serial, 1);
+        scene = scene.irq_exit(3).at(due + 30).sleep(if late > 0 { hog } else { serial });
+        if late > 0 {
+            scene = scene.at(due + 30 + late).sleep(serial);
+        }
+        scene = scene.at(due + 60 + late).wake(VICTIM, 1).sleep(VICTIM).ret(IOCTL).at(due + 100 + late);
+        scene = scene.call(sys::CLOCK_NANOSLEEP, sys::UNTIL).sleep(IDLE);
+    }
+    let explained = scene.explain("victim");
+    let late = longest(&explained);
+    assert_eq!(late.response(), Ns::from_us(40_100));
+    assert_blames(&late, Cause::IrqThreadDelayed, Some(hog));
+}
+
 const IO_URING_ENTER: i64 = 426;
 
 /// How the victim is answered in `asks_a_server`.
