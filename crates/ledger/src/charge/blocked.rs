@@ -33,7 +33,7 @@ impl<'t> Charger<'t> {
         let slept_in = slept_in.filter(|(ended, _)| {
             *ended <= to + LONGEST_WAKE_UP && matches!(wait, Wait::Io | Wait::Uninterruptible)
         });
-        let handled = self.late_handler(wait, waker, to);
+        let handled = self.late_handler(self.victim, wait, waker, to);
         let until = handled.map_or(to, |(_, since)| since);
         match slept_in {
             Some((_, reason)) => self.slept_in(&reason, until),
@@ -44,9 +44,15 @@ impl<'t> Charger<'t> {
         }
     }
 
-    /// The kernel's thread that handled the interrupt or the softirq of a device or a timer, by which a sleep ended, and since
-    /// when it was to: where it waited for a CPU for longer than usual.
-    fn late_handler(&self, wait: Wait, waker: Option<Tid>, to: Ns) -> Option<(&'t Thread, Ns)> {
+    /// The kernel's thread that handled the interrupt or the softirq of a device or a timer, by which the sleep of a thread ended, and
+    /// since when it was to: where it waited for a CPU for longer than usual.
+    pub(super) fn late_handler(
+        &self,
+        sleeper: &Thread,
+        wait: Wait,
+        waker: Option<Tid>,
+        to: Ns,
+    ) -> Option<(&'t Thread, Ns)> {
         let waker = waker.filter(|_| matches!(wait, Wait::Io | Wait::KernelTimer))?;
         let timeline = self.timeline;
         let handler =
@@ -58,8 +64,7 @@ impl<'t> Charger<'t> {
         let queued = awake.iter().filter(|stay| matches!(stay.state, State::Queued(_)));
         let waited: Ns = queued.map(|stay| stay.to - stay.from).sum();
         // It may have been woken for another device or timer, before.
-        let done =
-            self.victim.slept_in.done_since(self.at).filter(|(ended, _)| *ended <= to + LONGEST_WAKE_UP);
+        let done = sleeper.slept_in.done_since(self.at).filter(|(ended, _)| *ended <= to + LONGEST_WAKE_UP);
         let since = done.map_or(Ns::ZERO, |(_, since)| since).max(awake.first()?.from);
         (waited > ORDINARY_DISPATCH && since < to).then_some((handler, since))
     }
@@ -86,7 +91,11 @@ impl<'t> Charger<'t> {
             }
             Wait::Output | Wait::Child => self.own_wait(wait, waker, to),
             Wait::Work => self.behind_work(waker, to),
-            Wait::Io | Wait::Uninterruptible if self.is_behind_kernel_thread(waker, to) => {
+            Wait::Io | Wait::Uninterruptible if self.does_its_requests(waker, to) => {
+                // It may have done others of them before.
+                self.at_most(Confidence::Medium, |charger| charger.behind_requests(waker, to));
+            }
+            Wait::Io | Wait::Uninterruptible if self.is_behind_kworker(waker, to) => {
                 // Which item it did for the thread is not recorded.
                 self.at_most(Confidence::Medium, |charger| charger.behind_work(waker, to));
             }
@@ -150,17 +159,25 @@ impl<'t> Charger<'t> {
         self.timeline.is_over && is_last && matches!(self.victim.state(), State::Blocked { .. })
     }
 
-    /// True where the kworker that ended a sleep, or the thread of a file system or a driver, was runnable for most of it and had
-    /// no CPU: no device took that time. What kworkers do is not recorded, or else it shows whose work item it was.
-    fn is_behind_kernel_thread(&self, waker: Option<Tid>, to: Ns) -> bool {
+    /// True where a thread of a file system or a driver ended a sleep, and most of what it did in there was seen.
+    fn does_its_requests(&self, waker: Option<Tid>, to: Ns) -> bool {
         let by = waker.and_then(|tid| self.timeline.threads.get(tid));
-        by.is_some_and(|by| {
-            let comm = by.comm_at(to);
-            let is_unseen_work = is_kworker(comm.as_str()) && !self.timeline.seen.contains(Kind::Work);
-            let stays = by.history.between(self.at, to).into_iter();
+        by.filter(|by| does_requests(by.comm_at(to).as_str())).is_some_and(|by| {
+            let unseen =
+                by.history.between(self.at, to).into_iter().filter(|stay| stay.state == State::Unknown);
+            unseen.map(|stay| stay.to - stay.from).sum::<Ns>().0.saturating_mul(2) < (to - self.at).0
+        })
+    }
+
+    /// True where the kworker that ended a sleep was runnable for most of it, and had no CPU: no device took that time. What
+    /// kworkers do is not recorded, or else it shows whose work item it was.
+    fn is_behind_kworker(&self, waker: Option<Tid>, to: Ns) -> bool {
+        let waker = waker.filter(|_| !self.timeline.seen.contains(Kind::Work));
+        let kworker = waker.and_then(|tid| self.timeline.threads.get(tid));
+        kworker.filter(|kworker| is_kworker(kworker.comm_at(to).as_str())).is_some_and(|kworker| {
+            let stays = kworker.history.between(self.at, to).into_iter();
             let queued = stays.filter(|stay| matches!(stay.state, State::Queued(_)));
-            let queued: Ns = queued.map(|stay| stay.to - stay.from).sum();
-            (is_unseen_work || does_requests(comm.as_str())) && queued.0.saturating_mul(2) >= (to - self.at).0
+            queued.map(|stay| stay.to - stay.from).sum::<Ns>().0.saturating_mul(2) >= (to - self.at).0
         })
     }
 

@@ -34,6 +34,8 @@ struct Role {
 }
 
 const OF_WORK: Role = role_of(Cause::WorkItemDelayed, Cause::WorkItem);
+/// While a thread of the file system runs, it hands requests to the device.
+const OF_REQUESTS: Role = role_of(Cause::WorkItemDelayed, Cause::BlockIo);
 
 const fn role_of(waits: Cause, runs: Cause) -> Role {
     Role { waits, runs, sure: Confidence::High }
@@ -69,13 +71,31 @@ impl Charger<'_> {
         self.by_carrier(OF_WORK, kworker, self.cpu, to);
     }
 
+    /// Charges up to `to` a wait for the `thread` of a file system or a driver that does requests for others.
+    pub(super) fn behind_requests(&mut self, thread: Option<Tid>, to: Ns) {
+        match thread.and_then(|tid| self.timeline.threads.get(tid)) {
+            Some(thread) => self.by_carrier(OF_REQUESTS, thread, self.cpu, to),
+            None => self.charge(to, Charge::unexplained()),
+        }
+    }
+
     fn by_carrier(&mut self, role: Role, carrier: &Thread, before_on: Cpu, to: Ns) {
         for stay in carrier.history.between(self.at, to) {
             match stay.state {
                 State::Queued(on) => self.carrier_waits(role, carrier, on, stay.to),
                 State::Running(on) => self.carrier_runs(role, carrier, on, stay.to),
                 // What it does for the late thread needs a device.
-                State::Blocked { wait: Wait::Io, .. } if role.runs == Cause::WorkItem => {
+                State::Blocked { wait, waker }
+                    if wait == Wait::Io && role.runs == Cause::WorkItem || role.runs == Cause::BlockIo =>
+                {
+                    let handled = self.late_handler(carrier, wait, waker, stay.to);
+                    let until = handled.map_or(stay.to, |(_, since)| since);
+                    self.charge(until, Charge::to(Cause::BlockIo, None, Confidence::Medium));
+                    if let Some((handler, _)) = handled {
+                        self.behind_handler(handler, stay.to);
+                    }
+                }
+                State::Unknown if role.runs == Cause::BlockIo => {
                     self.charge(stay.to, Charge::to(Cause::BlockIo, None, Confidence::Medium));
                 }
                 State::Blocked { .. } | State::Unknown => self.on_its_way(before_on, stay.to),
@@ -134,6 +154,9 @@ impl Charger<'_> {
         let Some(timeline) = self.timeline.cpus.get(cpu) else { return self.unseen(to) };
         for (from, end, slice) in timeline.between(self.at, to) {
             let own = || {
+                if role.runs == Cause::BlockIo {
+                    return Charge::to(Cause::BlockIo, None, Confidence::Medium);
+                }
                 let by = self.task(carrier.tid, carrier.priority_at(from), from);
                 Charge::to_handler(role.runs, by, timeline.silence(from, end).is_some())
             };

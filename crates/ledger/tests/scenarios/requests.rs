@@ -187,6 +187,20 @@ fn a_file_system_thread_that_had_no_cpu_shows_that_no_device_took_the_time() {
     let why = "while jbd2/vda-8:60 (nice 0) was runnable, for which victim (rt 50) waits";
     assert!(delayed.verdict.why.ends_with(why), "{}", delayed.verdict.why);
     assert_blames(&explained(7_000), Cause::BlockIo, None);
+    // On PREEMPT_RT the device of the journal's thread is done at 0.5 ms, and a hog keeps the thread from the CPU that handles that.
+    let ktimers = rt("ktimers/1", 41, 1);
+    let scene = Scene::new().cpu(1).at(0).run(ktimers).at(50).sleep(IDLE).at(100).timer_wakes(VICTIM).at(105);
+    let scene = scene.run(VICTIM).at(140).wake(journal, 1).at(150).block(journal).at(180);
+    let scene =
+        scene.arm_named(0x77, "null_cmd_timer_expired", 500).at(200).block(hog).at(502).wake(ktimers, 1);
+    let scene =
+        scene.at(8_150).sleep(ktimers).at(8_160).softirq(8).fire_named(0x77, "null_cmd_timer_expired");
+    let scene = scene.wake(journal, 1).fired(0x77).softirq_exit(8).at(8_170).sleep(journal).at(8_200);
+    let scene = scene.wake(VICTIM, 1).at(8_205).sleep(VICTIM).at(8_250).sleep(IDLE);
+    let deferred = scene.explain("victim").only().clone();
+    assert_blames(&deferred, Cause::SoftirqDeferred, Some(hog));
+    let of_device = deferred.ledger.iter().filter(|segment| segment.cause == Cause::BlockIo);
+    assert_eq!(of_device.map(|segment| segment.length()).sum::<Ns>(), Ns::from_us(30 + 20 + 302 + 30));
 }
 
 #[test]
