@@ -669,3 +669,39 @@ fn an_unknown_id_has_no_kind() {
     assert_eq!(decoders.id(&[7, 1]), Some(0x107));
     assert_eq!((decoders.id(&[7]), decoders.kind(0x107)), (None, None));
 }
+
+/// The format has had room for eight callers, and has none since 6.3; before 3.2 there was no number of them.
+#[test]
+fn stacks_of_every_layout() {
+    let (schedule, sleep, main) = (0xc000_0110, 0xc000_0204, 0xc000_0000);
+    let all: Vec<u64> = [schedule, sleep, main, schedule, sleep, main, schedule, sleep, main].to_vec();
+    let fixed = [schedule, sleep, u64::MAX, 0, 0, 0, 0, 0];
+    for machine in Machine::ALL {
+        let long = if machine.long == 8 { u64::MAX } else { u64::from(u32::MAX) };
+        let fixed: Vec<u64> = fixed.iter().map(|address| address & long).collect();
+        let cases: [(&[&str], Option<i64>, &[u64], usize); 3] = [
+            (&["int size", "unsigned long caller[]"], Some(9), &all, 9),
+            (&["int size", "unsigned long caller[8]"], Some(3), &all[..8], 3),
+            (&["unsigned long caller[8]"], None, &fixed, 2),
+        ];
+        for (declarations, size, callers, expected) in cases {
+            let text = machine.format("kernel_stack", 4, declarations, "\"\"");
+            let format = EventFormat::parse("ftrace", &text).expect("a format");
+            let values = size.map(|size| ("size", Int(size))).into_iter().chain([("caller", Longs(callers))]);
+            let record = machine.record(&format, &values.collect::<Vec<_>>());
+            let mut formats = EventFormats::default();
+            formats.insert(format);
+            let decoders = Decoders::new(&formats, machine.endian);
+            let mut names = SymbolCache::new(Arc::new(Symbols::parse(SYMBOLS.to_vec())));
+            assert_eq!(decoders.kind(4), Some(Kind::Stack));
+            for length in 0..record.len() {
+                let _ = decoders.stack(4, &record[..length], &mut names);
+            }
+            let stack = decoders.stack(4, &record, &mut names);
+            let stack: Vec<&str> = stack.iter().map(|name| name.as_str()).collect();
+            let functions = ["hrtimer_wakeup", "process_timeout", "_stext"];
+            let expected: Vec<&str> = functions.iter().cycle().take(expected).copied().collect();
+            assert_eq!(stack, expected, "{declarations:?}");
+        }
+    }
+}

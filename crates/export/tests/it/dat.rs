@@ -67,6 +67,12 @@ fn losses_and_stacks_stand_where_they_were() {
         found
     };
     assert_eq!(stacks, [(20, 1, 2)]);
+    let frames = read(&file).into_iter().filter_map(|event| match event.kind {
+        EventKind::StackFrame { name } => Some((event.ts.0, event.cpu.0, name.to_string())),
+        _ => None,
+    });
+    let expected = [(20, 1, "innermost".to_owned()), (20, 1, "outer".to_owned())];
+    assert_eq!(frames.collect::<Vec<_>>(), expected);
 }
 
 #[test]

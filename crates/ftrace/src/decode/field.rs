@@ -108,6 +108,13 @@ impl<'f> Lookup<'f> {
         Some((0..count).map(|i| Int::new(self.endian, field.offset + i * size, size, false)).collect())
     }
 
+    /// Where an array begins, and how long it is; zero of one that ends with the record.
+    pub(super) fn array(&mut self, name: &str) -> Option<(usize, usize)> {
+        let field = self.format.field(name).filter(|field| field.array && field.place == ValueAt::Here)?;
+        self.reach(field.offset, 0)?;
+        Some((field.offset, field.size))
+    }
+
     /// True when the fields (name, offset, size) lie where nearly every machine has them, least significant
     /// byte first: such records are decoded without asking where each field is.
     pub(super) fn lies_as(&self, fields: &[(&str, usize, usize)]) -> bool {

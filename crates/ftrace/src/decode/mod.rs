@@ -12,6 +12,7 @@ mod irq;
 mod osnoise;
 mod sched;
 mod signal;
+mod stack;
 mod syscall;
 mod task_state;
 mod timer;
@@ -26,7 +27,7 @@ use sched::Sched;
 use syscall::Syscalls;
 use whylate_base::{Cpu, Ns, Tid};
 use whylate_events::{
-    Context, ContextFlags, Event, EventKind, Kind, Marker, PROBED_BEGIN, PROBED_END, SyscallReturn,
+    Context, ContextFlags, Event, EventKind, Kind, Marker, PROBED_BEGIN, PROBED_END, Symbol, SyscallReturn,
 };
 
 /// The compiled decoders of one recording.
@@ -61,6 +62,7 @@ enum Decoder {
     Osnoise(osnoise::Osnoise),
     Function(function::Function),
     Carrier(carriers::Carrier),
+    Stack(stack::Stack),
     Other,
 }
 
@@ -160,7 +162,7 @@ impl Decoders {
         }
     }
 
-    /// What happened. `None` when the record is shorter than its format.
+    /// What happened. `None` when the record is shorter than its format. A stack is not one event: see [`stack`](Self::stack).
     pub fn decode(&self, id: u16, record: &[u8], names: &mut SymbolCache) -> Option<EventKind> {
         let Some(slot) = self.by_id.get(usize::from(id)) else { return Some(EventKind::Other) };
         if record.len() < slot.shortest {
@@ -175,7 +177,15 @@ impl Decoders {
 }
 
 impl Decoders {
-    /// The same, put behind the events of `batch` as one at that time and place. Most are made where they are to
+    /// The functions of a stack behind an event (`kernel_stack`), innermost first; none of any other event.
+    pub fn stack(&self, id: u16, record: &[u8], names: &mut SymbolCache) -> Vec<Symbol> {
+        match self.by_id.get(usize::from(id)).map(|slot| &slot.decoder) {
+            Some(Decoder::Stack(stack)) => stack.functions(self.endian, record, names),
+            _ => Vec::new(),
+        }
+    }
+
+    /// What happened, put behind the events of `batch` as one at that time and place. Most are made where they are to
     /// be, and not copied.
     #[inline(always)]
     pub(crate) fn decode_to(
@@ -227,6 +237,12 @@ impl Decoders {
                         return Some(());
                     }
                 }
+                Decoder::Stack(_) => {
+                    for name in self.stack(id, record, names) {
+                        batch.push(Event { ts, cpu, context, kind: EventKind::StackFrame { name } });
+                    }
+                    return Some(());
+                }
                 _ => {}
             }
         }
@@ -254,7 +270,7 @@ impl Slot {
             Decoder::Osnoise(osnoise) => osnoise.decode(endian, record),
             Decoder::Function(function) => function.decode(endian, record, names),
             Decoder::Carrier(carrier) => carrier.decode(endian, record, names),
-            Decoder::Other => Some(EventKind::Other),
+            Decoder::Stack(_) | Decoder::Other => Some(EventKind::Other),
         }
     }
 
@@ -291,6 +307,9 @@ impl Slot {
             "ftrace" => match format.name.as_str() {
                 "print" => lookup.text("buf").map(|text| (Kind::Marker, Decoder::Marker(text))),
                 "timerlat" | "osnoise" | "hwlat" => osnoise(&mut lookup),
+                "kernel_stack" => {
+                    stack::compile(&mut lookup).map(|stack| (Kind::Stack, Decoder::Stack(stack)))
+                }
                 _ => function::compile(&mut lookup).map(|(kind, call)| (kind, Decoder::Function(call))),
             },
             "osnoise" => osnoise(&mut lookup),

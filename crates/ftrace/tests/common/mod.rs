@@ -150,7 +150,9 @@ impl Machine {
             let bytes = match value {
                 Value::Int(value) => self.number(*value as u64, field.size),
                 Value::Longs(values) => {
-                    values.iter().flat_map(|&value| self.number(value, field.size / values.len())).collect()
+                    // An array of no size ends with the record.
+                    let each = if field.size == 0 { self.long } else { field.size / values.len() };
+                    values.iter().flat_map(|&value| self.number(value, each)).collect()
                 }
                 Value::Text(text) if field.place != ValueAt::Here => {
                     let base = if field.place == ValueAt::RelLoc { field.offset + 4 } else { 0 };
