@@ -199,15 +199,17 @@ impl Charger<'_> {
     /// A thread had the CPU that the waiter outranks.
     fn behind_lower(&self, queue: &Queue<'_>, start: Ns, end: Ns, tid: Tid, theirs: Priority) -> Charge {
         let ran = Some(self.task(tid, theirs, start));
-        if let Some(charge) = self.in_window(queue, start, ran) {
+        // Throttling would stop it, too: one of the two has another priority than it was shown with.
+        let is_realtime = theirs.class() == SchedClass::Realtime;
+        if let Some(charge) = self.in_window(queue, start, ran).filter(|_| !is_realtime) {
             return charge;
         }
         if start >= queue.first_choice {
             // The scheduler chose a lower thread while the waiter was queued.
-            return if end - start <= PASSED_OVER {
-                Charge::to(Cause::Dispatch, None, Confidence::Medium)
-            } else {
-                self.passed_over(queue, start, ran)
+            return match end - start <= PASSED_OVER {
+                true => Charge::to(Cause::Dispatch, None, Confidence::Medium),
+                false if is_realtime => Charge::unexplained(),
+                false => self.passed_over(queue, start, ran),
             };
         }
         // It was there first, and has not given way yet.

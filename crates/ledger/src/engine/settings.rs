@@ -56,6 +56,9 @@ impl Engine<'_> {
                 if let Some(policy) = policy {
                     thread.set_policy(at, policy);
                 }
+                if matches!(thread.state(), State::Queued(_)) {
+                    thread.policy_given = Some(at);
+                }
                 if let State::Running(cpu) = thread.state() {
                     thread.policy_changed = Some(at);
                     let is_within = asked.zip(thread.since()).is_some_and(|(asked, since)| since <= asked);

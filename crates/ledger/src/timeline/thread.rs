@@ -79,6 +79,9 @@ pub(crate) struct Thread {
     /// When a call that changed its policy or priority returned, since it was switched in: the new one shows only as it
     /// leaves the CPU.
     pub(crate) policy_changed: Option<Ns>,
+    /// When a call of another thread that changed its policy or priority returned, since it was last woken or preempted: the new one
+    /// shows only as it gets the CPU.
+    pub(crate) policy_given: Option<Ns>,
     /// When the call for another policy or priority was begun that has not returned.
     pub(crate) policy_asked: Option<Ns>,
     /// The thread whose priority it seems to have inherited, where no event shows that, and when that one went to sleep.
@@ -162,6 +165,7 @@ impl Thread {
             raised: None,
             refused: None,
             policy_changed: None,
+            policy_given: None,
             policy_asked: None,
             inherits_from: None,
             priority_unshown: None,

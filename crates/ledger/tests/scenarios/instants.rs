@@ -213,3 +213,29 @@ fn a_thread_that_lowered_itself_waits_with_the_priority_that_it_has_then() {
     assert_eq!(finding.severity, Severity::Info, "{}", finding.title);
     assert!(finding.title.contains("delayed victim:10 (nice 0) by up to 10.00 ms"), "{}", finding.title);
 }
+
+/// `pthread_create` with a priority: the new thread has that of the one that creates it until that sets it.
+#[test]
+fn a_thread_waits_with_the_priority_that_another_thread_has_given_it() {
+    let (parent, hog) = (rt("parent", 30, 60), rt("hog", 20, 35));
+    let (born, given) = (rt("victim", 10, 60), rt("victim", 10, 10));
+    let scene = Scene::new().cpu(1).at(0).run(hog).at(50).timer_wakes(parent).at(60).run(parent).at(100);
+    let scene = scene.wake(born, 1).at(104).call(sys::SCHED_SETSCHEDULER, [10, 1, 0]);
+    let scene = scene.at(110).ret(sys::SCHED_SETSCHEDULER).at(120).sleep(hog).at(40_120).sleep(given);
+    let explained = scene.at(40_200).sleep(IDLE).explain("victim");
+    assert_blames(explained.only(), Cause::HigherPriorityTask, Some(hog));
+    assert!(
+        explained.only().verdict.why.contains("has priority over victim (rt 10)"),
+        "{}",
+        explained.only().verdict.why
+    );
+}
+
+/// RT throttling and the fair server stop the one that runs as well.
+#[test]
+fn while_a_real_time_thread_runs_none_is_throttled() {
+    let hog = rt("hog", 20, 35);
+    let scene = Scene::new().cpu(1).at(0).run(IDLE).at(100).timer_wakes(VICTIM).at(103).run(hog);
+    let explained = scene.at(40_100).sleep(VICTIM).at(40_200).sleep(IDLE).explain("victim");
+    assert_blames(explained.only(), Cause::Unexplained, None);
+}

@@ -1,12 +1,14 @@
 //! A recording of some CPUs only (`record --cpus`): what it leaves open, and whom it therefore does not accuse.
 
-use super::support::{Explained, IDLE, MS, Scene, Thread, assert_blames, assert_charges, charged_to, rt};
+use super::support::{
+    Explained, IDLE, MS, Scene, Thread, assert_blames, assert_charges, charged_to, fair, rt,
+};
 use whylate_base::{Confidence, Ns, Severity, Tid};
 use whylate_events::{ContextFlags, Fact};
 use whylate_ledger::{Cause, Trigger};
 
 const VICTIM: Thread = rt("victim", 10, 80);
-const LOW: Thread = rt("low", 20, 10);
+const LOW: Thread = fair("low", 20);
 const HIGH: Thread = rt("high", 30, 90);
 
 fn cpus(list: &str) -> whylate_base::CpuSet {
