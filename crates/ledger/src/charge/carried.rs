@@ -17,7 +17,7 @@ use super::queue::ORDINARY_DISPATCH;
 use crate::causes::Cause;
 use crate::model::Culprit;
 use crate::timeline::housekeeping::{is_kworker, polls_network, runs_softirqs};
-use crate::timeline::origins::{NET_RX, Origin, OriginKind};
+use crate::timeline::origins::{NET_RX, Origin, OriginKind, TIMER};
 use crate::timeline::running::Running;
 use crate::timeline::sleeps::Wait;
 use crate::timeline::states::{State, Stay};
@@ -204,7 +204,9 @@ fn role(comm: &str, origin: Option<&Origin>) -> Role {
     }
     // Else it may have been woken for something else, before.
     let sure = match origin {
-        Some(origin) if origin.kind != OriginKind::Poll => Confidence::High,
+        Some(origin) if !matches!(origin.kind, OriginKind::Poll | OriginKind::Softirq(TIMER)) => {
+            Confidence::High
+        }
         _ => Confidence::Medium,
     };
     if polls_network(comm) {

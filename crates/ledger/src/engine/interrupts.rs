@@ -3,6 +3,7 @@
 use super::Engine;
 use super::faults::LONGEST_FAULT;
 use super::syscall_table::SyscallTable;
+use crate::model::culprit::irq_of_thread;
 use crate::model::irq_kind::IrqKind;
 use crate::timeline::activations::WakeCause;
 use crate::timeline::clocks::Reading;
@@ -153,7 +154,14 @@ impl Engine<'_> {
         let ended = match event.kind {
             EventKind::IrqEntry { irq, name } => {
                 let id = self.timeline.irqs.id(Some(irq), name);
-                origins.handler(id, at, event.cpu);
+                // What comes upon its own thread is done in the same go: that thread was woken for one before.
+                let current = self.timeline.threads.get(event.context.tid);
+                let is_upon_own = current.is_some_and(|thread| {
+                    irq_of_thread(thread.comm().as_str()).is_some_and(|(own, _)| own == irq)
+                });
+                if !is_upon_own {
+                    origins.handler(id, at, event.cpu);
+                }
                 enter(Running::Irq(id))
             }
             EventKind::VectorEntry { name } => enter(Running::Irq(self.timeline.irqs.id(None, name))),

@@ -11,7 +11,7 @@ use crate::timeline::activations::{Begin, Open, SleptOn, WakeCause};
 use crate::timeline::cpus::{CpuTimeline, Leaving};
 use crate::timeline::housekeeping::runs_softirqs;
 use crate::timeline::links::Link;
-use crate::timeline::origins::OriginKind;
+use crate::timeline::origins::{Origin, OriginKind, TIMER};
 use crate::timeline::quota::LONG_WAIT;
 use crate::timeline::running::Running;
 use crate::timeline::sleeps::Wait;
@@ -74,7 +74,12 @@ impl Engine<'_> {
             }
             _ => WakeCause::Thread(event.context.tid),
         };
-        let origin = self.origin(at, event, interrupt);
+        let mut origin = self.origin(at, event, interrupt);
+        if let Some(Origin { kind: OriginKind::Softirq(TIMER), since, .. }) = &mut origin {
+            // Its timeout was set as it went to sleep, and which tick it expired in does not show.
+            let asleep = self.timeline.threads.get(wake.tid).and_then(Thread::since);
+            *since = asleep.map_or(*since, |asleep| asleep.max(*since)).min(at);
+        }
         Waking { at, due: origin.map_or(at, |origin| origin.since), cause, origin, on, upon_idle, comm, prio }
     }
 
@@ -121,7 +126,7 @@ impl Engine<'_> {
             State::Blocked { wait, .. } => {
                 let wait = self.refined(tid, wait, waking.cause);
                 let answer = self.answer(tid, wait, waking);
-                let wait = self.missing_its_period(at, tid, answer).unwrap_or(wait);
+                let wait = self.late_answer(at, tid, answer).unwrap_or(wait);
                 let word = self.futex_of(tid, wait);
                 let tries_again = self.timed_out(tid, word, waking.cause);
                 let thread = self.timeline.threads.get_mut(tid);

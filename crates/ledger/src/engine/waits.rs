@@ -6,7 +6,7 @@ use crate::model::irq_kind::is_timer;
 use crate::timeline::activations::{Begin, WakeCause};
 use crate::timeline::housekeeping::does_requests;
 use crate::timeline::irqs::IrqId;
-use crate::timeline::origins::RCU;
+use crate::timeline::origins::{RCU, TIMER};
 use crate::timeline::sleeps::Wait;
 use crate::timeline::states::State;
 use crate::timeline::thread::Thread;
@@ -17,7 +17,7 @@ use whylate_events::{Event, Kind, Symbol, TaskState};
 const FAULT_LEADS_TO_SLEEP: Ns = Ns::from_ms(1);
 
 /// Softirqs, by number (`include/linux/interrupt.h`).
-const TIMER: u32 = 1;
+
 const HRTIMER: u32 = 8;
 
 impl Engine<'_> {

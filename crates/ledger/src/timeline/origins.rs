@@ -22,6 +22,8 @@ use whylate_events::{Packet, Symbol, Work};
 pub(crate) const OF_DEVICES: [u32; 6] = [0, 2, 3, 4, 5, 6];
 /// The function of the work item by which a flush waits (flush_work(), `kernel/workqueue.c`).
 const BARRIER: &str = "wq_barrier_func";
+/// The softirq of the timers that count ticks: timeouts.
+pub(crate) const TIMER: u32 = 1;
 /// NET_RX
 pub(crate) const NET_RX: u32 = 3;
 /// The softirq of RCU's callbacks.
@@ -134,7 +136,8 @@ impl Origins {
     /// A softirq is raised.
     pub(crate) fn raised(&mut self, cpu: Cpu, vec: u32, raise: Raise) {
         if let Some(slot) = self.cpus.get_mut(cpu).and_then(|on| on.raises.get_mut(vec as usize)) {
-            *slot = Some(raise);
+            // Each tick raises it anew while it is pending, whatever has expired.
+            *slot = slot.filter(|_| vec == TIMER).or(Some(raise));
         }
     }
 
@@ -257,7 +260,9 @@ impl SoftirqRun {
     /// What raised it, as the origin of what it wakes; `None` where that was not seen, or is no matter of devices.
     pub(crate) fn origin(&self, carrier: Option<Tid>, done_on: Cpu) -> Option<Origin> {
         let SoftirqRun { vec, raise, cpu } = *self;
-        let Raise { at, by } = raise.filter(|_| OF_DEVICES.contains(&vec))?;
+        // Timeouts end at their interrupt, unless a thread runs them later (PREEMPT_RT).
+        let is_told = OF_DEVICES.contains(&vec) || vec == TIMER && carrier.is_some();
+        let Raise { at, by } = raise.filter(|_| is_told)?;
         let (kind, since, by) = match by {
             RaisedBy::Irq(id, since) => (OriginKind::Irq(id), since, None),
             RaisedBy::Task(tid) => (OriginKind::Softirq(vec), at, Some(tid)),

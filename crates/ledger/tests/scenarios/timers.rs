@@ -76,6 +76,25 @@ fn a_timer_that_expires_in_a_thread_is_late_because_of_whoever_kept_that_thread_
     }
 }
 
+/// recv(2) with a timeout of 8 ms on PREEMPT_RT: each tick raises the softirq anew, and a hog keeps its thread from the CPU.
+#[test]
+fn a_timeout_that_a_thread_runs_late_was_due_at_the_tick() {
+    let (ktimers, hog) = (rt("ktimers/1", 19, 1), rt("hog", 20, 30));
+    let tick = |scene: Scene, at: i64| {
+        let scene = scene.at(at).vector("local_timer").event(EventKind::SoftirqRaise { vec: 1 });
+        scene.at(at + 5).vector_exit("local_timer")
+    };
+    let scene = Scene::new().cpu(1).at(0).run(ktimers).at(20).sleep(IDLE).at(100).wake(VICTIM, 1).at(105);
+    let scene = scene.run(VICTIM).at(150).call(sys::READ, [3, 0, 0]).sleep(hog);
+    let scene = tick(tick(scene, 8_000).wake(ktimers, 1), 12_000).at(70_000).sleep(ktimers).at(70_010);
+    let scene = scene.softirq(1).at(70_020).wake(VICTIM, 1).at(70_025).softirq_exit(1).at(70_030);
+    let explained = scene.sleep(VICTIM).ret(sys::READ).at(70_100).sleep(IDLE).explain("victim");
+    let late = explained.worst();
+    assert_eq!(late.due, Ns::from_us(8_000));
+    assert_blames(late, Cause::SoftirqDeferred, Some(hog));
+    assert_eq!(late.verdict.confidence, Confidence::Medium);
+}
+
 /// The kernel's threads of RCU and of timers have one priority; that of a SCHED_OTHER thread is not theirs.
 #[test]
 fn what_has_the_priority_of_the_thread_of_timers_has_not_that_of_the_late_thread() {
