@@ -194,6 +194,7 @@ impl<'a> Assembler<'a> {
             latency: activation.latency(),
             response: activation.response(),
             whole: activation.is_whole(),
+            is_start_or_end: activation.is_start_or_end(),
         };
         let Activation { comm, priority, .. } = activation;
         stats.identities.count(Identity { comm, policy, priority });
@@ -259,6 +260,7 @@ impl<'a> Assembler<'a> {
                 .map(|running| running.since(open.due)),
             response: end.since(open.due),
             whole: done.is_some() && is_period,
+            is_start_or_end,
         };
         let whole = self.whole.as_mut().and_then(|whole| whole.of(tid, rank));
         if !in_scope {

@@ -12,6 +12,7 @@ mod hwlat;
 mod info;
 mod inversion;
 mod kin;
+mod late_answers;
 mod left_out;
 mod longest_call;
 mod losses;
@@ -73,7 +74,7 @@ const MEASURED: [&str; 6] = [
 ];
 
 /// What each file finds. The order is that of findings of the same severity.
-const FINDERS: [fn(&Subject<'_>) -> Vec<Finding>; 23] = [
+const FINDERS: [fn(&Subject<'_>) -> Vec<Finding>; 24] = [
     deadline::findings,
     bandwidth::findings,
     refused::findings,
@@ -82,6 +83,7 @@ const FINDERS: [fn(&Subject<'_>) -> Vec<Finding>; 23] = [
     starved::findings,
     inversion::findings,
     culprits::findings,
+    late_answers::findings,
     frequent::findings,
     placement::findings,
     quota::findings,

@@ -134,6 +134,8 @@ pub(crate) struct Times {
     pub(crate) response: Ns,
     /// It was seen from its beginning to its end.
     pub(crate) whole: bool,
+    /// It is the start or the end of a program: what that cost is no cost of the thread's periods.
+    pub(crate) is_start_or_end: bool,
 }
 
 /// A cause and culprit, with the time charged to them.
@@ -177,7 +179,7 @@ impl Stats {
             self.causes.0[segment.cause as usize] += length;
             if segment.cause == Cause::OwnWork {
                 own += length;
-            } else {
+            } else if !times.is_start_or_end {
                 self.costs.add((segment.cause, segment.by), self.activations, length);
             }
             if segment.cause == Cause::Stolen && length > self.longest_theft.0 {

@@ -10,7 +10,8 @@ use crate::causes::advised::Advised;
 use crate::causes::info::Usual;
 use crate::causes::{Cause, CauseGroup};
 use crate::charge::notes::{
-    TimerCallbacks, VerdictNote, carrier, idle_cpus, is_boosted, owners_slept, waits_for_the_kernel,
+    TimerCallbacks, VerdictNote, answerer, carrier, idle_cpus, is_boosted, is_called, owners_slept,
+    waits_for_the_kernel,
 };
 use crate::model::{Activation, Culprit, IrqKind, Segment, Trigger, Verdict};
 use crate::options::Judge;
@@ -67,6 +68,8 @@ pub(crate) fn of(
         Usual::OwnWork => Ns::ZERO,
         Usual::WakeUpPath => time.since(usual_cost(stats, (cause, by), time, 2).min(LONGEST_USUAL)),
         Usual::Mean => time.since(usual_cost(stats, (cause, by), time, 2)),
+        // What the thread calls for in most of its periods is part of them.
+        Usual::Nothing if is_called(notes, by) => time.since(usual_cost(stats, (cause, by), time, 2)),
         Usual::Nothing if gives_way(activation, &judged, (cause, by)) => {
             match usual_cost(stats, (cause, by), time, WAKERS).min(LONGEST_USUAL) {
                 Ns::ZERO => time,
@@ -164,6 +167,8 @@ pub(crate) fn of(
         idle: idle_cpus(notes),
         all_by: &sharing,
         kernel_lock: waits_for_the_kernel(notes, of_verdict()),
+        called: is_called(notes, by),
+        answerer: answerer(notes).filter(|_| underlying == Cause::OwnWait),
         owner_slept: owners_slept(notes).0.saturating_mul(2) >= charged.0 && charged > Ns::ZERO,
         lock_owner: of_verdict().find_map(|segment| segment.owner.as_ref()),
         in_doubt: confidence == Confidence::Low,

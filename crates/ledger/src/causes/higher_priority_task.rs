@@ -1,6 +1,6 @@
 //! A thread of higher real-time priority held the CPU.
 
-use super::advised::Advised;
+use super::advised::{Advised, ITS_PROGRAM};
 use super::info::{Blames, CauseGroup, CauseInfo, Details, LateActivation, ShownBy, page};
 use crate::model::culprit::Culprit;
 use whylate_base::{AdvisedFix, Priority, SchedClass};
@@ -58,6 +58,12 @@ fn advice(of: &Advised<'_>) -> Vec<AdvisedFix> {
         return advice;
     }
     let by = of.the_culprit();
+    if of.called {
+        let text = format!(
+            "let {by} do less at once, or wake it when the urgent work is done: the late thread woke it itself"
+        );
+        return vec![AdvisedFix::by_hand(text, ITS_PROGRAM), of.culprit_moved()];
+    }
     let priority = match of.priority.map(Priority::class) {
         Some(SchedClass::Fair) => {
             of.late_raised("give the late thread a real-time priority: chrt -f -p PRIORITY TID")

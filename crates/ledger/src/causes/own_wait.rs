@@ -5,6 +5,7 @@ use super::advised::{Advised, ITS_PROGRAM, all_by_hand};
 use super::info::{
     Blames, CauseGroup, CauseInfo, ChargedTime, Details, LateActivation, ShownBy, Usual, page,
 };
+use crate::model::Culprit;
 use whylate_base::AdvisedFix;
 
 pub(super) const CAUSE: CauseInfo = CauseInfo {
@@ -38,7 +39,30 @@ fn evidence(time: &ChargedTime) -> String {
     }
 }
 
+/// What to do about a wait for the answer of another thread.
+fn advice_on_answers(of: &Advised<'_>, server: &Culprit, behind: Option<&Culprit>) -> Vec<AdvisedFix> {
+    let mut fixes = Vec::new();
+    if let Some(behind) = behind {
+        let of = Advised { by: Some(behind), carrier: Some(server), ..*of };
+        fixes.push(of.carrier_raised("the thread that answers", ""));
+        fixes.push(of.culprit_moved());
+    } else {
+        fixes.push(AdvisedFix::by_hand(
+            format!("find what kept {server} from its answer: whylate explain --task it, or --chains"),
+            ITS_PROGRAM,
+        ));
+    }
+    fixes.push(AdvisedFix::by_hand(
+        "do not wait for the answer in the loop: take it when it is there, in the next period",
+        ITS_PROGRAM,
+    ));
+    fixes
+}
+
 fn advice(of: &Advised<'_>) -> Vec<AdvisedFix> {
+    if let Some((server, behind)) = of.answerer {
+        return advice_on_answers(of, server, behind);
+    }
     let wait = match of.by {
         Some(by) => {
             format!("find what {by} did before it woke the thread: whylate explain --task it, or --chains")

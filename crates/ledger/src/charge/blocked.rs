@@ -202,7 +202,8 @@ impl<'t> Charger<'t> {
     /// Charges up to `to` a sleep that the thread's own call asked for: between two markers of it, or to write to another thread.
     pub(super) fn own_wait(&mut self, wait: Wait, waker: Option<Tid>, to: Ns) {
         let by = waker.and_then(|tid| self.timeline.threads.get(tid));
-        let by = by.map(|waker| self.task(waker.tid, waker.priority_at(self.at), self.at));
+        // As it was called when it did so: a new thread has the name of the one that creates it.
+        let by = by.map(|waker| self.task(waker.tid, waker.priority_at(self.at), to));
         let confidence = if matches!(wait, Wait::Unsure | Wait::Output | Wait::Answer { .. }) {
             Confidence::Medium
         } else {

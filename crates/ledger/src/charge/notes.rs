@@ -19,6 +19,8 @@ pub(crate) enum VerdictNote {
     Boosted(Culprit),
     /// A thread ran before it that it had woken itself in this activation.
     Called(Tid),
+    /// It waited for an answer of this thread, which itself waited for the CPU that another one had.
+    Answerer { server: Culprit, behind: Option<Culprit> },
     /// The owner of a lock that it waited for slept for so long.
     OwnerSlept(Ns),
     /// It waited for a lock of the kernel in that time.
@@ -62,6 +64,20 @@ pub(crate) fn idle_cpus(notes: &[VerdictNote]) -> Option<&CpuSet> {
 /// True of a culprit that ran at a priority above its own.
 pub(crate) fn is_boosted(notes: &[VerdictNote], by: &Culprit) -> bool {
     notes.iter().any(|note| matches!(note, VerdictNote::Boosted(boosted) if boosted == by))
+}
+
+/// True of a culprit that the late thread woke itself in this activation.
+pub(crate) fn is_called(notes: &[VerdictNote], by: Option<Culprit>) -> bool {
+    let Some(Culprit::Task { tid, .. }) = by else { return false };
+    notes.contains(&VerdictNote::Called(tid))
+}
+
+/// The thread that was to answer it, and the one that had that thread's CPU.
+pub(crate) fn answerer(notes: &[VerdictNote]) -> Option<(&Culprit, Option<&Culprit>)> {
+    notes.iter().find_map(|note| match note {
+        VerdictNote::Answerer { server, behind } => Some((server, behind.as_ref())),
+        _ => None,
+    })
 }
 
 /// For how long the owners of locks that it waited for slept.

@@ -2,15 +2,18 @@
 //!
 //! No event shows what a message asks for. What shows is who set off whom: the thread wakes a server in its period, and that, or
 //! another one that it woke in turn, wakes the thread. Such an answer is part of the period. Programs that wake each other in turn
-//! work in parts, each of which is an activation; so the wait is charged to the period only where the answer came after the next
-//! one was due.
+//! work in parts, each of which is an activation; so the wait is charged to the period only where it took a notable part of that.
 
 use super::Engine;
 use crate::timeline::activations::Errand;
 use crate::timeline::sleeps::Wait;
-use crate::timeline::thread::Thread;
 use crate::timeline::waking::Waking;
 use whylate_base::{Ns, Tid};
+
+/// A shorter wait is an exchange between two threads that work in turn.
+const NOTABLE: Ns = Ns::from_us(100);
+/// So is one below this part of the period, which leaves nearly all of it as it was.
+const PART_OF_PERIOD: i64 = 8;
 
 /// What a thread slept for that asked in its period.
 #[derive(Clone, Copy)]
@@ -53,12 +56,13 @@ impl Engine<'_> {
         Some(Answer { from, period })
     }
 
-    /// The wait for an answer that came at `at`, where the next period of the thread was due by then.
-    pub(super) fn missing_its_period(&self, at: Ns, tid: Tid, answer: Option<Answer>) -> Option<Wait> {
+    /// The wait for an answer that came at `at`, where it took a notable part of the period, or all that was left of it.
+    pub(super) fn late_answer(&self, at: Ns, tid: Tid, answer: Option<Answer>) -> Option<Wait> {
         let Answer { from, period } = answer?;
-        let usual =
-            self.timeline.threads.get(tid).and_then(|thread: &Thread| thread.pacing.usual_period())?;
-        (at - period >= usual).then_some(Wait::Answer { from })
+        let thread = self.timeline.threads.get(tid)?;
+        let (usual, asked) = (thread.pacing.usual_period()?, thread.since()?);
+        let is_long = at - asked >= NOTABLE && (at - asked).0.saturating_mul(PART_OF_PERIOD) >= usual.0;
+        (is_long || at - period >= usual).then_some(Wait::Answer { from })
     }
 }
 

@@ -7,7 +7,7 @@ use super::subject::Subject;
 use crate::causes::Cause;
 use crate::causes::advised::Advised;
 use crate::causes::info::Usual;
-use crate::charge::notes::{VerdictNote, is_boosted};
+use crate::charge::notes::{VerdictNote, is_boosted, is_called};
 use crate::model::{Activation, Culprit, IrqKind, Segment, Verdict};
 use crate::stats;
 use crate::verdict::priority_while;
@@ -140,7 +140,7 @@ fn finding(subject: &Subject<'_>, cause: Cause, by: Culprit, accused: Accused<'_
         .options
         .deadline
         .is_some_and(|deadline| worst.iter().any(|delay| delay.activation.response() > deadline));
-    let called = worst.iter().all(|delay| is_called(subject, delay.activation, &by));
+    let called = worst.iter().all(|delay| is_called(subject.notes(delay.activation), Some(by)));
     let severity = match missed || (!called && as_usual().any(matters)) {
         true => Severity::Warning,
         false => Severity::Info,
@@ -211,12 +211,6 @@ fn fix(cause: Cause, by: &Culprit, delay: &Delay<'_>) -> Vec<AdvisedFix> {
             ..Advised::about(Some(by), Some(cpu))
         }),
     }
-}
-
-/// True where the late thread woke the culprit itself in this activation: a client and its server, which answers at once.
-fn is_called(subject: &Subject<'_>, activation: &Activation, by: &Culprit) -> bool {
-    let of = |note: &VerdictNote| matches!((note, by), (VerdictNote::Called(called), Culprit::Task { tid, .. }) if called == tid);
-    subject.notes(activation).iter().any(of)
 }
 
 /// The mean time from one activation of a thread to the next, where it has many.
