@@ -3,7 +3,7 @@
 use crate::causes::Cause;
 use crate::model::Culprit;
 use rustc_hash::FxHashMap;
-use whylate_base::Ns;
+use whylate_base::{Confidence, Ns};
 
 /// Culprits that are kept apart. Where threads come and go by the million, those that cost little are forgotten.
 const MOST: usize = 8192;
@@ -32,6 +32,8 @@ pub(crate) struct Cost {
     pub(crate) total: Ns,
     /// In one activation, the most.
     pub(crate) most: Ns,
+    /// What of the total is charged with low confidence.
+    pub(crate) unsure: Ns,
     /// In the activation that is counted now.
     here: Ns,
 }
@@ -46,7 +48,7 @@ impl Cost {
 impl Costs {
     /// Takes in that a culprit took `length` of an activation, by the number of that.
     #[inline]
-    pub(crate) fn add(&mut self, key: Key, activation: u64, length: Ns) {
+    pub(crate) fn add(&mut self, key: Key, activation: u64, length: Ns, confidence: Confidence) {
         let place = self.all.iter().take(FEW).position(|(known, _)| *known == key);
         let place = place.unwrap_or_else(|| self.place(key));
         let cost = &mut self.all[place].1;
@@ -57,6 +59,9 @@ impl Costs {
             cost.here = Ns::ZERO;
         }
         cost.total += length;
+        if confidence == Confidence::Low {
+            cost.unsure += length;
+        }
         cost.here += length;
         cost.most = cost.most.max(cost.here);
     }
@@ -110,16 +115,16 @@ mod tests {
         let mut costs = Costs::default();
         let rounds = 4 * MOST as i32;
         for n in 0..rounds {
-            costs.add(key(1_000 + n), n as u64, Ns(1 + i64::from(n % 50)));
+            costs.add(key(1_000 + n), n as u64, Ns(1 + i64::from(n % 50)), Confidence::High);
             // In two segments of one activation.
-            costs.add(key(7), n as u64 + 1, Ns(60));
-            costs.add(key(7), n as u64 + 1, Ns(40));
+            costs.add(key(7), n as u64 + 1, Ns(60), Confidence::High);
+            costs.add(key(7), n as u64 + 1, Ns(40), Confidence::Low);
             costs.bound();
         }
         assert!(costs.iter().count() <= MOST && costs.index.len() == costs.all.len());
         let often = costs.get(&key(7)).expect("the worst of all");
         assert_eq!((often.activations, often.total), (rounds as u64, Ns(100 * i64::from(rounds))));
-        assert_eq!(often.most, Ns(100));
+        assert_eq!((often.most, often.unsure), (Ns(100), Ns(40 * i64::from(rounds))));
         assert!(costs.iter().all(|(key, cost)| costs.get(key).map(|same| same.total) == Some(cost.total)));
     }
 }

@@ -3,10 +3,11 @@
 //! A finding has the code of its cause, or a code and a page of its own ([`CODES`]).
 
 mod bandwidth;
+mod beside;
 mod chain_late;
 mod culprits;
 mod deadline;
-mod frequent;
+
 mod hardware_noise;
 mod hwlat;
 mod info;
@@ -84,7 +85,7 @@ const FINDERS: [fn(&Subject<'_>) -> Vec<Finding>; 24] = [
     inversion::findings,
     culprits::findings,
     late_answers::findings,
-    frequent::findings,
+    beside::findings,
     placement::findings,
     quota::findings,
     stolen::findings,

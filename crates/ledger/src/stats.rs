@@ -180,7 +180,7 @@ impl Stats {
             if segment.cause == Cause::OwnWork {
                 own += length;
             } else if !times.is_start_or_end {
-                self.costs.add((segment.cause, segment.by), self.activations, length);
+                self.costs.add((segment.cause, segment.by), self.activations, length, segment.confidence);
             }
             if segment.cause == Cause::Stolen && length > self.longest_theft.0 {
                 self.longest_theft = (length, segment.start);

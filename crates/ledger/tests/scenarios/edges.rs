@@ -1,7 +1,7 @@
 //! Wake-ups that race with sleeping, names that change, options.
 
 use super::support::{Explained, IDLE, MS, Scene, Thread, assert_blames, assert_charges, fair, rt, sys};
-use whylate_base::{Cpu, Ns, Tid};
+use whylate_base::{Cpu, Ns, Severity, Tid};
 use whylate_events::{ContextFlags, EventKind};
 use whylate_ledger::{Cause, Judge, Options, Select};
 
@@ -328,26 +328,41 @@ fn threads_of_one_name_and_priority_are_one_culprit() {
     assert_eq!(why, "it delayed one activation by 9.99 ms");
 }
 
+/// Forty periods of 20 ms: in every fourth `seldom` runs before the victim for 9 ms, and in the others, for as long as `charged` says,
+/// another thread does.
+fn late_beside_the_worst(charged: impl Fn(i64) -> i64) -> Vec<(String, Severity)> {
+    let (other, seldom) = (rt("other", 20, 90), rt("seldom", 21, 90));
+    let scene = (0..40).fold(Scene::new().cpu(1).at(0).sign(ContextFlags::default()), |scene, n| {
+        let due = n * 20 * MS + 100;
+        let (by, late) = if n % 4 == 3 { (seldom, 9 * MS) } else { (other, charged(n)) };
+        let scene = match late {
+            0 => scene.at(due).timer_wakes(VICTIM).at(due + 5).run(VICTIM),
+            late => {
+                let scene = scene.at(due - 50).wake(by, 1).at(due - 40).run(by).at(due).timer_wakes(VICTIM);
+                scene.at(due + late).sleep(VICTIM)
+            }
+        };
+        scene.at(due + late + 50).sleep(IDLE)
+    });
+    let explained = scene.explain("victim");
+    explained.0.findings.iter().map(|finding| (finding.title.clone(), finding.severity)).collect()
+}
+
 #[test]
-fn what_is_often_late_is_shown_beside_what_is_very_late() {
-    let (often, seldom) = (rt("often", 20, 90), rt("seldom", 21, 90));
-    let titles = |charged: i64| {
-        let scene = (0..40).fold(Scene::new().cpu(1).at(0).sign(ContextFlags::default()), |scene, n| {
-            let due = n * 20 * MS + 100;
-            let (by, late) = if n % 4 == 3 { (seldom, 9 * MS) } else { (often, charged) };
-            let scene = scene.at(due - 50).wake(by, 1).at(due - 40).run(by).at(due).timer_wakes(VICTIM);
-            scene.at(due + late).sleep(VICTIM).at(due + late + 50).sleep(IDLE)
-        });
-        let explained = scene.explain("victim");
-        explained.0.findings.iter().map(|finding| finding.title.clone()).collect::<Vec<_>>()
-    };
-    let both = titles(3 * MS);
-    assert_eq!(both.len(), 2, "{both:?}");
-    assert!(both[0].starts_with("seldom:21 (rt 90) delayed victim:10 (rt 80) by up to 9.00 ms"), "{both:?}");
+fn what_delays_others_than_the_worst_activations_is_a_finding_too() {
+    let often = late_beside_the_worst(|_| 3 * MS);
+    assert_eq!(often.len(), 2, "{often:?}");
+    assert!(
+        often[0].0.starts_with("seldom:21 (rt 90) delayed victim:10 (rt 80) by up to 9.00 ms"),
+        "{often:?}"
+    );
     let second =
-        "victim:10 (rt 80) was often late: higher-priority-task by often:20 (rt 90), by 3.00 ms on average";
-    assert_eq!(both[1], second);
-    assert_eq!(titles(MS / 2).len(), 1);
+        "victim:10 (rt 80) was often late: higher-priority-task by other:20 (rt 90), by 3.00 ms on average";
+    assert_eq!(often[1], (second.to_owned(), Severity::Info));
+    let twice = late_beside_the_worst(|n| if n == 8 || n == 16 { 6 * MS } else { 0 });
+    let second = "other:20 (rt 90) delayed victim:10 (rt 80) by up to 6.00 ms: higher priority";
+    assert_eq!(twice[1], (second.to_owned(), Severity::Warning), "{twice:?}");
+    assert_eq!(late_beside_the_worst(|n| if n == 8 { MS } else { 0 }).len(), 1);
 }
 
 /// A thread is born, pins itself, loses the CPU to another one for 4 ms, becomes real-time, and then has its periods.

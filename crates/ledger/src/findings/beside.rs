@@ -1,0 +1,147 @@
+//! What made activations late that are not among the worst ones: of two faults one has all of these, and the other may delay as many,
+//! or be the one to mend first.
+
+use super::kin::Kin;
+use super::subject::Subject;
+use crate::causes::Cause;
+use crate::causes::advised::Advised;
+use crate::causes::info::Usual;
+use crate::costs::Cost;
+use crate::model::{Activation, Culprit};
+use crate::stats::Stats;
+use std::cmp::Reverse;
+use std::collections::HashMap;
+use whylate_base::{Evidence, Finding, Ns, Severity, Tid};
+
+/// With fewer activations the worst ones are most of them.
+const MANY: u64 = 20;
+/// What is frequent is in one of so many activations.
+const SHARE_OF_ACTIVATIONS: u64 = 4;
+/// What is part of more than one in so many is usual for the thread.
+const USUAL: u64 = 2;
+/// So long, and one part in so many of the time between two activations.
+const LONG: Ns = Ns::from_ms(1);
+const PART_OF_PERIOD: i64 = 10;
+/// What took such a part of one of the worst activations is named there.
+const NAMED_PART: i64 = 5;
+/// A longer list is not read.
+const MOST_FINDINGS: usize = 3;
+
+type Charged<'a> = &'a ((Cause, Option<Culprit>), Cost);
+
+/// A thread, and its worst activations.
+struct Late<'a> {
+    stats: &'a Stats,
+    worst: &'a [&'a Activation],
+    thread: Culprit,
+    advised: Advised<'a>,
+    period: Ns,
+}
+
+pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
+    let mut threads: Vec<(&Tid, &Vec<&Activation>)> = subject.by_thread.iter().collect();
+    threads.sort_by_key(|(tid, _)| **tid);
+    let each = threads.into_iter().filter_map(|(&tid, worst)| {
+        let thread = subject.timeline.threads.get(tid)?;
+        let stats = subject.stats.get(tid).filter(|stats| stats.activations >= MANY)?;
+        let length = subject.timeline.now - subject.timeline.first?;
+        let period = Ns(length.0 / i64::try_from(stats.activations).ok()?);
+        let &&Activation { comm, priority, .. } = worst.first()?;
+        let advised = Advised { priority: Some(priority), late: Some((tid, comm)), ..Advised::general() };
+        let late = Late { stats, worst, thread: Culprit::Task { tid, comm, priority }, advised, period };
+        (!subject.looks_after_others(thread)).then_some(late)
+    });
+    each.flat_map(|late| [late.by_others(), late.frequent()].concat()).collect()
+}
+
+impl Late<'_> {
+    /// What took a notable time, and is in the evidence of none of the worst activations.
+    fn unnamed(&self) -> impl Iterator<Item = Charged<'_>> {
+        self.stats.costs.iter().filter(|((cause, by), cost)| {
+            let is_routine = cause.info().details.routine || cause.info().details.usual != Usual::Nothing;
+            let is_named = || self.worst.iter().any(|activation| is_named(activation, *cause, *by));
+            cause.accuses() && !is_routine && cost.unsure.0.saturating_mul(2) < cost.total.0 && !is_named()
+        })
+    }
+
+    fn is_notable(&self, time: Ns) -> bool {
+        time >= LONG && time.0.saturating_mul(PART_OF_PERIOD) >= self.period.0
+    }
+
+    /// Others that delayed it now and then: threads of one program are one culprit.
+    fn by_others(&self) -> Vec<Finding> {
+        let mut culprits: HashMap<(Cause, Kin), Vec<(Culprit, &Cost)>> = HashMap::new();
+        for ((cause, by), cost) in self.unnamed() {
+            let is_usual = cost.activations.saturating_mul(USUAL) > self.stats.activations;
+            if let Some(by) = by.filter(|_| cause.has_culprit_finding() && !is_usual) {
+                culprits.entry((*cause, Kin::of(&by))).or_default().push((by, cost));
+            }
+        }
+        let most = culprits.into_iter().filter_map(|((cause, _), all)| {
+            let &(by, worst) = all.iter().max_by_key(|(by, cost)| (cost.most, Reverse(by.to_string())))?;
+            self.is_notable(worst.most).then_some((worst.most, cause, by, all))
+        });
+        let mut most: Vec<_> = most.collect();
+        most.sort_by_key(|(most, cause, by, _)| (Reverse(*most), *cause, by.to_string()));
+        most.truncate(MOST_FINDINGS);
+        most.into_iter().map(|(most, cause, by, all)| self.by_culprit(cause, by, most, &all)).collect()
+    }
+
+    fn by_culprit(&self, cause: Cause, by: Culprit, most: Ns, all: &[(Culprit, &Cost)]) -> Finding {
+        let others = match all.len() {
+            1 => String::new(),
+            n => format!(" and {} more of that name", n - 1),
+        };
+        let reason = cause.info().details.culprit_finding.unwrap_or(cause.code());
+        let total: Ns = all.iter().map(|(_, cost)| cost.total).sum();
+        let times: u64 = all.iter().map(|(_, cost)| cost.activations).sum();
+        Finding {
+            code: cause.code(),
+            severity: Severity::Warning,
+            title: format!("{by}{others} delayed {} by up to {most}: {reason}", self.thread),
+            why: format!("the worst activations have another cause; in others it took {total} in all"),
+            evidence: vec![Evidence::general(format!(
+                "in {times} of {} activations, of which none is among the worst",
+                self.stats.activations
+            ))],
+            fix: cause.advice(&Advised { by: Some(&by), charged: most, ..self.advised }),
+        }
+    }
+
+    /// What made it late in many activations.
+    fn frequent(&self) -> Vec<Finding> {
+        let frequent = self.unnamed().filter(|(_, cost)| {
+            cost.activations.saturating_mul(SHARE_OF_ACTIVATIONS) >= self.stats.activations
+                && self.is_notable(cost.average())
+        });
+        let unsaid = frequent.filter(|((cause, by), cost)| {
+            let is_usual = cost.activations.saturating_mul(USUAL) > self.stats.activations;
+            by.is_none() || !cause.has_culprit_finding() || is_usual
+        });
+        let finding = |&((cause, by), cost): Charged<'_>| {
+            let what = by.map_or_else(|| cause.code().to_owned(), |by| format!("{} by {by}", cause.code()));
+            Finding {
+                code: cause.code(),
+                severity: Severity::Info,
+                title: format!("{} was often late: {what}, by {} on average", self.thread, cost.average()),
+                why: "the worst activations of the thread have another cause".to_owned(),
+                evidence: vec![Evidence::general(format!(
+                    "in {} of {} activations: {} in all, {} at most",
+                    cost.activations, self.stats.activations, cost.total, cost.most
+                ))],
+                fix: cause.advice(&Advised { by: by.as_ref(), charged: cost.most, ..self.advised }),
+            }
+        };
+        unsaid.map(finding).collect()
+    }
+}
+
+/// True where the verdict on one of the worst activations names the cause, or a finding does.
+fn is_named(activation: &Activation, cause: Cause, by: Option<Culprit>) -> bool {
+    let kin = by.map(|by| Kin::of(&by));
+    let is_kin = |other: Option<Culprit>| other.map(|other| Kin::of(&other)) == kin;
+    let charged = activation.ledger.iter().filter(|segment| segment.cause == cause && is_kin(segment.by));
+    let charged: Ns = charged.map(|segment| segment.length()).sum();
+    activation.verdict.cause == cause && is_kin(activation.verdict.by)
+        || by.is_some() && charged.0.saturating_mul(NAMED_PART) >= activation.response().0
+}
