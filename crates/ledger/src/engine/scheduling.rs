@@ -3,6 +3,7 @@
 
 use super::Engine;
 use super::faults::LONGEST_FAULT;
+use super::settings::shows_given_priority;
 use super::syscall_table::SyscallTable;
 use super::waits::why_asleep;
 use crate::model::IrqKind;
@@ -313,10 +314,7 @@ impl Engine<'_> {
         if !switch.next_tid.is_idle() {
             let mut thread = self.timeline.threads.get_mut(switch.next_tid);
             thread.rename(at, switch.next_comm);
-            if let Some(given) = thread.policy_given.take().filter(|&given| thread.keeps_priority(given, at))
-            {
-                thread.set_priority(given, switch.next_prio);
-            }
+            shows_given_priority(thread, at, switch.next_prio);
             let is_same = thread.priority() == switch.next_prio && thread.inherits_from.is_none();
             if is_same || self.records_inheritance {
                 thread.set_priority(at, switch.next_prio);

@@ -4,7 +4,8 @@ use super::Engine;
 use super::syscall_table::Setting;
 use crate::timeline::settings::{PolicyRefusal, RtOverrun};
 use crate::timeline::states::State;
-use whylate_base::{Cpu, Ns, Policy, Tid};
+use crate::timeline::thread::Thread;
+use whylate_base::{Cpu, Ns, Policy, Priority, Tid};
 use whylate_events::{Event, Signal};
 
 /// `include/uapi/asm-generic/errno-base.h`
@@ -15,6 +16,20 @@ const EBUSY: i64 = -16;
 const SHORTEST_LIMIT: Ns = Ns::from_ms(10);
 /// A limit that is met each second fills no more than this.
 const MAX_OVERRUNS: usize = 1_000;
+
+/// From waking a new thread to giving it a priority.
+const RIGHT_AFTER: Ns = Ns::from_ms(1);
+
+/// A thread gets the CPU at `at`, which shows the priority that another one has given it meanwhile. A new thread is given its own
+/// right after it is woken, and waits with that.
+pub(super) fn shows_given_priority(thread: &mut Thread, at: Ns, priority: Priority) {
+    let Some(given) = thread.policy_given.take() else { return };
+    let queued = thread.since().filter(|&queued| given - queued <= RIGHT_AFTER);
+    let since = queued.unwrap_or(given);
+    if thread.keeps_priority(since, at) {
+        thread.set_priority(since, priority);
+    }
+}
 
 impl Engine<'_> {
     /// `caller` begins a call that asks for a `setting` of `target`.
