@@ -66,9 +66,20 @@ impl Charger<'_> {
         let asleep = |stay: &Stay| matches!(stay.state, State::Blocked { .. });
         let idle = kworker.history.between(self.at, to).into_iter().take_while(asleep).last();
         if let Some(idle) = idle.filter(|idle| idle.to - self.at > ORDINARY_DISPATCH) {
-            self.charge(idle.to, Charge::to(Cause::BlockIo, None, Confidence::Medium));
+            let waker = if let State::Blocked { waker, .. } = idle.state { waker } else { None };
+            self.waits_for_device(kworker, Wait::Io, waker, idle.to);
         }
         self.by_carrier(OF_WORK, kworker, self.cpu, to);
+    }
+
+    /// Charges up to `to` a sleep of a thread of the kernel until a device was done, and until that was handled.
+    fn waits_for_device(&mut self, sleeper: &Thread, wait: Wait, waker: Option<Tid>, to: Ns) {
+        let handled = self.late_handler(sleeper, wait, waker, to);
+        let until = handled.map_or(to, |(_, since)| since);
+        self.charge(until, Charge::to(Cause::BlockIo, None, Confidence::Medium));
+        if let Some((handler, _)) = handled {
+            self.behind_handler(handler, to);
+        }
     }
 
     /// Charges up to `to` a wait for the `thread` of a file system or a driver that does requests for others.
@@ -88,12 +99,7 @@ impl Charger<'_> {
                 State::Blocked { wait, waker }
                     if wait == Wait::Io && role.runs == Cause::WorkItem || role.runs == Cause::BlockIo =>
                 {
-                    let handled = self.late_handler(carrier, wait, waker, stay.to);
-                    let until = handled.map_or(stay.to, |(_, since)| since);
-                    self.charge(until, Charge::to(Cause::BlockIo, None, Confidence::Medium));
-                    if let Some((handler, _)) = handled {
-                        self.behind_handler(handler, stay.to);
-                    }
+                    self.waits_for_device(carrier, wait, waker, stay.to);
                 }
                 State::Unknown if role.runs == Cause::BlockIo => {
                     self.charge(stay.to, Charge::to(Cause::BlockIo, None, Confidence::Medium));

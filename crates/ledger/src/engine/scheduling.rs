@@ -10,7 +10,7 @@ use crate::model::IrqKind;
 use crate::timeline::abi::Abi;
 use crate::timeline::activations::{Begin, Open, SleptOn, WakeCause};
 use crate::timeline::cpus::{CpuTimeline, Leaving};
-use crate::timeline::housekeeping::runs_softirqs;
+use crate::timeline::housekeeping::{is_kworker, runs_softirqs};
 use crate::timeline::links::Link;
 use crate::timeline::origins::{Origin, OriginKind, TIMER};
 use crate::timeline::quota::LONG_WAIT;
@@ -132,11 +132,13 @@ impl Engine<'_> {
                 let tries_again = self.timed_out(tid, word, waking.cause);
                 let thread = self.timeline.threads.get_mut(tid);
                 let since = thread.since().unwrap_or(at);
-                let waker = waking.waker(wait).filter(|&waker| waker != tid);
+                // A kworker is idle until a device is done, as a thread is that waits for one.
+                let for_device = if is_kworker(thread.comm().as_str()) { Wait::Io } else { wait };
+                let waker = waking.waker(for_device).filter(|&waker| waker != tid);
                 thread.history.correct(State::Blocked { wait, waker });
                 // A timer that was not seen to be set is taken to be due when it is handled.
                 let is_known = waking.origin.is_some() || self.timeline.seen.contains(Kind::HrtimerStart);
-                if let Some(done) = waking.done_since(wait).filter(|_| is_known) {
+                if let Some(done) = waking.done_since(for_device).filter(|_| is_known) {
                     thread.slept_in.done(at, done);
                 }
                 if let Wait::Semaphore { owner: Some(owner) } = wait {

@@ -10,6 +10,7 @@ const SERVER: Thread = rt("server", 20, 60);
 const READER: Thread = fair("reader", 30);
 const KWORKER: Thread = fair("kworker/u2:1", 40);
 const WRITE: i64 = 1;
+const FSYNC: i64 = 74;
 const MQ_TIMEDSEND: i64 = 242;
 const WAIT4: i64 = 61;
 const SENDTO: i64 = 44;
@@ -305,6 +306,25 @@ fn a_request_that_a_work_item_ends_waits_for_the_device_only_until_that_is_queue
     assert_eq!(charged_to(late, Cause::WorkItemDelayed, hog), Ns::from_us(7_700));
     let device = late.ledger.iter().filter(|segment| segment.cause == Cause::BlockIo);
     assert_eq!(device.map(|segment| segment.length()).sum::<Ns>(), Ns::from_us(300));
+}
+
+/// The same on PREEMPT_RT, where the end of the request is a timer of the driver, which `ktimers/1` runs.
+#[test]
+fn the_end_of_a_request_waits_for_the_thread_that_queues_its_work_item() {
+    let (ktimers, hog) = (rt("ktimers/1", 41, 1), rt("hog", 50, 40));
+    let work = |step| EventKind::Work(Work { work: 0xd0, function: "ext4_end_io_rsv_work".into(), step });
+    let scene = Scene::new().cpu(1).at(0).run(ktimers).at(50).sleep(KWORKER).at(70).sleep(IDLE);
+    let scene = scene.at(100).timer_wakes(VICTIM).at(105).run(VICTIM).at(150).call(FSYNC, [3, 0, 0]);
+    let scene = scene.arm_named(0x77, "null_cmd_timer_expired", 450).block(hog).at(452).wake(ktimers, 1);
+    let scene = scene.at(8_150).sleep(ktimers).at(8_155).softirq(8).at(8_160);
+    let scene = scene.fire_named(0x77, "null_cmd_timer_expired").event(work(WorkStep::Queued));
+    let scene = scene.wake(KWORKER, 1).fired(0x77).softirq_exit(8).at(8_170).sleep(KWORKER).at(8_175);
+    let scene = scene.event(work(WorkStep::Started)).at(8_200).wake(VICTIM, 1).at(8_205).run(VICTIM);
+    let explained = scene.at(8_250).sleep(IDLE).explain("victim");
+    let late = explained.only();
+    assert_blames(late, Cause::SoftirqDeferred, Some(hog));
+    let device = late.ledger.iter().filter(|segment| segment.cause == Cause::BlockIo);
+    assert_eq!(device.map(|segment| segment.length()).sum::<Ns>(), Ns::from_us(302));
 }
 
 /// The victim waits for a device from 150 us on. On PREEMPT_RT a `handler` of the kernel does what its interrupt at 450 us asks for:
