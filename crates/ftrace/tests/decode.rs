@@ -679,10 +679,10 @@ fn stacks_of_every_layout() {
     for machine in Machine::ALL {
         let long = if machine.long == 8 { u64::MAX } else { u64::from(u32::MAX) };
         let fixed: Vec<u64> = fixed.iter().map(|address| address & long).collect();
-        let cases: [(&[&str], Option<i64>, &[u64], usize); 3] = [
-            (&["int size", "unsigned long caller[]"], Some(9), &all, 9),
-            (&["int size", "unsigned long caller[8]"], Some(3), &all[..8], 3),
-            (&["unsigned long caller[8]"], None, &fixed, 2),
+        let cases = [
+            (["int size", "unsigned long caller[]"].as_slice(), Some(9), all.as_slice(), 9),
+            (["int size", "unsigned long caller[8]"].as_slice(), Some(3), &all[..8], 3),
+            (["unsigned long caller[8]"].as_slice(), None, fixed.as_slice(), 2),
         ];
         for (declarations, size, callers, expected) in cases {
             let text = machine.format("kernel_stack", 4, declarations, "\"\"");

@@ -2,12 +2,13 @@
 
 mod advice;
 mod sentence;
+mod usual;
 
 use sentence::Circumstances;
 pub(crate) use sentence::segment;
+use usual::Usually;
 
 use crate::causes::advised::Advised;
-use crate::causes::info::Usual;
 use crate::causes::{Cause, CauseGroup};
 use crate::charge::notes::{
     TimerCallbacks, VerdictNote, answerer, carrier, idle_cpus, is_boosted, is_called, owners_slept,
@@ -37,11 +38,6 @@ const SUBSTANTIAL_SHARE: f64 = 0.2;
 const ROUTINE_SHARE: f64 = 0.02;
 /// See [`NOTABLE_SHARE`].
 const MINOR: Ns = Ns::from_us(200);
-/// See [`usual_cost`].
-const LONGEST_USUAL: Ns = Ns::from_us(50);
-/// Of threads that wake each other in turn, one may have several wakers: what each costs is usual where it is part of more than
-/// one in so many of its activations.
-const WAKERS: u64 = 4;
 /// See [`may_be_stolen`].
 const LONG_HANDLER: Ns = Ns::from_ms(1);
 /// Once or twice is an exception: see [`stands_still`].
@@ -61,27 +57,10 @@ pub(crate) fn of(
     let usual_work = stats.own_work.percentile(0.5).unwrap_or(Ns::ZERO);
     let knows_usual = stats.show_usual();
     let groups = charged_by(&judged);
-    // Only what goes beyond the usual made the thread late. What is usual is not known of an activation that was
-    // cut off.
-    let weight = |&(cause, by): &(Cause, Option<Culprit>), time: Ns| match cause.info().details.usual {
-        Usual::OwnWork if knows_usual && activation.is_whole() => time.since(usual_work),
-        Usual::OwnWork => Ns::ZERO,
-        Usual::WakeUpPath => time.since(usual_cost(stats, (cause, by), time, 2).min(LONGEST_USUAL)),
-        Usual::Mean => time.since(usual_cost(stats, (cause, by), time, 2)),
-        // What the thread calls for in most of its periods is part of them.
-        Usual::Nothing if is_called(notes, by) => time.since(usual_cost(stats, (cause, by), time, 2)),
-        Usual::Nothing if gives_way(activation, &judged, (cause, by)) => {
-            match usual_cost(stats, (cause, by), time, WAKERS).min(LONGEST_USUAL) {
-                Ns::ZERO => time,
-                // Of many times, one is twice as long.
-                _ if time <= LONGEST_USUAL => Ns::ZERO,
-                usual => time.since(usual),
-            }
-        }
-        Usual::Nothing => time,
-    };
+    // Only what goes beyond the usual made the thread late.
+    let usually = Usually { stats, activation, judged: &judged, notes, work: usual_work };
     let weighed: Vec<(Ns, Charged)> =
-        groups.iter().map(|&(key, time)| (weight(&key, time), (key, time))).collect();
+        groups.iter().map(|&(key, time)| (usually.exceeded_by(key, time), (key, time))).collect();
     // Threads that the scheduler's rules let run first are one delay, however many they are.
     let in_all = |weight: Ns, of: Cause| match of.culprit_runs_first() {
         true => weighed.iter().filter(|(_, ((cause, _), _))| *cause == of).map(|(weight, _)| *weight).sum(),
@@ -414,41 +393,6 @@ fn fix(cause: Cause, of: &Advised<'_>, notes: &[VerdictNote]) -> Vec<AdvisedFix>
         Some(by) if is_boosted(notes, by) => advice::boosted(),
         _ => cause.advice(of),
     }
-}
-
-/// What a cause and culprit cost the thread's other activations on average, where they are part of more than one in
-/// `one_in`: the interrupt that wakes a thread always does. A handler that always takes long is no less of an answer for
-/// that.
-fn usual_cost(stats: &Stats, key: (Cause, Option<Culprit>), here: Ns, one_in: u64) -> Ns {
-    if !stats.show_usual() {
-        return Ns::ZERO;
-    }
-    match stats.costs.get(&key) {
-        Some(cost) if cost.activations * one_in > stats.activations => {
-            Ns((cost.total - here).0 / (cost.activations as i64 - 1).max(1))
-        }
-        _ => Ns::ZERO,
-    }
-}
-
-/// True where the culprit woke the thread, and ran on until it gave way: of threads that wake each other in turn, each
-/// waits some microseconds for the other.
-fn gives_way(activation: &Activation, judged: &[Segment], key: (Cause, Option<Culprit>)) -> bool {
-    let (cause, Some(by @ Culprit::Task { tid, .. })) = key else { return false };
-    if !cause.info().details.culprit_runs_first {
-        return false;
-    }
-    let mut woke_it = matches!(activation.trigger, Trigger::Thread { tid: waker, .. } if waker == tid);
-    for segment in judged {
-        if (segment.cause, segment.by) == key {
-            if !woke_it {
-                return false;
-            }
-        } else if !segment.cause.info().details.routine {
-            woke_it = segment.owner == Some(by);
-        }
-    }
-    true
 }
 
 fn starved(activation: &Activation) -> bool {

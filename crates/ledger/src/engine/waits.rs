@@ -6,7 +6,7 @@ use crate::model::irq_kind::is_timer;
 use crate::timeline::activations::{Begin, WakeCause};
 use crate::timeline::housekeeping::does_requests;
 use crate::timeline::irqs::IrqId;
-use crate::timeline::origins::{RCU, TIMER};
+use crate::timeline::origins::{HRTIMER, RCU, TIMER};
 use crate::timeline::sleeps::Wait;
 use crate::timeline::states::State;
 use crate::timeline::thread::Thread;
@@ -15,10 +15,6 @@ use whylate_events::{Event, Kind, Symbol, TaskState};
 
 /// A thread that faults and sleeps within this time sleeps because of the fault.
 const FAULT_LEADS_TO_SLEEP: Ns = Ns::from_ms(1);
-
-/// Softirqs, by number (`include/linux/interrupt.h`).
-
-const HRTIMER: u32 = 8;
 
 impl Engine<'_> {
     /// What a thread has slept for, by what woke it. A sleep on a device that another program's thread ended was a wait

@@ -39,12 +39,18 @@ struct Late<'a> {
 }
 
 pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
+    // Where events were lost, a sum over all activations is of what was not seen as well.
+    let Some(first) = subject.timeline.first else { return Vec::new() };
+    let now = subject.timeline.now;
+    if subject.trace.lost_events > 0 || subject.timeline.losses.any_between(None, first, now) {
+        return Vec::new();
+    }
     let mut threads: Vec<(&Tid, &Vec<&Activation>)> = subject.by_thread.iter().collect();
     threads.sort_by_key(|(tid, _)| **tid);
     let each = threads.into_iter().filter_map(|(&tid, worst)| {
         let thread = subject.timeline.threads.get(tid)?;
         let stats = subject.stats.get(tid).filter(|stats| stats.activations >= MANY)?;
-        let length = subject.timeline.now - subject.timeline.first?;
+        let length = now - first;
         let period = Ns(length.0 / i64::try_from(stats.activations).ok()?);
         let &&Activation { comm, priority, .. } = worst.first()?;
         let advised = Advised { priority: Some(priority), late: Some((tid, comm)), ..Advised::general() };

@@ -26,6 +26,8 @@ const BARRIER: &str = "wq_barrier_func";
 pub(crate) const TIMER: u32 = 1;
 /// NET_RX
 pub(crate) const NET_RX: u32 = 3;
+/// The softirq of the timers that count nanoseconds, where their callbacks do not run in the interrupt.
+pub(crate) const HRTIMER: u32 = 8;
 /// The softirq of RCU's callbacks.
 pub(crate) const RCU: u32 = 9;
 /// Work items on their way that are remembered; what is beyond is damaged, or its end was not recorded.

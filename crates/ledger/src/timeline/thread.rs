@@ -79,8 +79,7 @@ pub(crate) struct Thread {
     /// When a call that changed its policy or priority returned, since it was switched in: the new one shows only as it
     /// leaves the CPU.
     pub(crate) policy_changed: Option<Ns>,
-    /// When a call of another thread that changed its policy or priority returned, since it was last woken or preempted: the new one
-    /// shows only as it gets the CPU.
+    /// The same of another thread's call while it waited for a CPU: the new one shows as it gets that.
     pub(crate) policy_given: Option<Ns>,
     /// When the call for another policy or priority was begun that has not returned.
     pub(crate) policy_asked: Option<Ns>,
