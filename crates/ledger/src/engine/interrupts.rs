@@ -155,10 +155,10 @@ impl Engine<'_> {
             EventKind::IrqEntry { irq, name } => {
                 let id = self.timeline.irqs.id(Some(irq), name);
                 // What comes upon its own thread is done in the same go: that thread was woken for one before.
-                let current = self.timeline.threads.get(event.context.tid);
-                let is_upon_own = current.is_some_and(|thread| {
-                    irq_of_thread(thread.comm().as_str()).is_some_and(|(own, _)| own == irq)
-                });
+                let comm = self.timeline.threads.get(event.context.tid).map(|thread| thread.comm());
+                let comm = comm.filter(|comm| comm.as_bytes().starts_with(b"irq/"));
+                let is_upon_own =
+                    comm.is_some_and(|comm| irq_of_thread(comm.as_str()).is_some_and(|(own, _)| own == irq));
                 if !is_upon_own {
                     origins.handler(id, at, event.cpu);
                 }

@@ -10,7 +10,7 @@ use crate::model::IrqKind;
 use crate::timeline::abi::Abi;
 use crate::timeline::activations::{Begin, Open, SleptOn, WakeCause};
 use crate::timeline::cpus::{CpuTimeline, Leaving};
-use crate::timeline::housekeeping::{is_kworker, runs_softirqs};
+use crate::timeline::housekeeping::runs_softirqs;
 use crate::timeline::links::Link;
 use crate::timeline::origins::{Origin, OriginKind, TIMER};
 use crate::timeline::quota::LONG_WAIT;
@@ -132,8 +132,7 @@ impl Engine<'_> {
                 let tries_again = self.timed_out(tid, word, waking.cause);
                 let thread = self.timeline.threads.get_mut(tid);
                 let since = thread.since().unwrap_or(at);
-                // A kworker is idle until a device is done, as a thread is that waits for one.
-                let for_device = if is_kworker(thread.comm().as_str()) { Wait::Io } else { wait };
+                let for_device = waking.of_device(wait, thread.comm());
                 let waker = waking.waker(for_device).filter(|&waker| waker != tid);
                 thread.history.correct(State::Blocked { wait, waker });
                 // A timer that was not seen to be set is taken to be due when it is handled.
