@@ -2,7 +2,7 @@
 
 use crate::assemble::{Assembler, Each};
 use crate::candidates;
-use crate::causes::Cause;
+use crate::causes::{Cause, CauseGroup};
 use crate::findings::{self, Subject};
 use crate::identities::Identity;
 use crate::model::{Activation, Candidate, Explanation, Missing, TaskSummary, by_thread};
@@ -144,9 +144,16 @@ fn explain_all(mut source: impl EventSource, options: &Options, mut each: Option
         let worst = by_thread.get(&task.tid).map(Vec::as_slice).unwrap_or_default();
         profiles::of(samples.as_ref()?, task.tid, worst, task.activations, assembler.scope())
     };
+    // A program that ran once and did its own work is no news beside threads that have periods.
+    let recurs = tasks.iter().any(|task| task.activations > 1);
+    let is_job = |task: &TaskSummary, worst: &Activation| {
+        let cause = worst.verdict.cause;
+        let own = cause.group() == CauseGroup::OwnProgram || cause == Cause::PageFault;
+        recurs && task.activations == 1 && own
+    };
     let rank_of = |task: &TaskSummary| {
         let worst = by_thread.get(&task.tid).and_then(|all| all.first());
-        worst.map_or((true, true, Reverse(Ns::ZERO)), |activation| rank(activation))
+        worst.map_or((true, (true, true, Reverse(Ns::ZERO))), |worst| (is_job(task, worst), rank(worst)))
     };
     tasks.sort_by_cached_key(|task| (rank_of(task), task.tid));
     let mut findings = findings::all(&Subject {

@@ -365,6 +365,22 @@ fn what_delays_others_than_the_worst_activations_is_a_finding_too() {
     assert_eq!(late_beside_the_worst(|n| if n == 8 { MS } else { 0 }).len(), 1);
 }
 
+#[test]
+fn a_program_that_ran_once_is_listed_behind_threads_with_periods() {
+    let job = rt("job", 20, 40);
+    let listed = |works: i64| {
+        let scene = (0..3).fold(Scene::new().cpu(1).at(0).sign(ContextFlags::default()), |scene, n| {
+            let due = n * 100 * MS + 1_000;
+            scene.at(due).timer_wakes(VICTIM).at(due + 5).run(VICTIM).at(due + 100).sleep(IDLE)
+        });
+        let scene =
+            scene.at(300 * MS).wake(job, 1).at(300 * MS + 5).run(job).at(300 * MS + works).sleep(IDLE);
+        let explained = scene.explain_with(&Options::default());
+        explained.0.tasks.iter().map(|task| task.comm.to_string()).collect::<Vec<_>>()
+    };
+    assert_eq!(listed(50 * MS), ["victim", "job"]);
+}
+
 /// A thread is born, pins itself, loses the CPU to another one for 4 ms, becomes real-time, and then has its periods.
 fn rises_after(hog: Thread, selected: bool) -> Explained {
     let born = fair("victim", 10);
