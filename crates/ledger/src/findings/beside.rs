@@ -1,7 +1,7 @@
 //! What made activations late that are not among the worst ones: of two faults one has all of these, and the other may delay as many,
 //! or be the one to mend first.
 
-use super::kin::Kin;
+use super::kin::{Kin, and_others};
 use super::subject::Subject;
 use crate::causes::Cause;
 use crate::causes::advised::Advised;
@@ -94,10 +94,7 @@ impl Late<'_> {
     }
 
     fn by_culprit(&self, cause: Cause, by: Culprit, most: Ns, all: &[(Culprit, &Cost)]) -> Finding {
-        let others = match all.len() {
-            1 => String::new(),
-            n => format!(" and {} more of that name", n - 1),
-        };
+        let others = and_others(all.len());
         let reason = cause.info().details.culprit_finding.unwrap_or(cause.code());
         let total: Ns = all.iter().map(|(_, cost)| cost.total).sum();
         let times: u64 = all.iter().map(|(_, cost)| cost.activations).sum();

@@ -2,7 +2,7 @@
 //! of their verdicts, and others that had a notable share: of two faults in the same activations, one has the verdicts.
 //! A small delay that makes no thread late is no finding.
 
-use super::kin::{Accused, Delay, Kin};
+use super::kin::{Accused, Delay, Kin, and_others};
 use super::subject::Subject;
 use crate::causes::Cause;
 use crate::causes::advised::Advised;
@@ -145,10 +145,7 @@ fn finding(subject: &Subject<'_>, cause: Cause, by: Culprit, accused: Accused<'_
         true => Severity::Warning,
         false => Severity::Info,
     };
-    let others = match each.len() {
-        1 => String::new(),
-        n => format!(" and {} more of that name", n - 1),
-    };
+    let others = and_others(each.len());
     let request = called.then(|| {
         let what =
             format!("{first} woke {by} itself each time: if it waits for an answer of it, that is no delay");

@@ -29,6 +29,14 @@ impl Kin {
     }
 }
 
+/// What follows the name of the foremost of `count` threads that are one culprit.
+pub(super) fn and_others(count: usize) -> String {
+    match count {
+        0 | 1 => String::new(),
+        count => format!(" and {} more of that name", count - 1),
+    }
+}
+
 /// What a culprit took of an activation.
 pub(super) struct Delay<'a> {
     pub(super) activation: &'a Activation,
