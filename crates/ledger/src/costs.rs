@@ -30,7 +30,7 @@ pub(crate) struct Cost {
     pub(crate) activations: u64,
     /// In all.
     pub(crate) total: Ns,
-    /// In one activation, the most.
+    /// In one activation, the most; zero where it was in no whole period.
     pub(crate) most: Ns,
     /// What of the total is charged with low confidence.
     pub(crate) unsure: Ns,
@@ -46,9 +46,17 @@ impl Cost {
 }
 
 impl Costs {
-    /// Takes in that a culprit took `length` of an activation, by the number of that.
+    /// Takes in that a culprit took `length` of an activation, by the number of that. The start and the end of a program are no measure
+    /// of the most that it takes.
     #[inline]
-    pub(crate) fn add(&mut self, key: Key, activation: u64, length: Ns, confidence: Confidence) {
+    pub(crate) fn add(
+        &mut self,
+        key: Key,
+        activation: u64,
+        length: Ns,
+        confidence: Confidence,
+        of_period: bool,
+    ) {
         let place = self.all.iter().take(FEW).position(|(known, _)| *known == key);
         let place = place.unwrap_or_else(|| self.place(key));
         let cost = &mut self.all[place].1;
@@ -63,7 +71,9 @@ impl Costs {
             cost.unsure += length;
         }
         cost.here += length;
-        cost.most = cost.most.max(cost.here);
+        if of_period {
+            cost.most = cost.most.max(cost.here);
+        }
     }
 
     fn place(&mut self, key: Key) -> usize {
@@ -115,10 +125,10 @@ mod tests {
         let mut costs = Costs::default();
         let rounds = 4 * MOST as i32;
         for n in 0..rounds {
-            costs.add(key(1_000 + n), n as u64, Ns(1 + i64::from(n % 50)), Confidence::High);
+            costs.add(key(1_000 + n), n as u64, Ns(1 + i64::from(n % 50)), Confidence::High, true);
             // In two segments of one activation.
-            costs.add(key(7), n as u64 + 1, Ns(60), Confidence::High);
-            costs.add(key(7), n as u64 + 1, Ns(40), Confidence::Low);
+            costs.add(key(7), n as u64 + 1, Ns(60), Confidence::High, true);
+            costs.add(key(7), n as u64 + 1, Ns(40), Confidence::Low, true);
             costs.bound();
         }
         assert!(costs.iter().count() <= MOST && costs.index.len() == costs.all.len());

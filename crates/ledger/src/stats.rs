@@ -134,7 +134,7 @@ pub(crate) struct Times {
     pub(crate) response: Ns,
     /// It was seen from its beginning to its end.
     pub(crate) whole: bool,
-    /// It is the start or the end of a program: what that cost is no cost of the thread's periods.
+    /// It is the start or the end of a program: what that cost is no measure of the thread's periods.
     pub(crate) is_start_or_end: bool,
 }
 
@@ -179,8 +179,10 @@ impl Stats {
             self.causes.0[segment.cause as usize] += length;
             if segment.cause == Cause::OwnWork {
                 own += length;
-            } else if !times.is_start_or_end {
-                self.costs.add((segment.cause, segment.by), self.activations, length, segment.confidence);
+            } else {
+                let key = (segment.cause, segment.by);
+                let of_period = !times.is_start_or_end;
+                self.costs.add(key, self.activations, length, segment.confidence, of_period);
             }
             if segment.cause == Cause::Stolen && length > self.longest_theft.0 {
                 self.longest_theft = (length, segment.start);
