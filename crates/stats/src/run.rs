@@ -59,6 +59,11 @@ pub struct Late {
 }
 
 impl Run {
+    /// True where its samples are how long something took (`on-CPU time`, `softirq time`), and not how late something was.
+    pub fn measures_time(&self) -> bool {
+        self.probe.ends_with(" time")
+    }
+
     /// The threads whose samples are all samples of the run, each once.
     pub fn whole(&self) -> impl Iterator<Item = &Measured> {
         self.threads.iter().filter(|thread| !thread.is_stage)

@@ -125,10 +125,10 @@ pub(super) fn is_whole_measurement(path: &Path) -> Option<String> {
 
 fn as_measurement(path: &Path, run: &Run) -> String {
     let name = path.display();
-    // `on-CPU time`, `softirq time`: not all of them are latencies, and a histogram without a title may be of anything.
+    // A histogram without a title may be of anything.
     let shows = match run.probe.as_str() {
         "histogram" => "how long something took",
-        probe if probe.ends_with(" time") => "how long each took",
+        _ if run.measures_time() => "how long each took",
         _ => "how late threads were",
     };
     // A table of sums is not drawn; its notes have the largest delay with its thread and its instant.
@@ -137,7 +137,7 @@ fn as_measurement(path: &Path, run: &Run) -> String {
         _ => (compare::known(run), format!(" to draw it, whylate plot {name} -o FILE.svg;")),
     };
     // The longest time on a CPU is no lateness, for which there is a limit.
-    let check = match run.probe.ends_with(" time") {
+    let check = match run.measures_time() {
         true => format!("To compare it with another one, run whylate compare {name} OTHER;"),
         false => format!("To check it, run whylate compare {name} --gate \"max<100us\";"),
     };

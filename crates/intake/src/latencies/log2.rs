@@ -100,22 +100,23 @@ pub(super) fn read(text: &str) -> Vec<Result<Run, Broken>> {
         };
         threads.push(table.measured(name, unit));
     }
-    // Not all of them are latencies.
-    let shown = if probe.ends_with(" time") { "time" } else { "latency" };
+    let (tool, probe) = (tool.to_owned(), probe.to_owned());
+    let mut run = Run { tool, probe, threads, ..Run::default() };
+    let shown = if run.measures_time() { "time" } else { "latency" };
     let note = format!(
         "counted in classes of which each is twice as wide as the one before: every {shown} shown is rounded down to its class, the \
          maximum too"
     );
-    let mut notes = vec![note];
+    run.notes.push(note);
     if several {
-        notes.push(format!(
+        run.notes.push(format!(
             "the file holds {} histograms: they are taken together, and a gate checks each",
-            threads.len()
+            run.threads.len()
         ));
-        notes.extend(each_largest(threads.iter().map(|one| (one.name.clone(), one.histogram.clone()))));
+        run.notes
+            .extend(each_largest(run.threads.iter().map(|one| (one.name.clone(), one.histogram.clone()))));
     }
-    let (tool, probe) = (tool.to_owned(), probe.to_owned());
-    vec![Ok(Run { tool, probe, threads, notes, ..Run::default() })]
+    vec![Ok(run)]
 }
 
 struct Table {

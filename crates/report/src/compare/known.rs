@@ -37,8 +37,7 @@ fn longest(run: &Run) -> Option<String> {
     // A row that cannot be read is a thread without samples.
     let is_whole = run.threads.iter().all(|thread| thread.histogram.count() > 0);
     let least = if is_whole { "" } else { "at least " };
-    // `on-CPU time`, `softirq time`: not all of them are latencies.
-    let what = if run.probe.ends_with(" time") { "time" } else { "latency" };
+    let what = if run.measures_time() { "time" } else { "latency" };
     Some(format!("the longest {what} is {least}{}{of}", latency(bounds)))
 }
 

@@ -1,5 +1,6 @@
 //! Which pool of workers a line of the kernel's log is about (`pr_cont_pool_info()` in `kernel/workqueue.c`).
 
+use crate::text::fields;
 use std::fmt;
 use whylate_base::{Cpu, CpuSet};
 
@@ -40,7 +41,7 @@ impl PoolName {
 impl fmt::Display for PoolName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let PoolName { cpus, nice } = self;
-        let word = if cpus.bytes().all(|digit| digit.is_ascii_digit()) { "CPU" } else { "CPUs" };
+        let word = if fields::digits(cpus).is_some() { "CPU" } else { "CPUs" };
         write!(f, "{word} {cpus}")?;
         nice.filter(|&nice| nice != 0).map_or(Ok(()), |nice| write!(f, " (nice {nice})"))
     }
