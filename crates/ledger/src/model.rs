@@ -67,15 +67,35 @@ pub struct Explanation {
 impl Explanation {
     /// True of a recording that has no switches, and so does not show which thread had a CPU.
     pub fn lacks_switches(&self) -> bool {
-        self.missing.iter().any(|missing| missing.kind == Kind::Switch && !missing.is_partial)
+        self.lacks(Kind::Switch)
+    }
+
+    fn lacks(&self, kind: Kind) -> bool {
+        self.missing.iter().any(|missing| missing.kind == kind && !missing.is_partial)
+    }
+
+    /// True where something is known to have delayed a thread.
+    fn shows_a_delay(&self) -> bool {
+        let known = |activation: &Activation| {
+            !matches!(activation.verdict.cause, Cause::OwnWork | Cause::Unexplained)
+        };
+        self.activations.iter().any(known)
     }
 
     /// True where nothing is known of the threads but that events show them: whether one was delayed is unknown.
     pub fn shows_no_delays(&self) -> bool {
-        let known = |activation: &Activation| {
-            !matches!(activation.verdict.cause, Cause::OwnWork | Cause::Unexplained)
-        };
-        self.lacks_switches() && self.sections.is_empty() && !self.activations.iter().any(known)
+        self.lacks_switches() && self.sections.is_empty() && !self.shows_a_delay()
+    }
+
+    /// True where the trace has no wake-up, no thread is known to have run after it was due, and nothing is known to have delayed one.
+    pub fn shows_no_lateness(&self) -> bool {
+        self.lacks(Kind::Wakeup)
+            && self.lacks(Kind::Waking)
+            && self.sections.is_empty()
+            && self.chains.is_none()
+            && self.findings.is_empty()
+            && self.tasks.iter().all(|task| task.latency.is_none())
+            && !self.shows_a_delay()
     }
 
     /// The worst activations by thread, each thread's worst first.

@@ -11,15 +11,15 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 use whylate_base::{Cpu, Ns, Tid};
-use whylate_events::{EventSource, Kind};
+use whylate_events::EventSource;
 use whylate_intake::OpenError;
 use whylate_investigate::host_guest::join_host;
 use whylate_investigate::peer::{PeerQuestion, join_peer};
 use whylate_investigate::watch::{WATCH_FILE, WatchReport};
 use whylate_investigate::with_symbols;
 use whylate_ledger::{
-    Activation, Cause, ChainOptions, ChainPattern, Chains, Explanation, Options, WANTED, explain_any,
-    finding_codes, finding_page,
+    Cause, ChainOptions, ChainPattern, Chains, Explanation, Options, WANTED, explain_any, finding_codes,
+    finding_page,
 };
 use whylate_report::explain::Explained;
 use whylate_report::{Render, watch};
@@ -215,25 +215,11 @@ pub(crate) fn answer(
     if !explanation.tasks.is_empty() && explanation.shows_no_delays() {
         return Ok(found.and(ExitStatus::CannotTell));
     }
-    if selection.markers.markers().is_none() && shows_no_lateness(explanation) {
+    if selection.markers.markers().is_none() && explanation.shows_no_lateness() {
         message!("whylate: cannot tell: no wake-up was recorded, so how late a thread was is not known");
         return Ok(found.and(ExitStatus::CannotTell));
     }
     Ok(found)
-}
-
-/// True where the trace has no wake-up, no thread is known to have run after it was due, and nothing is known to have delayed one.
-fn shows_no_lateness(explanation: &Explanation) -> bool {
-    let lacks = |kind| explanation.missing.iter().any(|missing| missing.kind == kind && !missing.is_partial);
-    let is_delayed =
-        |activation: &Activation| !matches!(activation.verdict.cause, Cause::OwnWork | Cause::Unexplained);
-    lacks(Kind::Wakeup)
-        && lacks(Kind::Waking)
-        && explanation.sections.is_empty()
-        && explanation.chains.is_none()
-        && explanation.findings.is_empty()
-        && explanation.tasks.iter().all(|task| task.latency.is_none())
-        && !explanation.activations.iter().any(is_delayed)
 }
 
 /// No thread was there to explain: the user's choice matched none, or the trace has none.
