@@ -1,7 +1,7 @@
 //! Wake-ups that race with sleeping, names that change, options.
 
 use super::support::{Explained, IDLE, MS, Scene, Thread, assert_blames, assert_charges, fair, rt, sys};
-use whylate_base::{Cpu, Ns, Severity, Tid};
+use whylate_base::{Cpu, Ns, Tid};
 use whylate_events::{ContextFlags, EventKind};
 use whylate_ledger::{Cause, Judge, Options, Select};
 
@@ -290,82 +290,6 @@ fn a_verdict_on_the_latency_looks_no_further_than_the_first_run() {
 }
 
 #[test]
-fn of_two_culprits_in_one_activation_both_are_findings() {
-    let (first, second) = (rt("first", 20, 90), rt("second", 21, 90));
-    let titles = |ms: i64| {
-        let scene = Scene::new().cpu(1).at(0).run(first).at(10).timer_wakes(VICTIM).wake(second, 1);
-        let scene = scene.at(30 * MS).sleep(second).at((30 + ms) * MS).sleep(VICTIM);
-        let explained = scene.at((30 + ms) * MS + 50).sleep(IDLE).explain("victim");
-        assert_blames(explained.only(), Cause::HigherPriorityTask, Some(first));
-        explained.0.findings.iter().map(|finding| finding.title.clone()).collect::<Vec<_>>()
-    };
-    let both = titles(20);
-    assert_eq!(both.len(), 2, "{both:?}");
-    assert!(both[0].starts_with("first:20 (rt 90) delayed victim:10 (rt 80) by up to 29.99 ms"), "{both:?}");
-    assert!(both[1].starts_with("second:21 (rt 90) delayed victim:10 (rt 80) by up to 20.00 ms"), "{both:?}");
-    assert_eq!(titles(2).len(), 1);
-}
-
-#[test]
-fn threads_of_one_name_and_priority_are_one_culprit() {
-    let title = |workers: &[Thread]| {
-        let scene = Scene::new().cpu(1).at(0).run(workers[0]).at(10).timer_wakes(VICTIM);
-        let scene = workers[1..].iter().fold(scene, |scene, worker| scene.wake(*worker, 1));
-        let ends = workers[1..].iter().zip(1..);
-        let scene = ends.fold(scene, |scene, (worker, n)| scene.at(10 * MS * n).sleep(*worker));
-        let end = 10 * MS * workers.len() as i64;
-        let explained = scene.at(end).sleep(VICTIM).at(end + 50).sleep(IDLE).explain("victim");
-        let [finding] = explained.0.findings.as_slice() else { panic!("{:?}", explained.0.findings) };
-        (finding.title.clone(), finding.why.clone())
-    };
-    let worker = |tid| rt("worker", tid, 90);
-    let (several, why) = title(&[worker(20), worker(21), worker(22)]);
-    let expected = "worker:21 (rt 90) and 2 more of that name delayed victim:10 (rt 80) by up to 29.99 ms";
-    assert!(several.starts_with(expected), "{several}");
-    assert_eq!(why, "they delayed activations by 29.99 ms in all");
-    let (one, why) = title(&[worker(20)]);
-    assert!(one.starts_with("worker:20 (rt 90) delayed victim:10 (rt 80) by up to 9.99 ms"), "{one}");
-    assert_eq!(why, "it delayed one activation by 9.99 ms");
-}
-
-/// Forty periods of 20 ms: in every fourth `seldom` runs before the victim for 9 ms, and in the others, for as long as `charged` says,
-/// another thread does.
-fn late_beside_the_worst(charged: impl Fn(i64) -> i64) -> Vec<(String, Severity)> {
-    let (other, seldom) = (rt("other", 20, 90), rt("seldom", 21, 90));
-    let scene = (0..40).fold(Scene::new().cpu(1).at(0).sign(ContextFlags::default()), |scene, n| {
-        let due = n * 20 * MS + 100;
-        let (by, late) = if n % 4 == 3 { (seldom, 9 * MS) } else { (other, charged(n)) };
-        let scene = match late {
-            0 => scene.at(due).timer_wakes(VICTIM).at(due + 5).run(VICTIM),
-            late => {
-                let scene = scene.at(due - 50).wake(by, 1).at(due - 40).run(by).at(due).timer_wakes(VICTIM);
-                scene.at(due + late).sleep(VICTIM)
-            }
-        };
-        scene.at(due + late + 50).sleep(IDLE)
-    });
-    let explained = scene.explain("victim");
-    explained.0.findings.iter().map(|finding| (finding.title.clone(), finding.severity)).collect()
-}
-
-#[test]
-fn what_delays_others_than_the_worst_activations_is_a_finding_too() {
-    let often = late_beside_the_worst(|_| 3 * MS);
-    assert_eq!(often.len(), 2, "{often:?}");
-    assert!(
-        often[0].0.starts_with("seldom:21 (rt 90) delayed victim:10 (rt 80) by up to 9.00 ms"),
-        "{often:?}"
-    );
-    let second =
-        "victim:10 (rt 80) was often late: higher-priority-task by other:20 (rt 90), by 3.00 ms on average";
-    assert_eq!(often[1], (second.to_owned(), Severity::Info));
-    let twice = late_beside_the_worst(|n| if n == 8 || n == 16 { 6 * MS } else { 0 });
-    let second = "other:20 (rt 90) delayed victim:10 (rt 80) by up to 6.00 ms: higher priority";
-    assert_eq!(twice[1], (second.to_owned(), Severity::Warning), "{twice:?}");
-    assert_eq!(late_beside_the_worst(|n| if n == 8 { MS } else { 0 }).len(), 1);
-}
-
-#[test]
 fn a_program_that_ran_once_is_listed_behind_threads_with_periods() {
     let job = rt("job", 20, 40);
     let listed = |works: i64| {
@@ -437,19 +361,6 @@ fn the_end_of_a_program_by_its_own_call_is_not_the_worst_news() {
     assert_eq!(killed.0.activations[0].response(), Ns::from_us(6_500));
 }
 
-#[test]
-fn several_threads_that_run_first_are_one_delay() {
-    let victim = fair("victim", 10);
-    let others = [21, 22, 23].map(|tid| Thread { tid, ..fair("other", 20) });
-    let scene = Scene::new().cpu(1).at(0).run(others[0]).at(100).wake(victim, 1);
-    let scene = scene.at(2_100).run(others[1]).at(4_100).run(others[2]).at(6_100).run(victim);
-    let explained = scene.at(9_100).sleep(IDLE).explain("victim");
-    let activation = explained.only();
-    assert_eq!(activation.verdict.cause, Cause::FairQueue);
-    let seen: Vec<&str> = activation.verdict.evidence.iter().map(|seen| seen.what.as_str()).collect();
-    assert!(seen.contains(&"2 other threads ran before it as well: 6.00 ms in all"), "{seen:?}");
-}
-
 /// The recording begins inside of an interrupt's handler, and of a softirq below it.
 fn begins_in_handlers() -> Scene {
     let soft = ContextFlags::SOFTIRQ;
@@ -494,14 +405,4 @@ fn an_exit_without_any_entry_is_charged_once() {
     let irqs = explained.worst().ledger.iter().filter(|segment| segment.cause == Cause::Irq);
     let time: i64 = irqs.map(|segment| segment.length().0 / 1_000).sum();
     assert!((288..=308).contains(&time), "{time}");
-}
-
-#[test]
-fn a_culprit_that_records_traces_is_named_as_such() {
-    for (name, is_recorder) in [("trace-cmd", true), ("perfect", false)] {
-        let scene = Scene::new().cpu(1).at(0).run(rt(name, 20, 90)).at(100).timer_wakes(VICTIM).at(5 * MS);
-        let explained = scene.sleep(VICTIM).at(5 * MS + 50).sleep(IDLE).explain("victim");
-        let mut evidence = explained.only().verdict.evidence.iter();
-        assert_eq!(evidence.any(|one| one.what.contains("records traces")), is_recorder, "{name}");
-    }
 }

@@ -1,11 +1,9 @@
 //! Waiting for a lock: the owner is followed through its own life.
 
-use super::support::{
-    Explained, IDLE, Scene, Thread, assert_blames, assert_charges, charged_to, fair, rt, sys,
-};
+use super::support::{IDLE, Scene, Thread, assert_blames, assert_charges, charged_to, fair, rt, sys};
 use whylate_base::Ns;
 use whylate_events::ContextFlags;
-use whylate_ledger::{Activation, Cause, Culprit};
+use whylate_ledger::{Cause, Culprit};
 
 const VICTIM: Thread = rt("victim", 10, 50);
 const OWNER: Thread = fair("owner", 20);
@@ -462,56 +460,4 @@ fn two_threads_that_each_wait_for_the_other_do_not_loop() {
     let total: Ns =
         explained.0.activations.iter().flat_map(|activation| &activation.ledger).map(|s| s.length()).sum();
     assert_eq!(total, explained.0.activations.iter().map(|activation| activation.response()).sum());
-}
-
-/// An equal of the victim.
-const PEER: Thread = rt("peer", 20, 50);
-
-/// Eight periods of 1 ms in each of which the victim waits for a lock of its equal, which goes on for `gives_way(n)` us
-/// after it woke the victim.
-fn in_turn(gives_way: impl Fn(i64) -> i64) -> Explained {
-    let mut scene = Scene::new().cpu(1).at(0).sign(ContextFlags::default());
-    for n in 0..8 {
-        let from = 1_000 * (n + 1);
-        scene = scene.at(from).timer_wakes(VICTIM).at(from + 5).run(VICTIM);
-        scene = scene.at(from + 20).wake(PEER, 1).call(sys::FUTEX, sys::LOCK).at(from + 25).sleep(PEER);
-        scene = scene.at(from + 40).wake(VICTIM, 1).at(from + 40 + gives_way(n)).sleep(VICTIM);
-        scene = scene.ret(sys::FUTEX).at(from + 60 + gives_way(n));
-        scene = scene.call(sys::CLOCK_NANOSLEEP, sys::UNTIL).sleep(IDLE);
-    }
-    scene.explain("victim")
-}
-
-#[test]
-fn a_waker_that_takes_as_long_as_ever_to_give_way_delays_no_thread() {
-    let verdicts = |explained: &Explained| {
-        let own = |activation: &&Activation| activation.verdict.cause == Cause::OwnWork;
-        explained.0.activations.iter().filter(own).count()
-    };
-    let explained = in_turn(|n| if n == 5 { 42 } else { 18 });
-    assert_eq!(verdicts(&explained), 8, "{:?}", explained.codes());
-    assert!(explained.0.findings.is_empty(), "{:?}", explained.codes());
-    assert_eq!(charged_to(explained.worst(), Cause::EqualPriorityTask, PEER), Ns::from_us(42));
-
-    let explained = in_turn(|n| if n == 5 { 90 } else { 18 });
-    assert_eq!(verdicts(&explained), 7);
-    assert_blames(explained.worst(), Cause::EqualPriorityTask, Some(PEER));
-    assert!(explained.finding("equal-priority-task").is_some());
-}
-
-#[test]
-fn each_of_two_wakers_gives_way_in_its_own_activations() {
-    // The victim wakes its peer and sleeps until that wakes it, and then until its timer does.
-    let mut scene = Scene::new().cpu(1).at(0).sign(ContextFlags::default());
-    for n in 0..8 {
-        let (from, slow) = (1_000 * (n + 1), if n == 5 { 15 } else { 0 });
-        scene = scene.at(from).timer_wakes(VICTIM).at(from + 5).run(VICTIM);
-        scene = scene.at(from + 20).wake(PEER, 1).call(sys::READ, [3, 0, 0]).at(from + 25).sleep(PEER);
-        scene = scene.at(from + 40).wake(VICTIM, 1).at(from + 58 + slow).sleep(VICTIM).ret(sys::READ);
-        scene = scene.at(from + 80 + slow).call(sys::CLOCK_NANOSLEEP, sys::UNTIL).sleep(IDLE);
-    }
-    let explained = scene.explain("victim");
-    assert_eq!(explained.0.activations.len(), 10, "the worst of 16");
-    assert_eq!(charged_to(explained.worst(), Cause::EqualPriorityTask, PEER), Ns::from_us(33));
-    assert!(explained.0.findings.is_empty(), "{:?}", explained.codes());
 }

@@ -3,9 +3,11 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod answers;
 mod bandwidth;
 mod candidates;
 mod chains;
+mod culprits;
 mod edges;
 mod few_events;
 mod inheritance;

@@ -1,7 +1,7 @@
 //! What other threads do for a thread while it waits: an answer, room in a pipe, a work item.
 
 use super::support::{Explained, IDLE, MS, Scene, Thread, assert_blames, charged_to, fair, rt, sys};
-use whylate_base::{Confidence, Ns, Severity};
+use whylate_base::{Confidence, Ns};
 use whylate_events::{EventKind, Packet, PacketStep, Work, WorkStep};
 use whylate_ledger::{Activation, Cause};
 
@@ -15,28 +15,6 @@ const MQ_TIMEDSEND: i64 = 242;
 const WAIT4: i64 = 61;
 const SENDTO: i64 = 44;
 const NET_RX: u32 = 3;
-
-/// Thirty periods of 10 ms in each of which the server runs for 0.4 ms; it is woken by a timer, or by the victim.
-fn served(called: bool) -> Explained {
-    let mut scene = Scene::new().cpu(1);
-    for n in 0..30 {
-        let due = n * 10 * MS + 100;
-        scene = scene.at(due).timer_wakes(VICTIM).at(due + 5).run(VICTIM).at(due + 50);
-        scene = if called { scene.wake(SERVER, 1) } else { scene.timer_wakes(SERVER) };
-        scene = scene.at(due + 52).run(SERVER).at(due + 452 + n * 10).sleep(VICTIM).at(due + 900).sleep(IDLE);
-    }
-    scene.explain("victim")
-}
-
-#[test]
-fn what_a_server_usually_takes_that_the_thread_woke_itself_is_no_delay() {
-    let unasked = served(false);
-    assert_blames(unasked.worst(), Cause::HigherPriorityTask, Some(SERVER));
-    assert_eq!(unasked.finding("higher-priority-task").expect("a finding").severity, Severity::Warning);
-    let called = served(true);
-    assert!(called.in_order().iter().all(|one| one.verdict.cause != Cause::HigherPriorityTask));
-    assert!(called.0.findings.is_empty(), "{:?}", called.codes());
-}
 
 /// The reader has read: by a wake-up of its own, or by a packet that it sends.
 fn has_read(scene: Scene, call: i64, at: i64) -> Scene {
@@ -158,14 +136,18 @@ fn a_file_that_a_program_serves_is_waited_for_in_the_middle_of_the_work() {
     assert_eq!(charged_to(&unknown, Cause::OwnWait, daemon), Ns::ZERO);
 }
 
+/// The victim sleeps uninterruptibly from 150 us on, until a thread of the kernel wakes it at 8.2 ms. That one is `woken`, and a hog has
+/// the CPU until 8.15 ms.
+fn waits_for(thread: Thread, woken: i64, hog: Thread) -> Activation {
+    let scene = Scene::new().cpu(1).at(100).timer_wakes(VICTIM).at(105).run(VICTIM).at(150).block(hog);
+    let scene = scene.at(woken).wake(thread, 1).at(8_150).sleep(thread).at(8_200).wake(VICTIM, 1);
+    scene.at(8_205).run(VICTIM).at(8_250).sleep(IDLE).explain("victim").only().clone()
+}
+
 #[test]
 fn without_work_items_a_kworker_that_had_no_cpu_shows_that_no_device_took_the_time() {
     let hog = rt("hog", 50, 40);
-    let explained = |woken: i64| {
-        let scene = Scene::new().cpu(1).at(100).timer_wakes(VICTIM).at(105).run(VICTIM).at(150).block(hog);
-        let scene = scene.at(woken).wake(KWORKER, 1).at(8_150).sleep(KWORKER).at(8_200).wake(VICTIM, 1);
-        scene.at(8_205).run(VICTIM).at(8_250).sleep(IDLE).explain("victim").only().clone()
-    };
+    let explained = |woken| waits_for(KWORKER, woken, hog);
     let delayed = explained(160);
     assert_blames(&delayed, Cause::WorkItemDelayed, Some(hog));
     assert_eq!(delayed.verdict.confidence, Confidence::Medium);
@@ -176,11 +158,7 @@ fn without_work_items_a_kworker_that_had_no_cpu_shows_that_no_device_took_the_ti
 #[test]
 fn a_file_system_thread_that_had_no_cpu_shows_that_no_device_took_the_time() {
     let (hog, journal) = (rt("hog", 50, 40), fair("jbd2/vda-8", 60));
-    let explained = |woken: i64| {
-        let scene = Scene::new().cpu(1).at(100).timer_wakes(VICTIM).at(105).run(VICTIM).at(150).block(hog);
-        let scene = scene.at(woken).wake(journal, 1).at(8_150).sleep(journal).at(8_200).wake(VICTIM, 1);
-        scene.at(8_205).run(VICTIM).at(8_250).sleep(IDLE).explain("victim").only().clone()
-    };
+    let explained = |woken| waits_for(journal, woken, hog);
     let delayed = explained(160);
     assert_blames(&delayed, Cause::WorkItemDelayed, Some(hog));
     let why = "while jbd2/vda-8:60 (nice 0) was runnable, for which victim (rt 50) waits";
@@ -400,120 +378,7 @@ fn what_a_thread_asks_of_a_device_by_ioctl_it_needs_in_its_period() {
 
 const IO_URING_ENTER: i64 = 426;
 
-/// How the victim is answered in `asks_a_server`.
-#[derive(Clone, Copy, PartialEq)]
-enum Answered {
-    /// By the server that it woke.
-    Asked,
-    /// By one that timers wake.
-    Unasked,
-    /// By the server that it woke, which asks another one first.
-    Relayed,
-    /// By the server, which another thread woke just before it did in the last period.
-    Busy,
-    /// By the server that it woke, twice in each period; the last time late.
-    Twice,
-}
-
-/// Thirty periods of 10 ms. In each the victim asks a server by a socket and sleeps until that answers, which it does at once or, in
-/// the last one, after a hog has had the CPU for `hogged`.
-fn asks_a_server(how: Answered, hogged: i64) -> Explained {
-    let server = fair("server", 20);
-    let store = fair("store", 21);
-    let client = fair("client", 22);
-    let hog = rt("hog", 50, 40);
-    let mut scene = Scene::new().cpu(1).at(0).run(server).at(20).sleep(IDLE);
-    for n in 0..30 {
-        let due = n * 10 * MS + 1_000;
-        let late = if n == 29 { hogged } else { 0 };
-        if how == Answered::Busy && n == 29 {
-            scene = scene.at(due - 10).run(client).wake(server, 1).at(due - 5).sleep(server);
-        }
-        scene =
-            scene.at(due).timer_wakes(VICTIM).at(due + 5).run(VICTIM).ret(sys::CLOCK_NANOSLEEP).at(due + 10);
-        if how == Answered::Twice {
-            scene = scene.wake(server, 1).call(sys::READ, [3, 0, 100]).sleep(server);
-            scene = scene.at(due + 30).wake(VICTIM, 1).at(due + 35).sleep(VICTIM).ret(sys::READ).at(due + 50);
-        }
-        scene = match how {
-            Answered::Unasked => scene.timer_wakes(server),
-            Answered::Busy if n == 29 => scene,
-            _ => scene.wake(server, 1),
-        };
-        scene = scene.at(due + 60).call(sys::READ, [3, 0, 100]);
-        if late > 0 {
-            scene = scene.sleep(hog).at(due + 60 + late).sleep(server);
-        } else {
-            scene = scene.sleep(server);
-        }
-        if how == Answered::Relayed {
-            scene = scene.at(due + 70 + late).wake(store, 1).sleep(store);
-            scene = scene.at(due + 80 + late).wake(server, 1).sleep(server);
-        }
-        let answered = due + 100 + late;
-        scene = scene.at(answered).wake(VICTIM, 1).at(answered + 5).run(VICTIM).ret(sys::READ);
-        scene = scene.at(answered + 50).call(sys::CLOCK_NANOSLEEP, sys::UNTIL).sleep(server);
-        scene = scene.at(answered + 60).sleep(IDLE);
-    }
-    scene.explain("victim")
-}
-
-#[test]
-fn an_answer_that_takes_a_notable_part_of_the_period_is_part_of_it() {
-    for how in [Answered::Asked, Answered::Relayed, Answered::Busy] {
-        for late_by in [15 * MS, 5 * MS] {
-            let explained = asks_a_server(how, late_by);
-            let late = longest(&explained);
-            assert_eq!(late.response(), Ns::from_us(late_by + 150));
-            assert_blames(&late, Cause::OwnWait, Some(fair("server", 20)));
-            assert_eq!(late.verdict.confidence, Confidence::Medium);
-            let by = format!("waited for the CPU that hog:50 (rt 40) had for {}.00 ms", late_by / MS);
-            let by = format!("server:20 (nice 0), which was to answer, {by}");
-            assert!(late.verdict.evidence.iter().any(|one| one.what == by), "{:?}", late.verdict.evidence);
-            let fix = late.verdict.fix.first().map(|fix| fix.text.as_str());
-            assert_eq!(
-                fix,
-                Some("give server:20 (nice 0) a priority above hog:50 (rt 40): chrt -f -p PRIORITY TID")
-            );
-            let finding = explained.finding("own-wait").expect("a finding");
-            assert_eq!(finding.severity, Severity::Warning);
-            assert!(
-                finding.title.starts_with("server:20 (nice 0) answered victim:10 (rt 50) late: after up to ")
-            );
-        }
-    }
-    let again = asks_a_server(Answered::Twice, 15 * MS);
-    assert_blames(&longest(&again), Cause::OwnWait, Some(fair("server", 20)));
-}
-
-#[test]
-fn an_answer_at_once_or_of_a_server_that_was_not_asked_begins_an_activation() {
-    assert!(longest(&asks_a_server(Answered::Asked, 0)).response() < Ns::from_us(100));
-    assert!(longest(&asks_a_server(Answered::Unasked, 15 * MS)).response() < Ns::from_us(MS));
-}
-
-/// The server has a priority above that of its client, as it should, and takes 4 ms in one of forty periods.
-#[test]
-fn a_server_that_the_thread_woke_itself_is_no_warning() {
-    let driver = rt("driver", 20, 70);
-    let scene = (0..40).fold(Scene::new().cpu(1).at(0).run(driver).at(50).sleep(IDLE), |scene, n| {
-        let due = n * 10 * MS + 1_000;
-        let answers = due + 180 + if n == 20 { 4 * MS } else { 0 };
-        let scene = scene.at(due).timer_wakes(VICTIM).at(due + 5).run(VICTIM).at(due + 20);
-        let scene = scene.wake(driver, 1).at(due + 22).run(driver).at(answers).sleep(VICTIM);
-        scene.at(answers + 40).sleep(IDLE)
-    });
-    let explained = scene.explain("victim");
-    let late = longest(&explained);
-    assert_blames(&late, Cause::HigherPriorityTask, Some(driver));
-    let fix = &late.verdict.fix[0].text;
-    assert!(fix.starts_with("let driver:20 (rt 70) do less at once"), "{fix}");
-    let finding = explained.finding("higher-priority-task").expect("a finding");
-    assert_eq!(finding.severity, Severity::Info);
-    assert!(finding.evidence.iter().any(|evidence| evidence.what.contains("waits for an answer")));
-}
-
-fn longest(explained: &Explained) -> Activation {
+pub(super) fn longest(explained: &Explained) -> Activation {
     explained.in_order().into_iter().max_by_key(|activation| activation.response()).expect("one").clone()
 }
 

@@ -1,0 +1,197 @@
+//! Threads that ask others in their periods, and threads that wake each other in turn.
+
+use super::requests::longest;
+use super::support::{Explained, IDLE, MS, Scene, Thread, assert_blames, charged_to, fair, rt, sys};
+use whylate_base::{Confidence, Ns, Severity};
+use whylate_events::ContextFlags;
+use whylate_ledger::{Activation, Cause};
+
+const VICTIM: Thread = rt("victim", 10, 50);
+const SERVER: Thread = rt("server", 20, 60);
+
+/// Thirty periods of 10 ms in each of which the server runs for 0.4 ms; it is woken by a timer, or by the victim.
+fn served(called: bool) -> Explained {
+    let mut scene = Scene::new().cpu(1);
+    for n in 0..30 {
+        let due = n * 10 * MS + 100;
+        scene = scene.at(due).timer_wakes(VICTIM).at(due + 5).run(VICTIM).at(due + 50);
+        scene = if called { scene.wake(SERVER, 1) } else { scene.timer_wakes(SERVER) };
+        scene = scene.at(due + 52).run(SERVER).at(due + 452 + n * 10).sleep(VICTIM).at(due + 900).sleep(IDLE);
+    }
+    scene.explain("victim")
+}
+
+#[test]
+fn what_a_server_usually_takes_that_the_thread_woke_itself_is_no_delay() {
+    let unasked = served(false);
+    assert_blames(unasked.worst(), Cause::HigherPriorityTask, Some(SERVER));
+    assert_eq!(unasked.finding("higher-priority-task").expect("a finding").severity, Severity::Warning);
+    let called = served(true);
+    assert!(called.in_order().iter().all(|one| one.verdict.cause != Cause::HigherPriorityTask));
+    assert!(called.0.findings.is_empty(), "{:?}", called.codes());
+}
+
+/// How the victim is answered in `asks_a_server`.
+#[derive(Clone, Copy, PartialEq)]
+enum Answered {
+    /// By the server that it woke.
+    Asked,
+    /// By one that timers wake.
+    Unasked,
+    /// By the server that it woke, which asks another one first.
+    Relayed,
+    /// By the server, which another thread woke just before it did in the last period.
+    Busy,
+    /// By the server that it woke, twice in each period; the last time late.
+    Twice,
+}
+
+/// Thirty periods of 10 ms. In each the victim asks a server by a socket and sleeps until that answers, which it does at once or, in
+/// the last one, after a hog has had the CPU for `hogged`.
+fn asks_a_server(how: Answered, hogged: i64) -> Explained {
+    let server = fair("server", 20);
+    let store = fair("store", 21);
+    let client = fair("client", 22);
+    let hog = rt("hog", 50, 40);
+    let mut scene = Scene::new().cpu(1).at(0).run(server).at(20).sleep(IDLE);
+    for n in 0..30 {
+        let due = n * 10 * MS + 1_000;
+        let late = if n == 29 { hogged } else { 0 };
+        if how == Answered::Busy && n == 29 {
+            scene = scene.at(due - 10).run(client).wake(server, 1).at(due - 5).sleep(server);
+        }
+        scene =
+            scene.at(due).timer_wakes(VICTIM).at(due + 5).run(VICTIM).ret(sys::CLOCK_NANOSLEEP).at(due + 10);
+        if how == Answered::Twice {
+            scene = scene.wake(server, 1).call(sys::READ, [3, 0, 100]).sleep(server);
+            scene = scene.at(due + 30).wake(VICTIM, 1).at(due + 35).sleep(VICTIM).ret(sys::READ).at(due + 50);
+        }
+        scene = match how {
+            Answered::Unasked => scene.timer_wakes(server),
+            Answered::Busy if n == 29 => scene,
+            _ => scene.wake(server, 1),
+        };
+        scene = scene.at(due + 60).call(sys::READ, [3, 0, 100]);
+        if late > 0 {
+            scene = scene.sleep(hog).at(due + 60 + late).sleep(server);
+        } else {
+            scene = scene.sleep(server);
+        }
+        if how == Answered::Relayed {
+            scene = scene.at(due + 70 + late).wake(store, 1).sleep(store);
+            scene = scene.at(due + 80 + late).wake(server, 1).sleep(server);
+        }
+        let answered = due + 100 + late;
+        scene = scene.at(answered).wake(VICTIM, 1).at(answered + 5).run(VICTIM).ret(sys::READ);
+        scene = scene.at(answered + 50).call(sys::CLOCK_NANOSLEEP, sys::UNTIL).sleep(server);
+        scene = scene.at(answered + 60).sleep(IDLE);
+    }
+    scene.explain("victim")
+}
+
+#[test]
+fn an_answer_that_takes_a_notable_part_of_the_period_is_part_of_it() {
+    for how in [Answered::Asked, Answered::Relayed, Answered::Busy] {
+        for late_by in [15 * MS, 5 * MS] {
+            let explained = asks_a_server(how, late_by);
+            let late = longest(&explained);
+            assert_eq!(late.response(), Ns::from_us(late_by + 150));
+            assert_blames(&late, Cause::OwnWait, Some(fair("server", 20)));
+            assert_eq!(late.verdict.confidence, Confidence::Medium);
+            let by = format!("waited for the CPU that hog:50 (rt 40) had for {}.00 ms", late_by / MS);
+            let by = format!("server:20 (nice 0), which was to answer, {by}");
+            assert!(late.verdict.evidence.iter().any(|one| one.what == by), "{:?}", late.verdict.evidence);
+            let fix = late.verdict.fix.first().map(|fix| fix.text.as_str());
+            assert_eq!(
+                fix,
+                Some("give server:20 (nice 0) a priority above hog:50 (rt 40): chrt -f -p PRIORITY TID")
+            );
+            let finding = explained.finding("own-wait").expect("a finding");
+            assert_eq!(finding.severity, Severity::Warning);
+            assert!(
+                finding.title.starts_with("server:20 (nice 0) answered victim:10 (rt 50) late: after up to ")
+            );
+        }
+    }
+    let again = asks_a_server(Answered::Twice, 15 * MS);
+    assert_blames(&longest(&again), Cause::OwnWait, Some(fair("server", 20)));
+}
+
+#[test]
+fn an_answer_at_once_or_of_a_server_that_was_not_asked_begins_an_activation() {
+    assert!(longest(&asks_a_server(Answered::Asked, 0)).response() < Ns::from_us(100));
+    assert!(longest(&asks_a_server(Answered::Unasked, 15 * MS)).response() < Ns::from_us(MS));
+}
+
+/// The server has a priority above that of its client, as it should, and takes 4 ms in one of forty periods.
+#[test]
+fn a_server_that_the_thread_woke_itself_is_no_warning() {
+    let driver = rt("driver", 20, 70);
+    let scene = (0..40).fold(Scene::new().cpu(1).at(0).run(driver).at(50).sleep(IDLE), |scene, n| {
+        let due = n * 10 * MS + 1_000;
+        let answers = due + 180 + if n == 20 { 4 * MS } else { 0 };
+        let scene = scene.at(due).timer_wakes(VICTIM).at(due + 5).run(VICTIM).at(due + 20);
+        let scene = scene.wake(driver, 1).at(due + 22).run(driver).at(answers).sleep(VICTIM);
+        scene.at(answers + 40).sleep(IDLE)
+    });
+    let explained = scene.explain("victim");
+    let late = longest(&explained);
+    assert_blames(&late, Cause::HigherPriorityTask, Some(driver));
+    let fix = &late.verdict.fix[0].text;
+    assert!(fix.starts_with("let driver:20 (rt 70) do less at once"), "{fix}");
+    let finding = explained.finding("higher-priority-task").expect("a finding");
+    assert_eq!(finding.severity, Severity::Info);
+    assert!(finding.evidence.iter().any(|evidence| evidence.what.contains("waits for an answer")));
+}
+
+/// An equal of the victim.
+const PEER: Thread = rt("peer", 20, 50);
+
+/// Eight periods of 1 ms in each of which the victim waits for a lock of its equal, which goes on for `gives_way(n)` us
+/// after it woke the victim.
+fn in_turn(gives_way: impl Fn(i64) -> i64) -> Explained {
+    let mut scene = Scene::new().cpu(1).at(0).sign(ContextFlags::default());
+    for n in 0..8 {
+        let from = 1_000 * (n + 1);
+        scene = scene.at(from).timer_wakes(VICTIM).at(from + 5).run(VICTIM);
+        scene = scene.at(from + 20).wake(PEER, 1).call(sys::FUTEX, sys::LOCK).at(from + 25).sleep(PEER);
+        scene = scene.at(from + 40).wake(VICTIM, 1).at(from + 40 + gives_way(n)).sleep(VICTIM);
+        scene = scene.ret(sys::FUTEX).at(from + 60 + gives_way(n));
+        scene = scene.call(sys::CLOCK_NANOSLEEP, sys::UNTIL).sleep(IDLE);
+    }
+    scene.explain("victim")
+}
+
+#[test]
+fn a_waker_that_takes_as_long_as_ever_to_give_way_delays_no_thread() {
+    let verdicts = |explained: &Explained| {
+        let own = |activation: &&Activation| activation.verdict.cause == Cause::OwnWork;
+        explained.0.activations.iter().filter(own).count()
+    };
+    let explained = in_turn(|n| if n == 5 { 42 } else { 18 });
+    assert_eq!(verdicts(&explained), 8, "{:?}", explained.codes());
+    assert!(explained.0.findings.is_empty(), "{:?}", explained.codes());
+    assert_eq!(charged_to(explained.worst(), Cause::EqualPriorityTask, PEER), Ns::from_us(42));
+
+    let explained = in_turn(|n| if n == 5 { 90 } else { 18 });
+    assert_eq!(verdicts(&explained), 7);
+    assert_blames(explained.worst(), Cause::EqualPriorityTask, Some(PEER));
+    assert!(explained.finding("equal-priority-task").is_some());
+}
+
+#[test]
+fn each_of_two_wakers_gives_way_in_its_own_activations() {
+    // The victim wakes its peer and sleeps until that wakes it, and then until its timer does.
+    let mut scene = Scene::new().cpu(1).at(0).sign(ContextFlags::default());
+    for n in 0..8 {
+        let (from, slow) = (1_000 * (n + 1), if n == 5 { 15 } else { 0 });
+        scene = scene.at(from).timer_wakes(VICTIM).at(from + 5).run(VICTIM);
+        scene = scene.at(from + 20).wake(PEER, 1).call(sys::READ, [3, 0, 0]).at(from + 25).sleep(PEER);
+        scene = scene.at(from + 40).wake(VICTIM, 1).at(from + 58 + slow).sleep(VICTIM).ret(sys::READ);
+        scene = scene.at(from + 80 + slow).call(sys::CLOCK_NANOSLEEP, sys::UNTIL).sleep(IDLE);
+    }
+    let explained = scene.explain("victim");
+    assert_eq!(explained.0.activations.len(), 10, "the worst of 16");
+    assert_eq!(charged_to(explained.worst(), Cause::EqualPriorityTask, PEER), Ns::from_us(33));
+    assert!(explained.0.findings.is_empty(), "{:?}", explained.codes());
+}
