@@ -5,7 +5,7 @@ use super::notes::VerdictNote;
 use crate::model::Culprit;
 use crate::timeline::running::Running;
 use crate::timeline::sleeps::Wait;
-use crate::timeline::states::State;
+use crate::timeline::states::{State, Stay};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use whylate_base::{Evidence, Ns, Priority, Tid};
@@ -64,61 +64,64 @@ impl Charger<'_> {
     }
 
     fn doings_of_servers(&self, from: Tid, to: Ns) -> Doings {
-        let timeline = self.timeline;
         let mut doings = Doings::new();
-        let mut add = |server: Tid, doing: Doing, from: Ns, to: Ns| {
-            let (total, since) = doings.entry((server, doing)).or_insert((Ns::ZERO, from));
-            (*total, *since) = (*total + (to - from), (*since).min(from));
-        };
         let mut servers = vec![from];
         let mut followed = 0;
         while let Some(&server) = servers.get(followed) {
             followed += 1;
-            let Some(thread) = timeline.threads.get(server) else { continue };
+            let Some(thread) = self.timeline.threads.get(server) else { continue };
             for stay in thread.history.between(self.at, to) {
-                match stay.state {
-                    State::Queued(on) => {
-                        let slices = timeline.cpus.get(on).map(|cpu| cpu.between(stay.from, stay.to));
-                        for (start, end, slice) in slices.into_iter().flatten() {
-                            match slice.running {
-                                Running::Task(tid, priority) if tid != server => {
-                                    add(server, Doing::Behind(tid, priority), start, end);
-                                }
-                                Running::Idle => add(server, Doing::Kept, start, end),
-                                _ => {}
-                            }
-                        }
-                    }
-                    State::Running(_) => add(server, Doing::Ran, stay.from, stay.to),
-                    State::Blocked { wait: Wait::Io | Wait::Fault | Wait::Uninterruptible, .. } => {
-                        add(server, Doing::Device, stay.from, stay.to);
-                    }
-                    State::Blocked { wait: Wait::Period | Wait::KernelTimer, .. } => {
-                        add(server, Doing::Timer, stay.from, stay.to);
-                    }
-                    State::Blocked { wait: Wait::Lock { owner } | Wait::KernelLock { owner }, waker } => {
-                        add(server, Doing::Lock(waker.or(owner)), stay.from, stay.to);
-                    }
-                    State::Blocked { wait: Wait::Semaphore { owner: Some((owner, _)) }, .. } => {
-                        add(server, Doing::Lock(Some(owner)), stay.from, stay.to);
-                    }
-                    // It waited for a message: of the late thread itself, or of one that it had asked.
-                    State::Blocked { waker: Some(waker), .. } => {
-                        let is_new = waker != self.victim.tid && !servers.contains(&waker);
-                        if is_new && servers.len() < MOST_SERVERS {
-                            servers.push(waker);
-                        }
-                    }
-                    State::Blocked { waker: None, .. } | State::Unknown => {}
+                for (doing, start, end) in self.doing(server, &stay) {
+                    let (total, since) = doings.entry((server, doing)).or_insert((Ns::ZERO, start));
+                    (*total, *since) = (*total + (end - start), (*since).min(start));
+                }
+                // It waited for a message: of the late thread itself, or of one that it had asked.
+                if let State::Blocked { wait, waker: Some(waker) } = stay.state
+                    && asleep(wait, None).is_none()
+                    && waker != self.victim.tid
+                    && !servers.contains(&waker)
+                    && servers.len() < MOST_SERVERS
+                {
+                    servers.push(waker);
                 }
             }
         }
         doings
     }
 
+    /// What a server did in a stay of its history, from when to when.
+    fn doing(&self, server: Tid, stay: &Stay) -> Vec<(Doing, Ns, Ns)> {
+        let on = match stay.state {
+            State::Queued(on) => on,
+            State::Running(_) => return vec![(Doing::Ran, stay.from, stay.to)],
+            State::Blocked { wait, waker } => {
+                return asleep(wait, waker).map(|doing| (doing, stay.from, stay.to)).into_iter().collect();
+            }
+            State::Unknown => return Vec::new(),
+        };
+        let Some(cpu) = self.timeline.cpus.get(on) else { return Vec::new() };
+        let slices = cpu.between(stay.from, stay.to).filter_map(|(start, end, slice)| match slice.running {
+            Running::Task(tid, priority) if tid != server => Some((Doing::Behind(tid, priority), start, end)),
+            Running::Idle => Some((Doing::Kept, start, end)),
+            _ => None,
+        });
+        slices.collect()
+    }
+
     /// A thread as it was at an instant.
     fn thread_at(&self, tid: Tid, at: Ns) -> Option<Culprit> {
         let thread = self.timeline.threads.get(tid)?;
         Some(self.task(tid, thread.priority_at(at), at))
+    }
+}
+
+/// What a server sleeps for; `None` of a wait for a message.
+fn asleep(wait: Wait, waker: Option<Tid>) -> Option<Doing> {
+    match wait {
+        Wait::Io | Wait::Fault | Wait::Uninterruptible => Some(Doing::Device),
+        Wait::Period | Wait::KernelTimer => Some(Doing::Timer),
+        Wait::Lock { owner } | Wait::KernelLock { owner } => Some(Doing::Lock(waker.or(owner))),
+        Wait::Semaphore { owner: Some((owner, _)) } => Some(Doing::Lock(Some(owner))),
+        _ => None,
     }
 }

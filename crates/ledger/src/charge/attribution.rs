@@ -25,6 +25,11 @@ impl Charge {
         Charge::to(cause, Some(by), if silent { Confidence::Low } else { Confidence::High })
     }
 
+    /// To a device that a thread of the kernel, or the late thread, waited for.
+    pub(crate) fn device() -> Charge {
+        Charge::to(Cause::BlockIo, None, Confidence::Medium)
+    }
+
     pub(crate) fn unexplained() -> Charge {
         Charge::to(Cause::Unexplained, None, Confidence::Low)
     }

@@ -163,9 +163,8 @@ impl<'t> Charger<'t> {
     fn does_its_requests(&self, waker: Option<Tid>, to: Ns) -> bool {
         let by = waker.and_then(|tid| self.timeline.threads.get(tid));
         by.filter(|by| does_requests(by.comm_at(to).as_str())).is_some_and(|by| {
-            let unseen =
-                by.history.between(self.at, to).into_iter().filter(|stay| stay.state == State::Unknown);
-            unseen.map(|stay| stay.to - stay.from).sum::<Ns>().0.saturating_mul(2) < (to - self.at).0
+            let unseen = by.history.time_in(self.at, to, |state| state == State::Unknown);
+            unseen.0.saturating_mul(2) < (to - self.at).0
         })
     }
 
@@ -175,9 +174,8 @@ impl<'t> Charger<'t> {
         let waker = waker.filter(|_| !self.timeline.seen.contains(Kind::Work));
         let kworker = waker.and_then(|tid| self.timeline.threads.get(tid));
         kworker.filter(|kworker| is_kworker(kworker.comm_at(to).as_str())).is_some_and(|kworker| {
-            let stays = kworker.history.between(self.at, to).into_iter();
-            let queued = stays.filter(|stay| matches!(stay.state, State::Queued(_)));
-            queued.map(|stay| stay.to - stay.from).sum::<Ns>().0.saturating_mul(2) >= (to - self.at).0
+            let queued = kworker.history.time_in(self.at, to, |state| matches!(state, State::Queued(_)));
+            queued.0.saturating_mul(2) >= (to - self.at).0
         })
     }
 

@@ -41,6 +41,13 @@ const fn role_of(waits: Cause, runs: Cause) -> Role {
     Role { waits, runs, sure: Confidence::High }
 }
 
+impl Role {
+    /// True where all that it does but waiting for a CPU is time of the device.
+    fn is_for_device(self) -> bool {
+        self.runs == Cause::BlockIo
+    }
+}
+
 impl Charger<'_> {
     /// Charges up to `to` a time in which what wakes the thread was on its way.
     pub(super) fn carried(&mut self, origin: &Origin, to: Ns) {
@@ -76,7 +83,7 @@ impl Charger<'_> {
     fn waits_for_device(&mut self, sleeper: &Thread, wait: Wait, waker: Option<Tid>, to: Ns) {
         let handled = self.late_handler(sleeper, wait, waker, to);
         let until = handled.map_or(to, |(_, since)| since);
-        self.charge(until, Charge::to(Cause::BlockIo, None, Confidence::Medium));
+        self.charge(until, Charge::device());
         if let Some((handler, _)) = handled {
             self.behind_handler(handler, to);
         }
@@ -97,12 +104,12 @@ impl Charger<'_> {
                 State::Running(on) => self.carrier_runs(role, carrier, on, stay.to),
                 // What it does for the late thread needs a device.
                 State::Blocked { wait, waker }
-                    if wait == Wait::Io && role.runs == Cause::WorkItem || role.runs == Cause::BlockIo =>
+                    if role.is_for_device() || wait == Wait::Io && role.runs == Cause::WorkItem =>
                 {
                     self.waits_for_device(carrier, wait, waker, stay.to);
                 }
-                State::Unknown if role.runs == Cause::BlockIo => {
-                    self.charge(stay.to, Charge::to(Cause::BlockIo, None, Confidence::Medium));
+                State::Unknown if role.is_for_device() => {
+                    self.charge(stay.to, Charge::device());
                 }
                 State::Blocked { .. } | State::Unknown => self.on_its_way(before_on, stay.to),
             }
@@ -160,8 +167,8 @@ impl Charger<'_> {
         let Some(timeline) = self.timeline.cpus.get(cpu) else { return self.unseen(to) };
         for (from, end, slice) in timeline.between(self.at, to) {
             let own = || {
-                if role.runs == Cause::BlockIo {
-                    return Charge::to(Cause::BlockIo, None, Confidence::Medium);
+                if role.is_for_device() {
+                    return Charge::device();
                 }
                 let by = self.task(carrier.tid, carrier.priority_at(from), from);
                 Charge::to_handler(role.runs, by, timeline.silence(from, end).is_some())

@@ -95,8 +95,12 @@ impl<'a> Engine<'a> {
     pub(crate) fn end(&mut self, tid: Tid, done: Option<Ns>, end: Ns) {
         let Engine { timeline, ended, options, scope, .. } = self;
         let Some(thread) = timeline.threads.get(tid) else { return };
-        let stuck =
-            thread.open.as_ref().is_some_and(|open| is_stuck_where_pinned(timeline, thread, open, end));
+        let Some(open) = &thread.open else { return };
+        // How long a program took to start, before it made itself real-time, is no deadline's matter.
+        let becomes_realtime = open.began_fair && thread.priority().is_realtime();
+        let starts_program = open.begin != Begin::Marked
+            && (open.executes || becomes_realtime)
+            && !is_stuck_where_pinned(timeline, thread, open, end);
         let Some(thread) = timeline.threads.get_if_seen_mut(tid) else { return };
         let Some(open) = &thread.open else { return };
         let (done, end) = open.exited.map_or((done, end), |exited| (Some(exited), exited));
@@ -104,26 +108,16 @@ impl<'a> Engine<'a> {
         // before what is charged of it.
         let end = end.max(open.charged_until()).max(open.running.unwrap_or(open.due));
         let done = done.map(|_| end);
-        // How long a program took to start, before it made itself real-time, is no deadline's matter.
-        let becomes_realtime = open.began_fair && thread.priority().is_realtime();
-        let starts_up = open.begin != Begin::Marked && (open.executes || becomes_realtime) && !stuck;
         if let Some(links) = &mut timeline.links {
             let open = Box::new(open.clone());
             links.push(Link::Ended { tid, open, end, whole: done.is_some() });
         }
         let is_selected = options.selects(thread) && options.counts(open.begin);
-        let is_reported = is_selected && !(starts_up && becomes_realtime && options.tasks.is_empty());
+        let is_reported = is_selected && !(starts_program && becomes_realtime && options.tasks.is_empty());
         let in_scope = scope.as_ref().is_none_or(|scope| is_in_scope(scope, thread, open, end));
         if is_reported {
             let open = thread.open.take();
-            ended.extend(open.map(|open| EndedActivation {
-                tid,
-                open,
-                done,
-                end,
-                in_scope,
-                starts_program: starts_up,
-            }));
+            ended.extend(open.map(|open| EndedActivation { tid, open, done, end, in_scope, starts_program }));
             return;
         }
         if !is_selected && in_scope && options.markers.is_none() {

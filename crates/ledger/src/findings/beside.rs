@@ -1,7 +1,7 @@
 //! What made activations late that are not among the worst ones: of two faults one has all of these, and the other may delay as many,
 //! or be the one to mend first.
 
-use super::kin::{Kin, and_others};
+use super::kin::{Kin, title};
 use super::subject::Subject;
 use crate::causes::Cause;
 use crate::causes::advised::Advised;
@@ -74,12 +74,15 @@ impl Late<'_> {
         time >= LONG && time.0.saturating_mul(PART_OF_PERIOD) >= self.period.0
     }
 
+    fn is_usual(&self, cost: &Cost) -> bool {
+        cost.activations.saturating_mul(USUAL) > self.stats.activations
+    }
+
     /// Others that delayed it now and then: threads of one program are one culprit.
     fn by_others(&self) -> Vec<Finding> {
         let mut culprits: HashMap<(Cause, Kin), Vec<(Culprit, &Cost)>> = HashMap::new();
         for ((cause, by), cost) in self.unnamed() {
-            let is_usual = cost.activations.saturating_mul(USUAL) > self.stats.activations;
-            if let Some(by) = by.filter(|_| cause.has_culprit_finding() && !is_usual) {
+            if let Some(by) = by.filter(|_| cause.has_culprit_finding() && !self.is_usual(cost)) {
                 culprits.entry((*cause, Kin::of(&by))).or_default().push((by, cost));
             }
         }
@@ -94,14 +97,13 @@ impl Late<'_> {
     }
 
     fn by_culprit(&self, cause: Cause, by: Culprit, most: Ns, all: &[(Culprit, &Cost)]) -> Finding {
-        let others = and_others(all.len());
         let reason = cause.info().details.culprit_finding.unwrap_or(cause.code());
         let total: Ns = all.iter().map(|(_, cost)| cost.total).sum();
         let times: u64 = all.iter().map(|(_, cost)| cost.activations).sum();
         Finding {
             code: cause.code(),
             severity: Severity::Warning,
-            title: format!("{by}{others} delayed {} by up to {most}: {reason}", self.thread),
+            title: title(by, all.len(), &self.thread.to_string(), most, reason),
             why: format!("the worst activations have another cause; in others it took {total} in all"),
             evidence: vec![Evidence::general(format!(
                 "in {times} of {} activations, of which none is among the worst",
@@ -118,8 +120,7 @@ impl Late<'_> {
                 && self.is_notable(cost.average())
         });
         let unsaid = frequent.filter(|((cause, by), cost)| {
-            let is_usual = cost.activations.saturating_mul(USUAL) > self.stats.activations;
-            by.is_none() || !cause.has_culprit_finding() || is_usual
+            by.is_none() || !cause.has_culprit_finding() || self.is_usual(cost)
         });
         let finding = |&((cause, by), cost): Charged<'_>| {
             let what = by.map_or_else(|| cause.code().to_owned(), |by| format!("{} by {by}", cause.code()));

@@ -2,7 +2,7 @@
 //! of their verdicts, and others that had a notable share: of two faults in the same activations, one has the verdicts.
 //! A small delay that makes no thread late is no finding.
 
-use super::kin::{Accused, Delay, Kin, and_others};
+use super::kin::{Accused, Delay, Kin, title};
 use super::subject::Subject;
 use crate::causes::Cause;
 use crate::causes::advised::Advised;
@@ -145,7 +145,6 @@ fn finding(subject: &Subject<'_>, cause: Cause, by: Culprit, accused: Accused<'_
         true => Severity::Warning,
         false => Severity::Info,
     };
-    let others = and_others(each.len());
     let request = called.then(|| {
         let what =
             format!("{first} woke {by} itself each time: if it waits for an answer of it, that is no delay");
@@ -154,7 +153,7 @@ fn finding(subject: &Subject<'_>, cause: Cause, by: Culprit, accused: Accused<'_
     Finding {
         code: cause.code(),
         severity,
-        title: format!("{by}{others} delayed {whom} by up to {most}: {reason}"),
+        title: title(by, each.len(), &whom, most, reason),
         why: match (each.len(), times) {
             (1, 1) => format!("it delayed one activation by {total}"),
             (1, _) => format!("it delayed {times} activations by {total} in all"),

@@ -29,12 +29,13 @@ impl Kin {
     }
 }
 
-/// What follows the name of the foremost of `count` threads that are one culprit.
-pub(super) fn and_others(count: usize) -> String {
-    match count {
+/// The title of the finding about a culprit of `count` threads, the foremost of which is `by`.
+pub(super) fn title(by: Culprit, count: usize, whom: &str, most: Ns, reason: &str) -> String {
+    let others = match count {
         0 | 1 => String::new(),
         count => format!(" and {} more of that name", count - 1),
-    }
+    };
+    format!("{by}{others} delayed {whom} by up to {most}: {reason}")
 }
 
 /// What a culprit took of an activation.

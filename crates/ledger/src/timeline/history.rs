@@ -84,6 +84,12 @@ impl History {
         }
     }
 
+    /// For how long of `from..to` it was in a state of which `is` is true.
+    pub(crate) fn time_in(&self, from: Ns, to: Ns, is: impl Fn(State) -> bool) -> Ns {
+        let stays = self.between(from, to).into_iter().filter(|stay| is(stay.state));
+        stays.map(|stay| stay.to - stay.from).sum()
+    }
+
     /// What it did in `from..to`, in order, without gaps: what was not seen is `Unknown`.
     pub(crate) fn between(&self, from: Ns, to: Ns) -> Vec<Stay> {
         let (known, first) = match self.latest.filter(|span| span.start <= from) {
