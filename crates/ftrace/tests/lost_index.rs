@@ -3,9 +3,9 @@
 
 mod common;
 
-use common::{Dat, Machine, Packing, Value, recordings};
+use common::{Dat, Machine, Packing, Value, recordings, records};
 use whylate_base::{Cpu, Ns};
-use whylate_events::{Damage, Event, EventKind, EventSource, KindSet, drain};
+use whylate_events::{Damage, Event, EventSource, KindSet, drain};
 use whylate_ftrace::dat::{DatError, TraceFile};
 use whylate_ftrace::format::EventFormat;
 
@@ -15,8 +15,7 @@ const PAGE: usize = 1024;
 fn read(bytes: &[u8]) -> Result<(Vec<Event>, Vec<Damage>), DatError> {
     let file = TraceFile::from_bytes(bytes.to_vec())?;
     let mut source = file.events(KindSet::ALL);
-    let events: Vec<Event> =
-        drain(&mut source).filter(|event| !matches!(event.kind, EventKind::Lost { .. })).collect();
+    let events: Vec<Event> = records(drain(&mut source)).collect();
     assert_eq!(events.len() as u64, source.info().events);
     Ok((events, source.info().damage.clone()))
 }

@@ -4,7 +4,7 @@
 mod common;
 
 use common::sample::{PAGE, dat};
-use common::{Machine, Packing, recordings};
+use common::{Machine, Packing, recordings, records};
 use std::collections::BTreeMap;
 use whylate_base::{Cpu, Ns};
 use whylate_events::{Damage, Event, EventKind, EventSource, KindSet, Quality, TraceInfo, drain};
@@ -15,10 +15,6 @@ fn read(bytes: &[u8]) -> Result<(Vec<Event>, TraceInfo), DatError> {
     let mut source = file.events(KindSet::ALL);
     let events = drain(&mut source).collect();
     Ok((events, source.info().clone()))
-}
-
-fn without_losses(events: &[Event]) -> Vec<Event> {
-    events.iter().filter(|event| !matches!(event.kind, EventKind::Lost { .. })).copied().collect()
 }
 
 /// Where an event of a CPU ends in the file: of a buffer that is not packed, the end of its bytes; of a
@@ -90,7 +86,7 @@ fn is_part(some: &[Event], whole: &[Event]) -> bool {
 fn assert_cut(bytes: &[u8], cuts: impl Iterator<Item = usize>, place: &str) -> usize {
     let (whole, info) = read(bytes).expect("opens");
     assert_eq!((&info.damage[..], info.quality()), (&[][..], Quality::Whole), "{place}");
-    let whole = without_losses(&whole);
+    let whole: Vec<Event> = records(whole.into_iter()).collect();
     let ends = ends(bytes);
     assert_eq!(whole.len(), ends.values().map(Vec::len).sum::<usize>(), "{place}");
     let mut left = 0;
@@ -106,7 +102,7 @@ fn assert_cut(bytes: &[u8], cuts: impl Iterator<Item = usize>, place: &str) -> u
             }
         };
         left += usize::from(all > 0);
-        let recorded = without_losses(&events);
+        let recorded: Vec<Event> = records(events.iter().copied()).collect();
         assert!(is_part(&recorded, &whole), "{place} cut at {cut}: events that were not recorded");
         for (&cpu, &expected) in &expected {
             let given = recorded.iter().filter(|event| event.cpu == cpu).count();
@@ -170,8 +166,9 @@ fn zeros_cost_the_pages_they_stand_in() {
         bytes[start..start + pages * PAGE].fill(0);
         let (events, info) = read(&bytes).expect("opens");
         let gone = 10 * pages + usize::from(first + pages == 6);
-        assert_eq!(without_losses(&events).len(), 121 - gone, "{first} {pages}");
-        assert!(is_part(&without_losses(&events), &whole));
+        let recorded: Vec<Event> = records(events.iter().copied()).collect();
+        assert_eq!(recorded.len(), 121 - gone, "{first} {pages}");
+        assert!(is_part(&recorded, &whole));
         let [damage] = &info.damage[..] else { panic!("{info:?}") };
         assert_eq!((damage.offset, damage.unread), (Some(start as u64), Some((pages * PAGE) as u64)));
         assert_eq!(info.quality(), Quality::Damaged);

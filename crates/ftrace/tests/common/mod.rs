@@ -6,6 +6,8 @@ pub(crate) mod ask;
 pub(crate) mod sample;
 
 use proptest::test_runner::{Config as ProptestConfig, RngSeed};
+use whylate_base::{Cpu, Ns};
+use whylate_events::{Event, EventKind};
 use whylate_ftrace::bytes::Endian;
 use whylate_ftrace::format::{EventFormat, ValueAt};
 use whylate_testing::{Need, skip};
@@ -13,6 +15,20 @@ use whylate_testing::{Need, skip};
 /// That many cases, the same in every run.
 pub(crate) fn cases(cases: u32) -> ProptestConfig {
     ProptestConfig { rng_seed: RngSeed::Fixed(0x7761_6b65), ..ProptestConfig::with_cases(cases) }
+}
+
+/// The first event of each record: a stack is one record, and an event for each of its functions. Losses are
+/// no records.
+pub(crate) fn records(events: impl Iterator<Item = Event>) -> impl Iterator<Item = Event> {
+    let mut stack: Option<(Cpu, Ns)> = None;
+    events.filter(move |event| match event.kind {
+        EventKind::Lost { .. } => false,
+        EventKind::StackFrame { .. } => stack.replace((event.cpu, event.ts)) != Some((event.cpu, event.ts)),
+        _ => {
+            stack = None;
+            true
+        }
+    })
 }
 
 /// The traced machine.
