@@ -5,6 +5,7 @@ mod checkpoint;
 mod passed_over;
 mod record;
 
+pub(crate) use self::record::on_cpu;
 use crate::chains::Tracker;
 use crate::charge;
 use crate::charge::notes::VerdictNote;

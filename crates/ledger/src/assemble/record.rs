@@ -80,7 +80,8 @@ fn tracks(timeline: &Timeline, ledger: &[Segment], own: Cpu, from: Ns, to: Ns) -
     cpus.into_iter().filter_map(track).collect()
 }
 
-fn on_cpu(timeline: &Timeline, running: Running, at: Ns) -> OnCpu {
+/// What had a CPU at `at`.
+pub(crate) fn on_cpu(timeline: &Timeline, running: Running, at: Ns) -> OnCpu {
     match running {
         Running::Unknown => OnCpu::Unknown,
         Running::Idle => OnCpu::Idle,

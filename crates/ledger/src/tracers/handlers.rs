@@ -28,8 +28,8 @@ const MOST: usize = 1 << 20;
 /// (`probe_wakeup`, `probe_wakeup_sched_switch` in kernel/trace/trace_sched_wakeup.c).
 const OF_THE_TRACER: usize = 2;
 
-/// The functions that call a device's handler (kernel/irq/handle.c).
-pub(super) const CALLERS: [&str; 2] = ["__handle_irq_event_percpu", "handle_irq_event_percpu"];
+/// The functions that call a device's handler (kernel/irq/handle.c); the last one up to 2.6.38.
+pub(super) const CALLERS: [&str; 3] = ["__handle_irq_event_percpu", "handle_irq_event_percpu", "handle_IRQ_event"];
 
 /// Functions that show which of the architecture's own interrupts it is (arch/*/kernel, kernel/time, kernel/smp.c).
 const VECTORS: [(&str, &str); 13] = [

@@ -8,12 +8,12 @@ use super::interrupted::is_primitive;
 use super::intervals::Intervals;
 use super::lines::{Line, Lines};
 use super::{actors, cut_off};
-use crate::assemble::Assembler;
+use crate::assemble::{Assembler, on_cpu};
 use crate::causes::Cause;
 use crate::charge::attribution::Charge;
 use crate::model::{Activation, CpuTrack, Culprit, OnCpu, Slice};
 use crate::timeline::Timeline;
-use whylate_base::{Confidence, Evidence, Ns, Priority, Tid};
+use whylate_base::{Confidence, Cpu, Evidence, Ns, Priority, Tid};
 use whylate_events::{ContextFlags, LatencyTrace, TraceInfo};
 
 /// Intervals without a line that are listed.
@@ -28,7 +28,8 @@ const DIFFER: i64 = 40;
 /// The activation by the header, where the scheduler's lines do not give one.
 pub(super) fn by_header(assembler: &mut Assembler<'_>, trace: &LatencyTrace, lines: &Lines) {
     let Some(task) = trace.task else { return };
-    let last = lines.between(Ns(i64::MIN), Ns::MAX).last();
+    let all = lines.between(Ns(i64::MIN), Ns::MAX);
+    let last = all.last();
     let woken = lines.woken.get(&task.tid).copied();
     // The tracers of 2005 measured on until the switch was over: upon the thread itself, to their last line.
     let goes_on = woken.zip(last).is_some_and(|(woken, last)| {
@@ -45,7 +46,11 @@ pub(super) fn by_header(assembler: &mut Assembler<'_>, trace: &LatencyTrace, lin
     if seen || left_out || trace.latency <= Ns::ZERO {
         return;
     }
-    let last = last.map(|line| line.at);
+    // Times count from the wake-up, and the end may be cut off.
+    let from_wakeup = all.first().is_some_and(|first| {
+        first.at >= Ns::ZERO && first.at.0.saturating_mul(DIFFER) <= trace.latency.0
+    });
+    let last = last.map(|line| if from_wakeup { line.at.max(trace.latency) } else { line.at });
     let switched = lines.switched_to.get(&task.tid).copied().filter(|_| !goes_on);
     // Where only one of the two lines is there, the tracer's length gives the other.
     let woken = woken.filter(|_| switched.is_none());
@@ -73,7 +78,10 @@ pub(super) fn by_header(assembler: &mut Assembler<'_>, trace: &LatencyTrace, lin
         let next = following.unwrap_or(running);
         // Of an excerpt's last line only the time is known until which it goes on.
         let is_end = is_cut && following.is_none();
-        let (charge, on_cpu) = if is_end && (next - line.at).0.saturating_mul(NOTABLE) >= trace.latency.0 {
+        let handler = line.flags.in_interrupt().then(|| handler(assembler.timeline(), trace.cpu, line.at, next));
+        let (charge, on_cpu) = if let Some(handled) = handler.flatten() {
+            handled
+        } else if is_end && (next - line.at).0.saturating_mul(NOTABLE) >= trace.latency.0 {
             let late = (task.tid, priority);
             let first = cut_off::charge(assembler.timeline(), window, (due, trace.latency), late);
             (first.unwrap_or_else(Charge::unexplained), OnCpu::Unknown)
@@ -124,6 +132,10 @@ pub(super) fn by_header(assembler: &mut Assembler<'_>, trace: &LatencyTrace, lin
         Some(_) => {
             "the switch to it is not among the lines: when it ran is from the tracer's own measurement"
         }
+        None if from_wakeup && switched.is_none() => {
+            "the scheduler's own lines are not among them: when it was due and when it ran are from the tracer's own \
+             measurement"
+        }
         None if ran_elsewhere.is_some() => {
             "no line is of the header's CPU: when it ran is from the tracer's own measurement"
         }
@@ -143,6 +155,19 @@ pub(super) fn by_header(assembler: &mut Assembler<'_>, trace: &LatencyTrace, lin
         ))
     }));
     assembler.keep_measured(activation, notes, true);
+}
+
+/// The interrupt or softirq that had the CPU in `from..to`, and its charge. Only the flags of lines show it.
+fn handler(timeline: &Timeline, cpu: Cpu, from: Ns, to: Ns) -> Option<(Charge, OnCpu)> {
+    timeline.cpus.get(cpu)?.between(from, to).find_map(|(start, _, slice)| {
+        let on_cpu = on_cpu(timeline, slice.running, start);
+        let (cause, by) = match on_cpu {
+            OnCpu::Irq { irq, name } => (Cause::Irq, Culprit::Irq { irq, name }),
+            OnCpu::Softirq { vec } => (Cause::Softirq, Culprit::Softirq { vec }),
+            _ => return None,
+        };
+        Some((Charge::to(cause, Some(by), Confidence::Medium), on_cpu))
+    })
 }
 
 /// Which kernel thread had the CPU at a line, where the trace lacks its name.

@@ -383,5 +383,42 @@ fn between_two_lines_with_interrupts_off_they_are_off() {
     assert_eq!(kept_off("dN", "isolate_pages", true).verdict.cause, Cause::IrqsDisabled);
     assert_eq!(kept_off("dN", "another", true).verdict.cause, Cause::PreemptionDisabled);
     assert_eq!(kept_off("N", "isolate_pages", false).verdict.cause, Cause::PreemptionDisabled);
-    assert_eq!(kept_off("dNh", "isolate_pages", false).verdict.cause, Cause::PreemptionDisabled);
+    assert_eq!(kept_off("dNh", "isolate_pages", false).verdict.cause, Cause::Irq);
+}
+
+/// The tracer of 2008 had no rows of the scheduler: the header and the functions are all.
+fn by_functions_alone(rows: usize) -> Activation {
+    let line = |us: i64, tid: i32, flags: &str, name: &str| event(us * 1_000, tid, flags, function(name));
+    let mut events = vec![
+        line(0, SHELL, "d.h", "try_to_wake_up"),
+        line(9, SHELL, "dNh", "irq_exit"),
+        line(10, SHELL, "dN", "do_IRQ"),
+        line(14, SHELL, "dNh", "handle_IRQ_event"),
+        line(15, SHELL, ".Nh", "mouse_interrupt"),
+        line(319, SHELL, ".Nh", "serio_interrupt"),
+        line(421, SHELL, "dNh", "irq_exit"),
+        line(431, SHELL, "dN", "preempt_schedule_irq"),
+        line(480, SHELL, "dN", "pick_next_task_rt"),
+        line(491, VICTIM, "d", "__switch_to"),
+    ];
+    let entries = Some(events.len() as u64);
+    events.truncate(rows);
+    let mut info = info(491_000);
+    if let Some(trace) = &mut info.latency {
+        trace.entries = entries;
+    }
+    only(info, events)
+}
+
+#[test]
+fn an_interrupts_rows_are_charged_where_the_scheduler_has_none() {
+    let activation = by_functions_alone(10);
+    assert_eq!((activation.verdict.cause, &*culprit(&activation)), (Cause::Irq, "mouse_interrupt interrupt"));
+    assert_eq!(activation.verdict.charged.0, 417_000, "{activation:#?}");
+}
+
+#[test]
+fn an_end_that_is_cut_off_moves_no_wake_up() {
+    let activation = by_functions_alone(6);
+    assert_eq!((activation.due.0, activation.running), (0, Some(Ns(491_000))), "{activation:#?}");
 }
