@@ -1,7 +1,7 @@
 //! The threads of a trace in which no real-time thread was active: which of them the user may mean.
 //!
 //! Most likely meant first: the command that `whylate record` ran, with what it started; threads of other programs; those of
-//! recorders; the kernel's own. Each of these by worst latency. A program of which no lateness is seen comes behind the
+//! recorders; the kernel's own. Each of these by its worst latency or wait for a CPU. A program of which no lateness is seen comes behind the
 //! kernel's own real-time threads of which one is: there is nothing to explain of it.
 //!
 //! A trace does not show whether a thread is the kernel's own: its name does, or kthreadd forked it, and neither is
@@ -40,7 +40,7 @@ pub(crate) fn of(timeline: &Timeline, options: &Options) -> Option<Candidates> {
     if all.is_empty() {
         return None;
     }
-    all.sort_by_key(|one| (Likely::of(one), Reverse(one.latency), Reverse(one.activations), one.tid));
+    all.sort_by_key(|one| (Likely::of(one), Reverse(one.worst()), Reverse(one.activations), one.tid));
     let more = all.len().saturating_sub(LISTED) as u64;
     all.truncate(LISTED);
     let shown = |thread: &Thread| thread.shown_priority().is_some_and(|shown| shown != Priority::UNKNOWN);
@@ -67,7 +67,7 @@ enum Likely {
 
 impl Likely {
     fn of(candidate: &Candidate) -> Likely {
-        let is_late = candidate.latency.is_some_and(|latency| latency > Ns::ZERO);
+        let is_late = candidate.worst().is_some_and(|worst| worst > Ns::ZERO);
         match candidate.kind {
             CandidateKind::Command => Likely::Command,
             CandidateKind::Program if is_late => Likely::LateProgram,
@@ -105,6 +105,7 @@ fn candidate(timeline: &Timeline, thread: &Thread) -> Candidate {
         priority: thread.shown_priority().map_or(Priority::UNKNOWN, |_| thread.own_priority()),
         activations: thread.tally.activations,
         latency: thread.tally.latency,
+        wait: Some(thread.tally.wait).filter(|&wait| wait > Ns::ZERO),
         kind,
         is_explained: false,
     }

@@ -33,6 +33,8 @@ use crate::model::Segment;
 use crate::timeline::Timeline;
 use crate::timeline::activations::{Begin, Open, WakeCause};
 use crate::timeline::origins::Origin;
+use crate::timeline::running::Running;
+use crate::timeline::slices::CpuSlice;
 use crate::timeline::states::State;
 use crate::timeline::thread::Thread;
 use attribution::Charge;
@@ -75,6 +77,10 @@ pub(crate) fn ledger(
             State::Unknown => charger.unseen(stay.to),
         }
     }
+    if let Some(at) = open.running.filter(|&at| charger.is_found_at(at)) {
+        let text = "the switch to it was not recorded: it ran by then, and may have begun before".to_owned();
+        charger.notes.push(VerdictNote::Note(Evidence::at(at, charger.cpu, text)));
+    }
     if let Some((at, said)) = open.marks().said {
         let text = format!("its own marker: {}", said.as_str());
         charger.notes.push(VerdictNote::Note(Evidence::at(at, charger.cpu, text)));
@@ -83,6 +89,18 @@ pub(crate) fn ledger(
 }
 
 impl Charger<'_> {
+    /// True where the thread was found on its CPU at `at`, behind a time in which it is not known what that ran.
+    fn is_found_at(&self, at: Ns) -> bool {
+        let unexplained = |segment: &Segment| segment.end == at && segment.cause == Cause::Unexplained;
+        let slice = |from| Some(self.timeline.cpus.get(self.cpu)?.between(from, from + Ns(1)).next()?.2);
+        let is_switch = |at: CpuSlice| {
+            at.switched && matches!(at.running, Running::Task(tid, _) if tid == self.victim.tid)
+        };
+        self.segments.iter().any(unexplained)
+            && slice(at - Ns(1)).is_some_and(|before| before.running == Running::Unknown)
+            && !slice(at).is_some_and(is_switch)
+    }
+
     /// The time before the wake-up: a timer's lateness, and whatever an overrun of the period before left.
     fn before_wake(&mut self, waking: Ns) {
         if let Some(origin) = self.open.origin.as_deref() {

@@ -201,6 +201,7 @@ pub(crate) fn no_finding(explanation: &Explanation) -> Option<String> {
             format!("the latest start came {latest} after it was due")
         }
         (None, Some(longest)) if !is_marked(explanation) => {
+            let longest = longest_in_part(explanation, longest).map_or_else(|| longest.to_string(), at_least);
             format!("the longest took {longest}; how late they started, the recording does not show")
         }
         (None, Some(longest)) => format!("the longest took {longest} from marker to marker"),
@@ -222,6 +223,17 @@ pub(crate) fn no_finding(explanation: &Explanation) -> Option<String> {
             },
         ),
     })
+}
+
+/// The longest of which the recording has a part only, where that part is longer than `whole`.
+fn longest_in_part(explanation: &Explanation, whole: Ns) -> Option<Ns> {
+    let in_part = |activation: &&Activation| !activation.is_whole() && !activation.is_start_or_end();
+    let parts = explanation.activations.iter().filter(in_part).map(Activation::response);
+    parts.max().filter(|&part| part > whole)
+}
+
+fn at_least(longest: Ns) -> String {
+    format!("at least {longest}")
 }
 
 /// ` (fair-queue, app:7)`: the cause of the latest start, where that is no work of the thread itself.

@@ -71,5 +71,6 @@ fn shown_by(timeline: &Timeline, first: &Segment, end: Ns) -> Window {
         most_used_by: first.by.filter(|by| matches!(by, Culprit::Task { .. })),
         used,
         hurt: true,
+        is_cut: false,
     }
 }

@@ -180,6 +180,11 @@ impl<'a> Advised<'a> {
         }
     }
 
+    /// True of the hard interrupt whose own thread was late.
+    pub(crate) fn is_own_handler(&self) -> bool {
+        self.by.zip(self.late.as_ref()).is_some_and(|(by, (_, comm))| by.is_irq_of_thread(comm.as_str()))
+    }
+
     /// The culprit goes to the other CPUs.
     pub(crate) fn move_culprit(&self) -> Action {
         if self.is_itself() {

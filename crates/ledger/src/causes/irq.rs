@@ -31,7 +31,9 @@ fn why(late: &LateActivation<'_>) -> String {
     let armed = late
         .raised_by
         .map_or_else(String::new, |by| format!("; {by} armed nearly all timers that expired in it"));
-    format!("hard interrupt handlers took {charged} of CPU {cpu}{by}{armed}")
+    let own = late.culprit.is_some_and(|by| by.is_irq_of_thread(&late.name));
+    let own = if own { ", whose thread this is" } else { "" };
+    format!("hard interrupt handlers took {charged} of CPU {cpu}{by}{own}{armed}")
 }
 
 /// Advice where one thread armed the timers.
@@ -52,6 +54,12 @@ fn by_armer(of: &Advised<'_>) -> Vec<AdvisedFix> {
 fn advice(of: &Advised<'_>) -> Vec<AdvisedFix> {
     if let Some(armer) = of.about_raiser() {
         return by_armer(&armer);
+    }
+    if of.is_own_handler() {
+        return all_by_hand(
+            "the interrupt's driver is to be changed",
+            &["let the hard interrupt's handler do less, and its thread what can wait: the thread moves with the interrupt"],
+        );
     }
     match of.by.and_then(Culprit::irq_kind) {
         Some(IrqKind::OwnTimer) => vec![

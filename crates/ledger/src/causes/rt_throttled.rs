@@ -47,7 +47,10 @@ fn evidence(time: &ChargedTime) -> String {
 }
 
 fn advice(of: &Advised<'_>) -> Vec<AdvisedFix> {
-    let by = of.the_culprit();
+    let by = match of.by {
+        Some(_) => of.the_culprit(),
+        None => "the real-time thread that uses most of this CPU".to_owned(),
+    };
     let mut all = vec![
         AdvisedFix::new(
             format!(

@@ -5,6 +5,9 @@ use crate::timeline::bandwidth::Bandwidth;
 use crate::timeline::windows::Window;
 use whylate_base::Confidence;
 
+/// What is left of a period is more than the limit leaves where it is so many times that.
+const MARGIN: f64 = 1.25;
+
 /// Which mechanism it was, and how surely, where `bandwidth` was set when the window began.
 pub(crate) fn mechanism(window: &Window, bandwidth: &Bandwidth) -> (Cause, Confidence) {
     let throttles = bandwidth.throttles();
@@ -17,10 +20,15 @@ pub(crate) fn mechanism(window: &Window, bandwidth: &Bandwidth) -> (Cause, Confi
         if used_too_little(window, bandwidth) {
             return coarse_clock(bandwidth);
         }
+        if left_too_much(window, bandwidth) {
+            return (Cause::Unexplained, Confidence::Low);
+        }
         return (
             Cause::RtThrottled,
             match throttles {
                 Some(true) if !used_less(window, bandwidth) => Confidence::High,
+                // Neither the use before it nor its end is seen.
+                _ if window.is_cut && used_share(window, bandwidth).is_none() => Confidence::Low,
                 _ => Confidence::Medium,
             },
         );
@@ -58,6 +66,15 @@ pub(crate) fn used_less(window: &Window, bandwidth: &Bandwidth) -> bool {
     used_share(window, bandwidth).is_some_and(|share| share < 0.5)
 }
 
+/// True where less was seen than [`used_share`] needs, and real-time threads left more of it than the limit does of a whole
+/// period: whatever was before, they had time left. A group of threads may have a limit of its own.
+fn left_too_much(window: &Window, bandwidth: &Bandwidth) -> bool {
+    let (share, over) = window.used;
+    let left = over.as_secs_f64() * (1.0 - share);
+    let spare = (bandwidth.period - bandwidth.limit_or_default()).as_secs_f64();
+    used_share(window, bandwidth).is_none() && bandwidth.group_sched != Some(true) && left > spare * MARGIN
+}
+
 /// Real-time use as a share of the limit; `None` where too short a time was seen. RT_RUNTIME_SHARE lets CPUs borrow, so that
 /// a CPU's own limit can only be higher.
 fn used_share(window: &Window, bandwidth: &Bandwidth) -> Option<f64> {
@@ -83,6 +100,7 @@ mod tests {
             most_used_by: None,
             used: (used, Ns::from_secs(1)),
             hurt: false,
+            is_cut: false,
         }
     }
 
@@ -98,6 +116,24 @@ mod tests {
                 assert_eq!(mechanism(&window(saw_idle, used), &bandwidth), expected, "{used} {saw_idle}");
             }
         }
+    }
+
+    #[test]
+    fn time_that_was_left_contradicts_throttling() {
+        let bandwidth = BandwidthSettings::new(None).at(Ns(0));
+        let of_group = Bandwidth { group_sched: Some(true), ..bandwidth };
+        let seen = |used, ms| Window { used: (used, Ns::from_ms(ms)), ..window(true, used) };
+        for (used, ms, bandwidth, expected) in [
+            (0.5, 260, bandwidth, (Cause::Unexplained, Confidence::Low)),
+            (0.01, 100, bandwidth, (Cause::Unexplained, Confidence::Low)),
+            (0.01, 100, of_group, (Cause::RtThrottled, Confidence::High)),
+            (0.01, 50, bandwidth, (Cause::RtThrottled, Confidence::Medium)),
+            (0.9, 260, bandwidth, (Cause::RtThrottled, Confidence::Medium)),
+        ] {
+            assert_eq!(mechanism(&seen(used, ms), &bandwidth), expected, "{used} of {ms} ms");
+        }
+        let cut = Window { is_cut: true, ..seen(0.9, 260) };
+        assert_eq!(mechanism(&cut, &bandwidth), (Cause::RtThrottled, Confidence::Low));
     }
 
     #[test]

@@ -329,6 +329,7 @@ impl Charger<'_> {
             most_used_by: user,
             used: (share, over),
             hurt: true,
+            is_cut: false,
         };
         self.by_bandwidth(&window, ran)
     }

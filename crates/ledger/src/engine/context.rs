@@ -2,6 +2,7 @@
 
 use super::Engine;
 use super::interrupts::LONGEST_SILENCE;
+use crate::model::is_stand_in;
 use crate::timeline::activations::{Begin, Open};
 use crate::timeline::cpus::{IrqsOffSample, Leaving};
 use crate::timeline::losses::Loss;
@@ -215,7 +216,8 @@ impl Engine<'_> {
 
     /// A thread that was last seen on a CPU has left it, and that was not seen.
     pub(super) fn vanish(&mut self, at: Ns, on: Cpu, tid: Tid) {
-        let Some(cpu) = self.timeline.cpus.get_mut(on) else { return };
+        // Threads that the recording cannot name have one id: on two CPUs they are two.
+        let Some(cpu) = self.timeline.cpus.get_mut(on).filter(|_| !is_stand_in(tid)) else { return };
         let last = cpu.last_event.unwrap_or(at);
         if cpu.current() == Some(tid) {
             cpu.unseen_switches += 1;

@@ -110,6 +110,7 @@ impl Engine<'_> {
             most_used_by: user,
             used: (share, over),
             hurt: false,
+            is_cut: false,
         });
     }
 }

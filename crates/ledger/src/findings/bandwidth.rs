@@ -16,9 +16,11 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
     let mut groups: BTreeMap<(Cpu, Cause), Vec<&Window>> = BTreeMap::new();
     for window in subject.timeline.windows.iter() {
         let long = window.end.is_some_and(|end| end - window.start >= SHORTEST);
-        let (cause, _) = mechanism(window, &subject.timeline.bandwidth.at(window.start));
+        let (cause, confidence) = mechanism(window, &subject.timeline.bandwidth.at(window.start));
+        // A CPU that idles shows neither mechanism by itself.
+        let is_guess = window.saw_idle && confidence == Confidence::Low;
         let in_scope = subject.is_in_scope(window.cpu, window.start, window.end.unwrap_or(window.start));
-        if long && in_scope && window.hurt && cause != Cause::Unexplained {
+        if long && in_scope && window.hurt && !is_guess && cause != Cause::Unexplained {
             groups.entry((window.cpu, cause)).or_default().push(window);
         }
     }

@@ -8,7 +8,7 @@ use crate::causes::Cause;
 use crate::causes::advised::Advised;
 use crate::causes::info::Usual;
 use crate::charge::notes::{VerdictNote, is_boosted, is_called};
-use crate::model::{Activation, Culprit, IrqKind, Segment, Verdict};
+use crate::model::{Activation, Culprit, IrqKind, Segment};
 use crate::stats;
 use crate::verdict::priority_while;
 use std::cmp::Reverse;
@@ -16,7 +16,7 @@ use std::collections::HashMap;
 use whylate_base::{AdvisedFix, Confidence, Evidence, Finding, Ns, Severity, Tid};
 
 /// A timer interrupt of the CPU's own takes some microseconds, tens on a slow machine.
-const LONG_TIMER_INTERRUPT: Ns = Ns::from_us(200);
+const LONG_INTERRUPT: Ns = Ns::from_us(200);
 /// A delay below this, and below one part in so many of the period, leaves nearly all of the period as it was.
 const MINOR: Ns = Ns::from_us(200);
 /// The same of a SCHED_OTHER thread, whose turn itself comes after some milliseconds where others run
@@ -38,7 +38,7 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
         if !activation.is_period() {
             continue;
         }
-        let sure = verdict.confidence > Confidence::Low && accusable(verdict);
+        let sure = verdict.confidence > Confidence::Low && accusable(activation);
         let first = verdict.by.filter(|_| sure).map(|by| ((verdict.cause, by), verdict.charged));
         for ((cause, by), charged) in first.into_iter().chain(seconds(activation)) {
             culprits.entry((cause, Kin::of(&by))).or_default().take_in(activation, cause, by, charged);
@@ -77,12 +77,14 @@ fn is_of_verdict(activation: &Activation, cause: Cause, by: Culprit) -> bool {
     (activation.verdict.cause, activation.verdict.by) == (cause, Some(by))
 }
 
-fn accusable(verdict: &Verdict) -> bool {
+fn accusable(activation: &Activation) -> bool {
+    let verdict = &activation.verdict;
+    let wakes = |by: &Culprit| {
+        by.irq_kind() != Some(IrqKind::Device) || by.is_irq_of_thread(activation.comm.as_str())
+    };
     match (verdict.cause, &verdict.by) {
-        // A timer interrupt is what wakes the thread; only a long one is a finding.
-        (Cause::Irq, Some(by)) if by.irq_kind() != Some(IrqKind::Device) => {
-            verdict.charged >= LONG_TIMER_INTERRUPT
-        }
+        // A timer interrupt is what wakes the thread, and so is that of an interrupt's thread; only a long one is a finding.
+        (Cause::Irq, Some(by)) if wakes(by) => verdict.charged >= LONG_INTERRUPT,
         (cause, _) => cause.has_culprit_finding(),
     }
 }

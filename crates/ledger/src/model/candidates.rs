@@ -33,6 +33,8 @@ pub struct Candidate {
     /// The longest time from due to running, or to the end of the trace where it never ran; `None` if no activation was
     /// seen from its beginning, or the trace has no wake-ups.
     pub latency: Option<Ns>,
+    /// The longest time that it was runnable on one CPU and did not run, woken or preempted; `None`: it never waited.
+    pub wait: Option<Ns>,
     /// What it belongs to.
     pub kind: CandidateKind,
     /// True when its worst activations are in the explanation.
@@ -50,4 +52,11 @@ pub enum CandidateKind {
     Recorder,
     /// The kernel.
     Kernel,
+}
+
+impl Candidate {
+    /// How late it was, as far as its latency or its waits show it.
+    pub(crate) fn worst(&self) -> Option<Ns> {
+        self.latency.max(self.wait)
+    }
 }

@@ -77,6 +77,12 @@ impl Culprit {
         let Culprit::Task { comm, .. } = self else { return None };
         irq_of_thread(comm.as_str())
     }
+
+    /// True of the interrupt whose own thread is named `comm`: its handler wakes that thread.
+    pub(crate) fn is_irq_of_thread(&self, comm: &str) -> bool {
+        let Culprit::Irq { irq: Some(line), .. } = *self else { return false };
+        irq_of_thread(comm).is_some_and(|(own, _)| own == line)
+    }
 }
 
 /// The number and the action of the interrupt whose thread has this name (`setup_irq_thread()`, `kernel/irq/manage.c`).

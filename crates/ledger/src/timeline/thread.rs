@@ -312,10 +312,11 @@ impl Thread {
     /// From `start` on it is in `state`.
     #[inline]
     pub(crate) fn enter(&mut self, start: Ns, state: State) {
-        self.history.enter(start, state);
         if let State::Running(cpu) = state {
             self.affinity.used(cpu);
+            self.tally.runs(start, &self.history);
         }
+        self.history.enter(start, state);
     }
 
     /// Notes its effective priority, as an event shows it.
@@ -486,7 +487,6 @@ mod tests {
         thread.enter(Ns(20), State::Running(Cpu(0)));
         thread.rename(Ns(30), "worker".into());
         thread.set_priority(Ns(30), Priority::realtime(50));
-        thread.set_policy(Ns(30), Policy::Fifo);
         thread.inherit(Ns(40), Priority::realtime(50), Priority::realtime(90));
         thread.inherit(Ns(50), Priority::realtime(90), Priority::realtime(50));
         let comms = [5, 10, 29, 30].map(|at| thread.comm_at(Ns(at)).as_str().to_owned());

@@ -127,14 +127,14 @@ impl Threads {
         };
         // The latest of those that ended may be what the user means.
         let over = self.threads.iter().filter(|thread| !is_needed(thread));
-        let mut latencies: Vec<Option<Ns>> = over.map(|thread| thread.tally.latency).collect();
+        let mut latencies: Vec<Option<Ns>> = over.map(|thread| thread.tally.worst()).collect();
         let usual = match latencies.len() > LATEST {
             true => *latencies.select_nth_unstable_by_key(LATEST, |&latency| Reverse(latency)).1,
             false => None,
         };
         // In place: a copy of so many takes too much memory.
         let before = self.threads.len();
-        self.threads.retain(|thread| is_needed(thread) || thread.tally.latency > usual);
+        self.threads.retain(|thread| is_needed(thread) || thread.tally.worst() > usual);
         self.has_forgotten |= self.threads.len() < before;
         self.index.fill(0);
         self.strange.clear();

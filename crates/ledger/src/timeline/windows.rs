@@ -33,6 +33,8 @@ pub(crate) struct Window {
     pub(crate) used: (f64, Ns),
     /// True once a thread that is explained lost time here.
     pub(crate) hurt: bool,
+    /// The trace ends in it.
+    pub(crate) is_cut: bool,
 }
 
 impl Window {
@@ -107,6 +109,7 @@ impl Windows {
     /// The trace ends.
     pub(crate) fn close_all(&mut self, end: Ns) {
         for window in &mut self.all {
+            window.is_cut |= window.end.is_none();
             window.end.get_or_insert(end);
         }
     }

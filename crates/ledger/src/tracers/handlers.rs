@@ -29,7 +29,8 @@ const MOST: usize = 1 << 20;
 const OF_THE_TRACER: usize = 2;
 
 /// The functions that call a device's handler (kernel/irq/handle.c); the last one up to 2.6.38.
-pub(super) const CALLERS: [&str; 3] = ["__handle_irq_event_percpu", "handle_irq_event_percpu", "handle_IRQ_event"];
+pub(super) const CALLERS: [&str; 3] =
+    ["__handle_irq_event_percpu", "handle_irq_event_percpu", "handle_IRQ_event"];
 
 /// Functions that show which of the architecture's own interrupts it is (arch/*/kernel, kernel/time, kernel/smp.c).
 const VECTORS: [(&str, &str); 13] = [

@@ -47,9 +47,9 @@ pub(super) fn by_header(assembler: &mut Assembler<'_>, trace: &LatencyTrace, lin
         return;
     }
     // Times count from the wake-up, and the end may be cut off.
-    let from_wakeup = all.first().is_some_and(|first| {
-        first.at >= Ns::ZERO && first.at.0.saturating_mul(DIFFER) <= trace.latency.0
-    });
+    let from_wakeup = all
+        .first()
+        .is_some_and(|first| first.at >= Ns::ZERO && first.at.0.saturating_mul(DIFFER) <= trace.latency.0);
     let last = last.map(|line| if from_wakeup { line.at.max(trace.latency) } else { line.at });
     let switched = lines.switched_to.get(&task.tid).copied().filter(|_| !goes_on);
     // Where only one of the two lines is there, the tracer's length gives the other.
@@ -78,7 +78,8 @@ pub(super) fn by_header(assembler: &mut Assembler<'_>, trace: &LatencyTrace, lin
         let next = following.unwrap_or(running);
         // Of an excerpt's last line only the time is known until which it goes on.
         let is_end = is_cut && following.is_none();
-        let handler = line.flags.in_interrupt().then(|| handler(assembler.timeline(), trace.cpu, line.at, next));
+        let handler =
+            line.flags.in_interrupt().then(|| handler(assembler.timeline(), trace.cpu, line.at, next));
         let (charge, on_cpu) = if let Some(handled) = handler.flatten() {
             handled
         } else if is_end && (next - line.at).0.saturating_mul(NOTABLE) >= trace.latency.0 {

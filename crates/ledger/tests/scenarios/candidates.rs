@@ -161,3 +161,24 @@ fn many_candidates_are_counted() {
     let candidates = shown(scene);
     assert_eq!((candidates.threads.len(), candidates.more), (10, 20));
 }
+
+#[test]
+fn a_preempted_thread_waits_as_well_as_a_woken_one() {
+    let scene = Scene::new().cpu(1).at(0).run(WORKER).at(10).run(SHELL).at(1_700).sleep(WORKER);
+    let scene = activation(scene.at(1_750).sleep(IDLE), SHELL, 3_000, 30);
+    let candidates = shown(scene);
+    assert_eq!(names(&candidates), ["worker", "sh"]);
+    let worker = &candidates.threads[0];
+    assert_eq!((worker.latency, worker.wait), (None, Some(Ns::from_us(1_690))));
+}
+
+/// Where a text does not name the thread that comes, one id stands for it on each CPU.
+#[test]
+fn threads_that_the_recording_cannot_name_have_not_moved() {
+    let unnamed = fair("", -1);
+    let leaves =
+        |scene: Scene, cpu: u32, at: i64| scene.cpu(cpu).at(at).run(SHELL).at(at + 20).sleep(unnamed);
+    let scene = leaves(leaves(Scene::new(), 0, 100), 1, 1_000);
+    let explained = scene.explain_with(&Options::default());
+    assert!(explained.finding("unseen-switches").is_none(), "{:#?}", explained.0.findings);
+}

@@ -414,3 +414,24 @@ fn the_callbacks_of_a_thread_are_hops() {
     assert_eq!(chains.unknown[0].hop, "callback:/map");
     assert!(!chains.unknown[0].nearest.iter().any(|name| name.starts_with("net:")), "{:?}", chains.unknown);
 }
+
+/// The hard interrupt of a thread of its own takes `length` us before it wakes it.
+fn own_handler(length: i64) -> Explained {
+    let scene = asleep().cpu(1).at(1_000).irq(27, "eth0").at(1_000 + length);
+    let scene = scene.irq_exit_wakes(27, IRQ_THREAD, 1).at(1_010 + length).run(IRQ_THREAD);
+    scene.at(1_030 + length).sleep(IDLE).explain("irq/27-eth0")
+}
+
+#[test]
+fn the_hard_handler_of_an_interrupts_own_thread_is_no_culprit_unless_it_is_long() {
+    let usual = own_handler(55);
+    assert!(usual.finding("irq").is_none(), "{:#?}", usual.0.findings);
+    let verdict = &usual.only().verdict;
+    assert_eq!(verdict.cause, Cause::Irq, "{verdict:#?}");
+    assert!(verdict.why.contains("whose thread this is"), "{}", verdict.why);
+    let advice =
+        |fixes: &[whylate_base::AdvisedFix]| fixes.iter().any(|fix| fix.text.contains("smp_affinity"));
+    assert!(!advice(&verdict.fix), "the thread moves with it: {:?}", verdict.fix);
+    let long = own_handler(400);
+    assert!(long.finding("irq").is_some_and(|finding| !advice(&finding.fix)), "{:#?}", long.0.findings);
+}

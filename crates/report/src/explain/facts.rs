@@ -216,7 +216,7 @@ pub(crate) fn candidates(candidates: &Candidates) -> [String; 3] {
     };
     let how = format!(
         "Choose threads with --task COMM|TID. The list has threads of {first}, then those of recorders such as \
-         trace-cmd, then the kernel's own; each by worst latency.{of_kernel}{more}"
+         trace-cmd, then the kernel's own; each by its worst latency or wait.{of_kernel}{more}"
     );
     [why, what, how]
 }

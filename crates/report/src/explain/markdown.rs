@@ -190,16 +190,17 @@ fn section(section: &CriticalSection) -> String {
 fn candidates(candidates: &Candidates) -> String {
     let [why, what, how] = facts::candidates(candidates).map(|sentence| escape(&sentence));
     let mut text = format!(
-        "\n## Candidates\n\n{why} {what} {how}\n\n| thread | policy | activations | max latency | explained |\n\
-         |---|---|--:|--:|---|\n"
+        "\n## Candidates\n\n{why} {what} {how}\n\n| thread | policy | activations | max latency | max wait | \
+         explained |\n|---|---|--:|--:|--:|---|\n"
     );
     for candidate in &candidates.threads {
         text += &format!(
-            "| {} | {} | {} | {} | {} |\n",
+            "| {} | {} | {} | {} | {} | {} |\n",
             in_table(&code(&words::thread(&candidate.comm, candidate.tid))),
             escape(&words::scheduling(candidate.policy, candidate.priority)),
             words::count(candidate.activations),
             words::known(candidate.latency),
+            words::known(candidate.wait),
             if candidate.is_explained { "yes" } else { "no" },
         );
     }

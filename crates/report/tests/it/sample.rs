@@ -450,6 +450,7 @@ pub(crate) fn candidates() -> Explanation {
         priority: Priority::DEFAULT,
         activations,
         latency: latency.map(us),
+        wait: latency.map(|latency| us(latency / 2)),
         kind,
         is_explained: false,
     };

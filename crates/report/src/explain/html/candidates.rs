@@ -20,7 +20,8 @@ fn section(candidates: &Candidates) -> Markup {
             p { b { (why) " " (what) } " " (how) }
             div.wide { table {
                 thead { tr {
-                    th { "thread" } th { "policy" } th.n { "activations" } th.n { "max latency" } th { "explained" }
+                    th { "thread" } th { "policy" } th.n { "activations" } th.n { "max latency" } th.n { "max wait" }
+                    th { "explained" }
                 } }
                 tbody {
                     @for candidate in &candidates.threads {
@@ -29,6 +30,7 @@ fn section(candidates: &Candidates) -> Markup {
                             td { (words::scheduling(candidate.policy, candidate.priority)) }
                             td.n { (words::count(candidate.activations)) }
                             td.n { (words::known(candidate.latency)) }
+                            td.n { (words::known(candidate.wait)) }
                             td { (if candidate.is_explained { "yes" } else { "no" }) }
                         }
                     }

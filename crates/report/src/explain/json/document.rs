@@ -72,8 +72,8 @@ pub struct Candidates {
     pub why: String,
     /// False where no event shows a priority or a policy.
     pub shows_policies: bool,
-    /// Threads of the recorded command first, then those of other programs, of recorders, and the kernel's own; each by worst
-    /// latency. At most 10.
+    /// Threads of the recorded command first, then those of other programs, of recorders, and the kernel's own; each by its worst
+    /// latency or wait. At most 10.
     pub threads: Vec<Candidate>,
     /// How many more there are.
     pub more: u64,
@@ -96,6 +96,9 @@ pub struct Candidate {
     /// The longest time from due to running, or to the end of the trace where it never ran; null if no activation was seen
     /// from its beginning, or without wake-ups.
     pub max_latency_ns: Option<i64>,
+    /// The longest time that it was runnable on one CPU and did not run, woken or preempted; null if it never waited.
+    #[serde(default)]
+    pub max_wait_ns: Option<i64>,
     /// What it belongs to.
     pub kind: CandidateKind,
     /// True when it is in `tasks`.

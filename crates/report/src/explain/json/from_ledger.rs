@@ -102,6 +102,7 @@ fn candidate(candidate: &ledger::Candidate) -> Candidate {
         rank: rank(candidate.priority),
         activations: candidate.activations,
         max_latency_ns: candidate.latency.map(|latency| latency.0),
+        max_wait_ns: candidate.wait.map(|wait| wait.0),
         kind: match candidate.kind {
             ledger::CandidateKind::Command => CandidateKind::Command,
             ledger::CandidateKind::Program => CandidateKind::Program,

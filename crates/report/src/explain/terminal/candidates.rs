@@ -22,7 +22,8 @@ fn sentences_and_table(page: &mut Page, candidates: &Candidates) {
     page.paragraph(0, &how, Ink::Plain);
     page.gap();
     let faint = |text: &str| Cell::new(text, Ink::Faint);
-    let mut rows = vec![["", "candidate", "policy", "activations", "max latency"].map(faint).to_vec()];
+    let mut rows =
+        vec![["", "candidate", "policy", "activations", "max latency", "max wait"].map(faint).to_vec()];
     for candidate in &candidates.threads {
         let ink = if candidate.is_explained { Ink::Strong } else { Ink::Plain };
         rows.push(vec![
@@ -31,8 +32,9 @@ fn sentences_and_table(page: &mut Page, candidates: &Candidates) {
             words::scheduling(candidate.policy, candidate.priority).into(),
             words::count(candidate.activations).into(),
             words::known(candidate.latency).into(),
+            words::known(candidate.wait).into(),
         ]);
     }
-    page.table(0, &[Align::Left, Align::Left, Align::Left, Align::Right, Align::Right], &rows);
+    page.table(0, &[Align::Left, Align::Left, Align::Left, Align::Right, Align::Right, Align::Right], &rows);
     page.gap();
 }
