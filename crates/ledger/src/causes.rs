@@ -218,6 +218,7 @@ mod tests {
             name: "control".into(),
             thread: "control (rt 80)".into(),
             was_realtime: false,
+            is_deadline: false,
             cpu: Cpu(3),
             charged: Ns::from_us(70),
             response: Ns::from_us(90),

@@ -87,10 +87,14 @@ pub(crate) fn of(
     let is_much = |time: Ns, least: f64| time >= NOTABLE && share_of(time) >= least;
     let late_in_all = !knows_usual
         && (is_much(delayed, MOST_SHARE) || is_exception(cause) && is_much(excepted, SUBSTANTIAL_SHARE));
+    // What it wakes itself and lets run first is part of its periods: beside that, little is no answer.
+    let called = groups.iter().filter(|((cause, by), _)| cause.culprit_runs_first() && is_called(notes, *by));
+    let mostly_called = share_of(called.map(|(_, time)| *time).sum()) >= MOST_SHARE;
     let starts_late = !knows_usual && starts_late(activation, (cause, by));
     let on_time = (excess < notable && !late_in_all)
         || (excess < MINOR && share_of(excess) < NOTABLE_SHARE && !starts_late)
-        || (routine && share_of(excess) < ROUTINE_SHARE);
+        || (routine && share_of(excess) < ROUTINE_SHARE)
+        || (mostly_called && share_of(excess) < NOTABLE_SHARE);
     if on_time {
         let own = |&&((cause, _), _): &&Charged| cause == Cause::OwnWork;
         let most = groups.iter().find(own).or(groups.iter().max_by_key(|(_, time)| *time));
@@ -167,6 +171,7 @@ pub(crate) fn of(
         cpu,
         on_time,
         usual_work,
+        mostly_called,
         notes,
         late_priority,
         raised_by: advised.raised_by,
@@ -390,7 +395,8 @@ fn judged(judge: Judge, activation: &Activation) -> Vec<Segment> {
 /// What to do about a cause and culprit, best first.
 fn fix(cause: Cause, of: &Advised<'_>, notes: &[VerdictNote]) -> Vec<AdvisedFix> {
     match of.by {
-        Some(by) if is_boosted(notes, by) => advice::boosted(),
+        // What programs do with their locks changes nothing about the kernel's.
+        Some(by) if is_boosted(notes, by) && !of.kernel_lock => advice::boosted(),
         _ => cause.advice(of),
     }
 }

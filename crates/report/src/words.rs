@@ -197,9 +197,11 @@ pub(crate) fn no_finding(explanation: &Explanation) -> Option<String> {
     let count = plural(activations, "activation");
     // Between markers, no thread is seen to start. No finding beside a late start is no good news, so that the start is named.
     let most = match (latest, longest) {
-        (Some(latest), _) => {
-            format!("the latest start came {latest} after it was due")
+        // Good news of the starts is none of the whole.
+        (Some(latest), Some(longest)) if longest >= latest + latest && !is_marked(explanation) => {
+            format!("the latest start came {latest} after it was due, and the longest took {longest}")
         }
+        (Some(latest), _) => format!("the latest start came {latest} after it was due"),
         (None, Some(longest)) if !is_marked(explanation) => {
             let longest = longest_in_part(explanation, longest).map_or_else(|| longest.to_string(), at_least);
             format!("the longest took {longest}; how late they started, the recording does not show")

@@ -2,7 +2,7 @@
 
 use super::advised::Advised;
 use super::info::{Blames, CauseGroup, CauseInfo, Details, LateActivation, ShownBy, page};
-use whylate_base::AdvisedFix;
+use whylate_base::{AdvisedFix, SchedClass};
 
 pub(super) const CAUSE: CauseInfo = CauseInfo {
     code: "deadline-task",
@@ -23,6 +23,12 @@ pub(super) const CAUSE: CauseInfo = CauseInfo {
 
 fn why(late: &LateActivation<'_>) -> String {
     let LateActivation { name, cpu, charged, .. } = late;
+    if late.is_deadline {
+        return format!(
+            "{} had an earlier deadline than {name}: it held CPU {cpu} for {charged} while {name} was runnable",
+            late.by()
+        );
+    }
     format!(
         "{} is a SCHED_DEADLINE thread, which has priority over every FIFO and RR thread: it held CPU {cpu} for \
          {charged} while {name} was runnable",
@@ -32,6 +38,15 @@ fn why(late: &LateActivation<'_>) -> String {
 
 fn advice(of: &Advised<'_>) -> Vec<AdvisedFix> {
     let by = of.the_culprit();
+    if of.priority.is_some_and(|late| late.class() == SchedClass::Deadline) {
+        return vec![AdvisedFix::by_hand(
+            format!(
+                "nothing, if it meets its deadline: of SCHED_DEADLINE threads the one with the earlier deadline goes first. If it \
+                 does not, give it a shorter one (chrt -d), or reserve less CPU time for {by}"
+            ),
+            "how much time each needs is known to its program alone",
+        )];
+    }
     vec![
         AdvisedFix::by_hand(
             format!("reserve less CPU time for {by}: a smaller runtime or a longer period (chrt -d)"),

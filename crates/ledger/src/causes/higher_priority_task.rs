@@ -1,6 +1,6 @@
 //! A thread of higher real-time priority held the CPU.
 
-use super::advised::{Advised, ITS_PROGRAM};
+use super::advised::{Advised, ITS_PROGRAM, THEIR_PROGRAM};
 use super::info::{Blames, CauseGroup, CauseInfo, Details, LateActivation, ShownBy, page};
 use crate::model::culprit::Culprit;
 use whylate_base::{AdvisedFix, Priority, SchedClass};
@@ -39,10 +39,19 @@ fn why(late: &LateActivation<'_>) -> String {
     )
 }
 
-/// What a kernel thread does, where it does the work of interrupts.
+/// The process whose ring a thread of io_uring polls (`io_sq_thread()`, `io_uring/sqpoll.c`).
+fn polls_ring_of(by: &Culprit) -> Option<&str> {
+    let Culprit::Task { comm, .. } = by else { return None };
+    comm.as_str().strip_prefix("iou-sqp-")
+}
+
+/// What a kernel thread does, where it does the work of interrupts or of a program.
 fn role(by: &Culprit) -> Option<String> {
     if let Some((irq, action)) = by.irq_thread() {
         return Some(format!("the thread of interrupt {irq} ({action})"));
+    }
+    if let Some(pid) = polls_ring_of(by) {
+        return Some(format!("which polls an io_uring of process {pid}"));
     }
     let Culprit::Task { comm, .. } = by else { return None };
     let role = match comm.as_str().split_once('/')?.0 {
@@ -80,11 +89,17 @@ fn advice(of: &Advised<'_>) -> Vec<AdvisedFix> {
     } else {
         of.culprit_moved_with("; or isolate the CPU of the late thread")
     };
-    vec![
-        moved,
-        priority,
-        AdvisedFix::new("if it is not needed, stop the service that starts it", of.stop_service()),
-    ]
+    let last = match of.by.and_then(polls_ring_of) {
+        Some(pid) => AdvisedFix::by_hand(
+            format!(
+                "let process {pid} set its ring up without IORING_SETUP_SQPOLL, or with a shorter sq_thread_idle: the thread \
+                 polls until that has passed"
+            ),
+            THEIR_PROGRAM,
+        ),
+        None => AdvisedFix::new("if it is not needed, stop the service that starts it", of.stop_service()),
+    };
+    vec![moved, priority, last]
 }
 
 /// Advice where the culprit is the thread of an interrupt.

@@ -124,6 +124,8 @@ pub(crate) struct LateActivation<'a> {
     pub(crate) cpu: Cpu,
     /// It was real-time when it became due.
     pub(crate) was_realtime: bool,
+    /// It is SCHED_DEADLINE.
+    pub(crate) is_deadline: bool,
     /// The time charged to the cause and its culprit.
     pub(crate) charged: Ns,
     /// Due to done.

@@ -247,8 +247,8 @@ impl<'t> Charger<'t> {
                 State::Blocked { wait: Wait::Semaphore { owner: Some((next, _)) }, .. } => {
                     self.follow(Some(next), end, depth + 1);
                 }
-                State::Blocked { wait, .. } => {
-                    self.note_sleep_of_owner(held_by, wait, end);
+                State::Blocked { wait, waker } => {
+                    self.note_sleep_of_owner(held_by, wait, waker, end);
                     self.charge(end, held(Confidence::Medium));
                 }
                 State::Unknown if self.timeline.losses.any_between(None, stay.from, end) => self.unseen(end),
@@ -259,17 +259,20 @@ impl<'t> Charger<'t> {
     }
 
     /// Notes that the owner of a lock sleeps up to `to`, and what for, where its wait shows that.
-    fn note_sleep_of_owner(&mut self, owner: Culprit, wait: Wait, to: Ns) {
+    fn note_sleep_of_owner(&mut self, owner: Culprit, wait: Wait, waker: Option<Tid>, to: Ns) {
         let slept = to - self.at;
+        let waker = waker.and_then(|tid| self.timeline.threads.get(tid));
+        let woken =
+            || waker.map(|by| format!(", until {} woke it", self.task(by.tid, by.priority_at(to), to)));
         let what = match wait {
-            Wait::Period => "until a timer of its own expired",
-            Wait::Io | Wait::Fault => "for a device",
-            Wait::Input | Wait::Output | Wait::Answer { .. } => "for another thread",
-            Wait::Child => "for a child",
-            _ => return,
+            Wait::Period => ", until a timer of its own expired".to_owned(),
+            Wait::Io | Wait::Fault => ", for a device".to_owned(),
+            Wait::Input | Wait::Output | Wait::Answer { .. } => ", for another thread".to_owned(),
+            Wait::Child => ", for a child".to_owned(),
+            _ => woken().unwrap_or_default(),
         };
         if slept >= NOTABLE_SLEEP {
-            let text = format!("{owner} slept for {slept} with the lock, {what}");
+            let text = format!("{owner} slept for {slept} with the lock{what}");
             self.notes.push(VerdictNote::Note(Evidence::at(self.at, self.cpu, text)));
             self.notes.push(VerdictNote::OwnerSlept(slept));
         }

@@ -81,7 +81,7 @@ fn finding(subject: &Subject<'_>, cpu: Cpu, cause: Cause, windows: &[&Window]) -
              decides between the two"
         ),
         (Cause::FairServer, Some((user, _))) => format!(
-            "{} kept SCHED_OTHER threads off CPU {cpu}; from Linux 6.12 on a deadline server gives such threads 50 ms \
+            "{} kept SCHED_OTHER threads off CPU {cpu}; from Linux 6.12 on a deadline server gives such threads time, by default 50 ms \
              of each second, before any real-time thread (confidence {confidence})",
             user
         ),

@@ -7,13 +7,13 @@ use super::subject::Subject;
 use crate::causes::Cause;
 use crate::causes::advised::Advised;
 use crate::causes::info::Usual;
-use crate::charge::notes::{VerdictNote, is_boosted, is_called};
+use crate::charge::notes::{VerdictNote, is_boosted, is_called, waits_for_the_kernel};
 use crate::model::{Activation, Culprit, IrqKind, Segment};
 use crate::stats;
 use crate::verdict::priority_while;
 use std::cmp::Reverse;
 use std::collections::HashMap;
-use whylate_base::{AdvisedFix, Confidence, Evidence, Finding, Ns, Severity, Tid};
+use whylate_base::{AdvisedFix, Confidence, Evidence, Finding, Ns, SchedClass, Severity, Tid};
 
 /// A timer interrupt of the CPU's own takes some microseconds, tens on a slow machine.
 const LONG_INTERRUPT: Ns = Ns::from_us(200);
@@ -109,9 +109,13 @@ fn finding(subject: &Subject<'_>, cause: Cause, by: Culprit, accused: Accused<'_
     };
     let inherited = worst.first().is_some_and(|delay| is_boosted(subject.notes(delay.activation), &by));
     let expirer = worst.first().and_then(|delay| kept_from_expiring(subject, delay.activation, cause, &by));
+    // Which of them goes first is no news, as long as the deadlines are met.
+    let of_deadline = |delay: &Delay<'_>| delay.activation.priority.class() == SchedClass::Deadline;
+    let among_deadlines = cause == Cause::DeadlineTask && worst.iter().all(of_deadline);
     let reason = match cause.info().details.culprit_finding {
         Some(_) if let Some(expirer) = &expirer => expirer,
         Some(_) if cause == Cause::HigherPriorityTask && inherited => "higher priority, inherited by a lock",
+        Some(_) if among_deadlines => "an earlier deadline",
         reason => reason.unwrap_or(cause.code()),
     };
     let costs = victims
@@ -143,7 +147,7 @@ fn finding(subject: &Subject<'_>, cause: Cause, by: Culprit, accused: Accused<'_
         .deadline
         .is_some_and(|deadline| worst.iter().any(|delay| delay.activation.response() > deadline));
     let called = worst.iter().all(|delay| is_called(subject.notes(delay.activation), Some(by)));
-    let severity = match missed || (!called && as_usual().any(matters)) {
+    let severity = match missed || (!called && !among_deadlines && as_usual().any(matters)) {
         true => Severity::Warning,
         false => Severity::Info,
     };
@@ -171,7 +175,10 @@ fn finding(subject: &Subject<'_>, cause: Cause, by: Culprit, accused: Accused<'_
             })
             .chain(request)
             .collect(),
-        fix: worst.first().map(|delay| fix(cause, &by, delay)).unwrap_or_default(),
+        fix: worst
+            .first()
+            .map(|delay| fix(cause, &by, delay, subject.notes(delay.activation)))
+            .unwrap_or_default(),
     }
 }
 
@@ -198,17 +205,21 @@ fn kept_from_expiring(
     })
 }
 
-fn fix(cause: Cause, by: &Culprit, delay: &Delay<'_>) -> Vec<AdvisedFix> {
-    let Activation { tid, comm, priority, cpu, ref verdict, .. } = *delay.activation;
-    match is_of_verdict(delay.activation, cause, *by) {
-        true => verdict.fix.clone(),
-        false => cause.advice(&Advised {
-            priority: Some(priority),
-            late: Some((tid, comm)),
-            charged: delay.charged,
-            ..Advised::about(Some(by), Some(cpu))
-        }),
+/// That of the verdict, which has none for what was in time.
+fn fix(cause: Cause, by: &Culprit, delay: &Delay<'_>, notes: &[VerdictNote]) -> Vec<AdvisedFix> {
+    let Activation { tid, comm, priority, cpu, ref verdict, ref ledger, .. } = *delay.activation;
+    if is_of_verdict(delay.activation, cause, *by) && !verdict.fix.is_empty() {
+        return verdict.fix.clone();
     }
+    let of_group = ledger.iter().filter(|segment| (segment.cause, segment.by) == (cause, Some(*by)));
+    cause.advice(&Advised {
+        priority: Some(priority),
+        late: Some((tid, comm)),
+        charged: delay.charged,
+        called: is_called(notes, Some(*by)),
+        kernel_lock: waits_for_the_kernel(notes, of_group),
+        ..Advised::about(Some(by), Some(cpu))
+    })
 }
 
 /// The mean time from one activation of a thread to the next, where it has many.

@@ -2,12 +2,13 @@
 
 use crate::causes::Cause;
 use crate::causes::info::{ChargedTime, LateActivation};
-use crate::charge::notes::{TimerCallbacks, VerdictNote, carrier, is_boosted};
+use crate::charge::notes::{TimerCallbacks, VerdictNote, carrier, is_boosted, is_called};
 use crate::model::{Activation, Culprit, OnCpu, Segment, Verdict};
 use crate::stats::Stats;
 use crate::timeline::Timeline;
 use crate::timeline::housekeeping::records_traces;
-use whylate_base::{Confidence, Cpu, CpuSet, Ns, Priority};
+use std::collections::HashMap;
+use whylate_base::{Confidence, Cpu, CpuSet, Ns, Priority, SchedClass};
 use whylate_events::Kind;
 
 /// One segment as evidence.
@@ -80,11 +81,34 @@ pub(crate) struct Circumstances<'a> {
     /// Nothing made it late.
     pub(crate) on_time: bool,
     pub(crate) usual_work: Ns,
+    /// Threads that it woke itself, and that run before it, had the CPU for most of it.
+    pub(crate) mostly_called: bool,
     pub(crate) notes: &'a [VerdictNote],
     /// The priority of the late thread in that time.
     pub(crate) late_priority: Priority,
     /// What raised the softirq that is the culprit.
     pub(crate) raised_by: Option<&'a Culprit>,
+}
+
+/// Of an activation that is in time: most of it had threads that run before it, and that it had woken itself.
+fn called_first(activation: &Activation, notes: &[VerdictNote], late_thread: &str) -> String {
+    let is_of = |segment: &&Segment| segment.cause.culprit_runs_first() && is_called(notes, segment.by);
+    let mut times: HashMap<Culprit, Ns> = HashMap::new();
+    for segment in activation.ledger.iter().filter(is_of) {
+        segment.by.into_iter().for_each(|by| *times.entry(by).or_default() += segment.length());
+    }
+    let most = times.iter().max_by_key(|&(by, time)| (*time, by.to_string()));
+    let named = most.map_or_else(String::new, |(by, _)| by.to_string());
+    let others = match times.len() {
+        ..=1 => String::new(),
+        2 => " and one other".to_owned(),
+        n => format!(" and {} others", n - 1),
+    };
+    let (all, response): (Ns, Ns) = (times.values().copied().sum(), activation.response());
+    format!(
+        "nothing delayed {late_thread} beyond the usual: for {all} of {response} threads ran before it that it had \
+         woken itself, {named}{others}"
+    )
 }
 
 /// Why the activation was late, in one sentence.
@@ -95,13 +119,24 @@ pub(crate) fn why(
     verdict: &Verdict,
     circumstances: &Circumstances<'_>,
 ) -> String {
-    let Circumstances { underlying, cpu, on_time, usual_work, notes, late_priority, raised_by } =
-        *circumstances;
+    let Circumstances {
+        underlying,
+        cpu,
+        on_time,
+        usual_work,
+        mostly_called,
+        notes,
+        late_priority,
+        raised_by,
+    } = *circumstances;
     let late_thread = format!("{} ({late_priority})", activation.comm);
     let (charged, response) = (verdict.charged, activation.response());
     if on_time {
         if response == Ns::ZERO {
             return format!("the recording shows no time of {late_thread} here");
+        }
+        if mostly_called {
+            return called_first(activation, notes, &late_thread);
         }
         let what = match verdict.cause.info().details.name_on_time {
             // Others came behind the one that woke it.
@@ -127,6 +162,7 @@ pub(crate) fn why(
         thread: late_thread,
         cpu,
         was_realtime: late_priority.is_realtime(),
+        is_deadline: late_priority.class() == SchedClass::Deadline,
         charged,
         response,
         culprit: verdict.by.as_ref(),

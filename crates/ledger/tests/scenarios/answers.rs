@@ -11,12 +11,18 @@ const SERVER: Thread = rt("server", 20, 60);
 
 /// Thirty periods of 10 ms in each of which the server runs for 0.4 ms; it is woken by a timer, or by the victim.
 fn served(called: bool) -> Explained {
+    served_for(called, |n| 400 + n * 10, 900)
+}
+
+/// The same, for so long in each period; the victim is done `done` us after it was due.
+fn served_for(called: bool, length: impl Fn(i64) -> i64, done: i64) -> Explained {
     let mut scene = Scene::new().cpu(1);
     for n in 0..30 {
         let due = n * 10 * MS + 100;
         scene = scene.at(due).timer_wakes(VICTIM).at(due + 5).run(VICTIM).at(due + 50);
         scene = if called { scene.wake(SERVER, 1) } else { scene.timer_wakes(SERVER) };
-        scene = scene.at(due + 52).run(SERVER).at(due + 452 + n * 10).sleep(VICTIM).at(due + 900).sleep(IDLE);
+        scene =
+            scene.at(due + 52).run(SERVER).at(due + 52 + length(n)).sleep(VICTIM).at(due + done).sleep(IDLE);
     }
     scene.explain("victim")
 }
@@ -29,6 +35,10 @@ fn what_a_server_usually_takes_that_the_thread_woke_itself_is_no_delay() {
     let called = served(true);
     assert!(called.in_order().iter().all(|one| one.verdict.cause != Cause::HigherPriorityTask));
     assert!(called.0.findings.is_empty(), "{:?}", called.codes());
+    // Where that is most of it, the answer says so.
+    let mostly = served_for(true, |_| 400, 600);
+    let why = &mostly.in_order()[0].verdict.why;
+    assert!(why.contains("threads ran before it that it had woken itself, server:20 (rt 60)"), "{why}");
 }
 
 /// How the victim is answered in `asks_a_server`.

@@ -501,3 +501,23 @@ fn a_small_share_of_waiting_among_fair_threads_is_no_answer() {
     assert_eq!((verdict.cause, verdict.charged), (Cause::OwnWork, Ns::from_us(40_000)));
     assert!(verdict.fix.is_empty(), "{:?}", verdict.fix);
 }
+
+#[test]
+fn the_thread_that_polls_a_ring_is_named_as_one() {
+    let verdict = behind(rt("iou-sqp-165", 20, 90)).verdict;
+    assert!(verdict.why.contains("which polls an io_uring of process 165"), "{}", verdict.why);
+    assert!(verdict.fix.iter().any(|fix| fix.text.contains("IORING_SETUP_SQPOLL")), "{:?}", verdict.fix);
+}
+
+/// Two SCHED_DEADLINE threads: which of them goes first is no warning.
+#[test]
+fn an_earlier_deadline_is_a_note() {
+    let deadline = |name, tid| Thread { prio: -1, ..rt(name, tid, 1) };
+    let (slow, fast) = (deadline("victim", 10), deadline("fast", 20));
+    let scene = Scene::new().cpu(1).at(0).run(IDLE).at(100).timer_wakes(slow).at(105).run(slow);
+    let scene = scene.at(400).timer_wakes(fast).at(405).run(fast).at(2_400).sleep(slow).at(2_600).sleep(IDLE);
+    let explained = scene.explain("victim");
+    let verdict = &explained.worst().verdict;
+    assert!(verdict.why.contains("had an earlier deadline than victim"), "{}", verdict.why);
+    assert_eq!(explained.finding("deadline-task").expect("a finding").severity, Severity::Info);
+}
