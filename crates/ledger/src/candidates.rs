@@ -1,7 +1,7 @@
 //! The threads of a trace in which no real-time thread was active: which of them the user may mean.
 //!
 //! Most likely meant first: the command that `whylate record` ran, with what it started; threads of other programs; those of
-//! recorders; the kernel's own. Each of these by its worst latency or wait for a CPU. A program of which no lateness is seen comes behind the
+//! recorders; the kernel's own. Each of these by its worst latency, or its longest wait for a CPU where no wake-ups are recorded. A program of which no lateness is seen comes behind the
 //! kernel's own real-time threads of which one is: there is nothing to explain of it.
 //!
 //! A trace does not show whether a thread is the kernel's own: its name does, or kthreadd forked it, and neither is
@@ -34,19 +34,24 @@ pub(crate) fn of(timeline: &Timeline, options: &Options) -> Option<Candidates> {
     let active = threads().filter(|thread| thread.tally.activations > 0);
     let mut all: Vec<Candidate> = active.map(|thread| candidate(timeline, thread)).collect();
     // Without wake-ups it is not known when a thread was due.
-    if !timeline.seen.contains(Kind::Waking) && !timeline.seen.contains(Kind::Wakeup) {
+    let shows_wakeups = timeline.seen.contains(Kind::Waking) || timeline.seen.contains(Kind::Wakeup);
+    if !shows_wakeups {
         all.iter_mut().for_each(|one| one.latency = None);
     }
     if all.is_empty() {
         return None;
     }
-    all.sort_by_key(|one| (Likely::of(one), Reverse(one.worst()), Reverse(one.activations), one.tid));
+    all.sort_by_key(|one| {
+        let late = lateness(one, shows_wakeups);
+        (Likely::of(one, late), Reverse(late), Reverse(one.activations), one.tid)
+    });
     let more = all.len().saturating_sub(LISTED) as u64;
     all.truncate(LISTED);
     let shown = |thread: &Thread| thread.shown_priority().is_some_and(|shown| shown != Priority::UNKNOWN);
     let idle = threads().filter(is_realtime).filter(|thread| options.selects(thread));
     Some(Candidates {
         shows_policies: threads().any(shown),
+        shows_wakeups,
         kernel_realtime: threads().filter(is_realtime).any(Thread::is_housekeeping),
         idle_realtime: idle.map(|thread| (thread.tid, thread.comm())).collect(),
         threads: all,
@@ -66,8 +71,8 @@ enum Likely {
 }
 
 impl Likely {
-    fn of(candidate: &Candidate) -> Likely {
-        let is_late = candidate.worst().is_some_and(|worst| worst > Ns::ZERO);
+    fn of(candidate: &Candidate, late: Option<Ns>) -> Likely {
+        let is_late = late.is_some_and(|late| late > Ns::ZERO);
         match candidate.kind {
             CandidateKind::Command => Likely::Command,
             CandidateKind::Program if is_late => Likely::LateProgram,
@@ -82,10 +87,16 @@ impl Likely {
 }
 
 /// True of a candidate to be explained where the `first` one is: of its rank, or a program or ahead of one like it.
-pub(crate) fn goes_with(candidate: &Candidate, first: &Candidate) -> bool {
+pub(crate) fn goes_with(candidates: &Candidates, candidate: &Candidate, first: &Candidate) -> bool {
     let up_to_programs = Likely::LateProgram..=Likely::Program;
-    let (first, own) = (Likely::of(first), Likely::of(candidate));
+    let likely = |one| Likely::of(one, lateness(one, candidates.shows_wakeups));
+    let (first, own) = (likely(first), likely(candidate));
     own == first || up_to_programs.contains(&first) && up_to_programs.contains(&own)
+}
+
+/// How late one was. Without wake-ups its waits show that; with them, those of a thread that never sleeps are no news.
+fn lateness(candidate: &Candidate, shows_wakeups: bool) -> Option<Ns> {
+    if shows_wakeups { candidate.latency } else { candidate.wait }
 }
 
 fn candidate(timeline: &Timeline, thread: &Thread) -> Candidate {

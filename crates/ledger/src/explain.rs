@@ -226,8 +226,9 @@ pub fn explain_any<S: EventSource, E>(
     let first = explain(source, options);
     let Some(candidates) = &first.candidates else { return Ok(first) };
     let first_one = candidates.threads.first();
-    let goes_along =
-        |one: &&Candidate| first_one.is_some_and(|first_one| candidates::goes_with(one, first_one));
+    let goes_along = |one: &&Candidate| {
+        first_one.is_some_and(|first_one| candidates::goes_with(candidates, one, first_one))
+    };
     let likely = candidates.threads.iter().filter(goes_along);
     let tasks: Vec<Select> = likely.take(EXPLAINED).map(|candidate| Select::Tid(candidate.tid)).collect();
     let Some(source) = again()? else { return Ok(first) };

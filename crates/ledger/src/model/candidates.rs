@@ -7,6 +7,8 @@ use whylate_base::{Comm, Ns, Policy, Priority, Tid};
 pub struct Candidates {
     /// False where no event shows a priority or a policy.
     pub shows_policies: bool,
+    /// False where no wake-up is recorded: the list goes by waits, and not by latencies.
+    pub shows_wakeups: bool,
     /// True where threads of the kernel's own are real-time.
     pub kernel_realtime: bool,
     /// The real-time threads of programs: none of them was active.
@@ -52,11 +54,4 @@ pub enum CandidateKind {
     Recorder,
     /// The kernel.
     Kernel,
-}
-
-impl Candidate {
-    /// How late it was, as far as its latency or its waits show it.
-    pub(crate) fn worst(&self) -> Option<Ns> {
-        self.latency.max(self.wait)
-    }
 }

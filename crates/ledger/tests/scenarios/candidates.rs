@@ -163,13 +163,18 @@ fn many_candidates_are_counted() {
 }
 
 #[test]
-fn a_preempted_thread_waits_as_well_as_a_woken_one() {
-    let scene = Scene::new().cpu(1).at(0).run(WORKER).at(10).run(SHELL).at(1_700).sleep(WORKER);
-    let scene = activation(scene.at(1_750).sleep(IDLE), SHELL, 3_000, 30);
-    let candidates = shown(scene);
-    assert_eq!(names(&candidates), ["worker", "sh"]);
+fn without_wake_ups_the_list_goes_by_waits() {
+    let preempted = || {
+        let scene = Scene::new().cpu(1).at(0).run(WORKER).at(10).run(SHELL).at(1_700).sleep(WORKER);
+        scene.at(1_750).sleep(SHELL).at(1_800).sleep(IDLE)
+    };
+    let candidates = shown(preempted());
+    assert_eq!((names(&candidates), candidates.shows_wakeups), (vec!["worker", "sh"], false));
     let worker = &candidates.threads[0];
     assert_eq!((worker.latency, worker.wait), (None, Some(Ns::from_us(1_690))));
+    // Where they are recorded, a wait without one is no news of a thread with periods.
+    let woken = shown(activation(preempted(), SHELL, 3_000, 30));
+    assert_eq!((names(&woken), woken.shows_wakeups), (vec!["sh", "worker"], true));
 }
 
 /// Where a text does not name the thread that comes, one id stands for it on each CPU.

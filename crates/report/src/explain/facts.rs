@@ -214,9 +214,10 @@ pub(crate) fn candidates(candidates: &Candidates) -> [String; 3] {
         true => " Late real-time threads of the kernel come before programs that were not late.",
         false => "",
     };
+    let by = if candidates.shows_wakeups { "worst latency" } else { "longest wait for a CPU" };
     let how = format!(
         "Choose threads with --task COMM|TID. The list has threads of {first}, then those of recorders such as \
-         trace-cmd, then the kernel's own; each by its worst latency or wait.{of_kernel}{more}"
+         trace-cmd, then the kernel's own; each by its {by}.{of_kernel}{more}"
     );
     [why, what, how]
 }

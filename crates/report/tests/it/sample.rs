@@ -468,6 +468,7 @@ pub(crate) fn candidates() -> Explanation {
     threads.push(candidate("kworker/1:2", 88, 12_345, Some(17), CandidateKind::Kernel));
     explanation.candidates = Some(Candidates {
         shows_policies: true,
+        shows_wakeups: true,
         kernel_realtime: true,
         idle_realtime: vec![],
         threads,

@@ -73,7 +73,7 @@ pub struct Candidates {
     /// False where no event shows a priority or a policy.
     pub shows_policies: bool,
     /// Threads of the recorded command first, then those of other programs, of recorders, and the kernel's own; each by its worst
-    /// latency or wait. At most 10.
+    /// latency, or by its longest wait where the trace has no wake-ups. At most 10.
     pub threads: Vec<Candidate>,
     /// How many more there are.
     pub more: u64,
