@@ -72,7 +72,9 @@ impl Counted {
         let is_cut =
             |total: &u64| *total != held.saturating_add(beyond) && all(*total) > held.saturating_add(beyond);
         let total = self.total.filter(is_cut)?;
-        (self.max.is_some() && self.min.is_some() && self.mean.is_some()).then_some(())?;
+        // Of a table that was left out as a whole nothing contradicts the lines below it.
+        let is_known = self.classes.is_empty() || self.min.is_some() && self.mean.is_some();
+        (self.max.is_some() && is_known).then_some(())?;
         let all = all(total);
         self.classes.clear();
         (self.overflow, self.total) = (all, None);

@@ -94,9 +94,7 @@ fn one(text: &str, asked: Option<usize>) -> Vec<Result<Run, Broken>> {
         if has_samples && summary.is_empty() && !text.lines().any(is_below) {
             return vec![Err(source.without_end("Total and Max Latencies"))];
         }
-        if let Some(most) =
-            greatest(text).filter(|_| summary.is_empty() && !threads.iter().any(Counted::has_samples))
-        {
+        if let Some(most) = greatest(text).filter(|_| summary.is_empty() && is_without_counts(&threads)) {
             return vec![Err(source.without_counts(most))];
         }
         let later = summary.iter().zip(&threads).any(|(status, thread)| status.max > thread.max);
@@ -116,6 +114,13 @@ fn one(text: &str, asked: Option<usize>) -> Vec<Result<Run, Broken>> {
         Some(Err(why)) => vec![Err(source.broken(why))],
         None => Vec::new(),
     }
+}
+
+/// True of the lines below a table alone, where of a thread that has a maximum they do not show how many samples it took.
+fn is_without_counts(threads: &[Counted]) -> bool {
+    let is_counted = |thread: &Counted| thread.total.is_some_and(|total| total > 0 || thread.overflow > 0);
+    let has_table = threads.iter().any(|thread| !thread.classes.is_empty());
+    !has_table && threads.iter().any(|thread| thread.max.is_some_and(|max| max > 0) && !is_counted(thread))
 }
 
 /// The greatest number of the lines of maxima; 0 is that of a thread without samples.
@@ -284,7 +289,10 @@ fn histogram(text: &str) -> Option<Vec<Counted>> {
         }
     }
     // The minima have no column for the sum, and one for a thread whose samples are all beyond the classes.
-    let real = min.as_ref().or(mean.as_ref()).map_or(threads.len(), Vec::len);
+    let extremes = min.as_ref().or(mean.as_ref()).map(Vec::len);
+    let columns = Some(threads.len()).filter(|&columns| columns > 0);
+    let alone = || columns_alone(total.as_deref().unwrap_or_default(), max.as_ref()?);
+    let real = extremes.or(columns).or_else(alone).unwrap_or(0);
     threads.resize_with(real.min(MOST_THREADS + 1), Counted::default);
     let of = |all: &Option<Vec<u64>>, at: usize| all.as_ref().and_then(|all| all.get(at).copied());
     for (at, thread) in threads.iter_mut().enumerate() {
@@ -297,6 +305,18 @@ fn histogram(text: &str) -> Option<Vec<Counted>> {
         thread.is_total_of_classes = true;
     }
     (!threads.is_empty()).then_some(threads)
+}
+
+/// How many columns are of threads where minima and means are missing: with `-H` the last one is of all together.
+fn columns_alone(totals: &[u64], maxima: &[u64]) -> Option<usize> {
+    let (most, others) = maxima.split_last()?;
+    let is_of_all = totals.split_last().is_some_and(|(all, totals)| {
+        !others.is_empty()
+            && totals.len() == others.len()
+            && totals.iter().fold(0, |sum: u64, total| sum.saturating_add(*total)) == *all
+            && others.iter().max() == Some(most)
+    });
+    Some(if is_of_all { others.len() } else { maxima.len() })
 }
 
 /// `T: 0 ( 9066) P:80 I:1000 C:   2000 Min:     14 Act:   24 Avg:   34 Max:     744`

@@ -41,10 +41,11 @@ impl Source {
             return Err(self.broken("there is no sample in it".to_owned()));
         }
         let mut notes = self.notes(&measured, width, is_max_upper, is_exact);
-        notes.extend(cut.map(|(held, total)| {
-            format!(
+        notes.extend(cut.map(|(held, total)| match held {
+            0 => "all lines of the histogram are missing: only what stands below its table is used".to_owned(),
+            _ => format!(
                 "lines of the histogram are missing: a thread's classes hold {held} of {total} samples, so they are not used"
-            )
+            ),
         }));
         notes.extend(wrong_means.first().map(|wrong| match wrong_means.len() - 1 {
             0 => format!("{wrong}: it is not used"),

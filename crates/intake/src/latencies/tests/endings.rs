@@ -386,3 +386,34 @@ fn what_stands_before_each_line_is_taken_off() {
         assert_eq!(run(&both).all().count(), run(text).all().count() * 2);
     }
 }
+
+/// As `grep '^#'` leaves them: how many samples there were is in the line with Total.
+#[test]
+fn the_lines_below_a_histogram_alone_have_its_samples_and_extremes() {
+    let total = "# Total: 000040017 000040015\n";
+    let extremes = "# Min Latencies: 00004 00003\n# Avg Latencies: 00012 00011\n";
+    let most = "# Max Latencies: 00066 00091\n# Histogram Overflows: 00000 00000\n";
+    let summed = "# Total: 000040017 000040015 000080032\n# Max Latencies: 00066 00091 00091\n";
+    for text in [
+        format!("# Histogram\n{total}{extremes}{most}"),
+        format!("{total}{most}"),
+        summed.to_owned(),
+        format!("{}{most}", total.replace("000040015", "000040012")).replace("00000 00000", "00000 00003"),
+    ] {
+        let run = run(&text);
+        let of = |at: usize| (run.threads[at].histogram.count(), run.threads[at].histogram.max());
+        assert_eq!(of(0), (40_017, Some(Ns::from_us(66))), "{text}");
+        assert_eq!(of(1), (40_015, Some(Ns::from_us(91))), "{text}");
+        assert_eq!(run.threads.len(), 2, "{text}");
+        assert!(
+            run.notes.iter().any(|note| note.contains("all lines of the histogram are missing")),
+            "{text}"
+        );
+    }
+    for text in
+        [most.to_owned(), format!("{extremes}{most}"), format!("# Total: 000040017\n{extremes}{most}")]
+    {
+        let error = read_error(&format!("# Histogram\n{text}"));
+        assert!(error.contains("of how many samples is not known"), "{text}: {error}");
+    }
+}
