@@ -43,6 +43,15 @@ impl Difference {
         }
     }
 
+    /// True where a test can show that more than chance differs: of extremes alone none can.
+    pub fn is_tested(&self) -> bool {
+        // A threshold that all samples of both are beyond, below their least, tests nothing.
+        self.tails.is_some_and(|tails| (tails.before, tails.after) != self.samples)
+            || self.larger.is_some()
+            || self.mean.is_some()
+            || self.shifts.iter().any(|shift| shift.least.is_some())
+    }
+
     /// True where more than chance differs, by as much as the verdict counts.
     pub fn differs(&self) -> bool {
         self.tails.is_some_and(|tails| tails.p < SURE)

@@ -3,7 +3,7 @@
 use super::causes::CauseShift;
 use super::difference::{Difference, SURE, chance, counts, notable};
 use super::prepared::Prepared;
-use super::summaries::Summaries;
+use super::summaries::{self, Summaries};
 use super::verdict::{Evidence, RunVerdict, TailVerdict};
 use whylate_base::Ns;
 use whylate_stats::compare::{Shift, Tails, times_as_many};
@@ -186,10 +186,8 @@ fn unknown(before: &Prepared, after: &Prepared, all: &Difference, shown: RunVerd
     let (own, other) = (&before.all.histogram, &after.all.histogram);
     let (lost_before, lost_after) = (own.overflow(), other.overflow());
     let (max_before, max_after) = all.max?;
-    if own.buckets().is_empty() || other.buckets().is_empty() {
-        return Some(
-            "only minimum, mean and maximum are known of one of them: measure with a histogram".to_owned(),
-        );
+    if let Some(known) = summaries::known_of_each(own, other) {
+        return Some(format!("{known}: measure with a histogram"));
     }
     let is_known = match shown {
         RunVerdict::Worse => true,
@@ -225,6 +223,10 @@ fn undecided(before: &Prepared, after: &Prepared, all: &Difference) -> Option<St
 fn largest(before: &Prepared, after: &Prepared, all: &Difference) -> Option<String> {
     let (was, is) = all.max.filter(|&(was, is)| notable(was, is))?;
     let (own, other) = (&before.all.histogram, &after.all.histogram);
+    if own.buckets().is_empty() || other.buckets().is_empty() {
+        // How many samples of it are late is not known, and so neither how many more there would be.
+        return Some(format!("the largest latency went from {was} to {is}"));
+    }
     let smaller = own.max_bounds()?.most.min(other.max_bounds()?.most);
     let more = more_samples(own.surely_beyond(smaller), other.surely_beyond(smaller), all.samples);
     Some(format!("the largest latency went from {was} to {is}{more}"))

@@ -21,6 +21,8 @@ pub struct Pair {
     pub all: Difference,
     /// The threads that both have, by name; none where there is but one.
     pub threads: Vec<(String, Difference)>,
+    /// True where one of them has threads that the other does not have.
+    pub has_other_threads: bool,
     /// Better or worse.
     pub verdict: RunVerdict,
     /// Whether the latest samples, which decide for real-time work, are better or worse.
@@ -47,10 +49,25 @@ impl Pair {
             0 | 1 => Vec::new(),
             _ => threads(&before.run.threads, &after.run.threads),
         };
+        let most = before.run.threads.len().max(after.run.threads.len());
+        let has_other_threads = !threads.is_empty() && threads.len() < most;
         let causes = causes::shifts(before, after);
         let Judgement { verdict, tail, usual, is_max_larger, why } = judge(before, after, &all, &causes);
         let settings = settings::shifts(&before.run, &after.run);
-        Pair { before: 0, after: 1, all, threads, verdict, tail, usual, is_max_larger, why, causes, settings }
+        Pair {
+            before: 0,
+            after: 1,
+            all,
+            threads,
+            has_other_threads,
+            verdict,
+            tail,
+            usual,
+            is_max_larger,
+            why,
+            causes,
+            settings,
+        }
     }
 }
 

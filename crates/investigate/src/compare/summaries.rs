@@ -5,9 +5,9 @@ use super::difference::{chance, notable};
 use super::prepared::Prepared;
 use super::verdict::RunVerdict;
 use whylate_base::Ns;
-use whylate_stats::Run;
 use whylate_stats::several::holm;
 use whylate_stats::summary::{LargestOrder, LargestTest, MeanShift, SummaryPair, ThreadSummary};
+use whylate_stats::{Histogram, Run};
 
 /// What chance does more often than this, after the correction for both tests, shows nothing.
 const SURE_OF_BOTH: f64 = 0.05;
@@ -100,6 +100,28 @@ impl Summaries {
                 "{went} (by {least} to {most}, with 95 %: Hoeffding's inequality, if samples are independent of each other)"
             ),
         ))
+    }
+}
+
+/// What is known of a run without a histogram, and of which of the two; `None` where both have one.
+pub(super) fn known_of_each(before: &Histogram, after: &Histogram) -> Option<String> {
+    let known = |run: &Histogram| {
+        let known = match (run.min().is_some(), run.mean().is_some()) {
+            (true, true) => "only minimum, mean and maximum are",
+            (true, false) => "only minimum and maximum are",
+            (false, true) => "only mean and maximum are",
+            (false, false) => "only the maximum is",
+        };
+        run.buckets().is_empty().then_some(known)
+    };
+    match (known(before), known(after)) {
+        (None, None) => None,
+        (Some(known), None) => Some(format!("{known} known of the run before")),
+        (None, Some(known)) => Some(format!("{known} known of the run now")),
+        (Some(one), Some(other)) if one == other => Some(format!("{one} known of both")),
+        (Some(one), Some(other)) => {
+            Some(format!("{one} known of the run before, and {other} of the run now"))
+        }
     }
 }
 

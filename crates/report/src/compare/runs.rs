@@ -190,7 +190,12 @@ pub(crate) fn moved(part: &Difference) -> Vec<Moved> {
 pub(crate) fn threads(pair: &Pair) -> Result<Vec<(String, &Difference)>, &'static str> {
     let differ = pair.threads.iter().filter(|(_, part)| part.differs());
     let differ: Vec<(String, &Difference)> = differ.map(|(name, part)| (words::clean(name), part)).collect();
+    let tested = pair.threads.iter().filter(|(_, part)| part.is_tested()).count();
     match differ.is_empty() && !pair.threads.is_empty() {
+        true if tested == 0 => Err("Too little is known of the threads to compare each on its own."),
+        true if tested < pair.threads.len() || pair.has_other_threads => {
+            Err("None of the threads that can be compared differs on its own by more than chance.")
+        }
         true => Err("None of the threads differs on its own by more than chance."),
         false => Ok(differ),
     }

@@ -121,6 +121,28 @@ fn page_and_markdown_show_what_the_terminal_shows() {
     }
 }
 
+/// Of a thread's extremes alone, or of one that a run does not have, no test shows anything.
+#[test]
+fn threads_that_cannot_be_compared_are_not_called_alike() {
+    let text = |before: Run, after: Run| {
+        let runs = [before, after].map(Prepared::of).to_vec();
+        let compared = Compared { comparison: compare(runs), gates: Vec::new(), claims: Vec::new() };
+        compare::terminal::render(&compared, &Style::default())
+    };
+    let whole = || measured("one.json", 6_000, None);
+    assert!(text(whole(), whole()).contains("None of the threads differs on its own"));
+    let mut fewer = whole();
+    fewer.threads.truncate(1);
+    assert!(text(whole(), fewer).contains("None of the threads that can be compared differs"));
+    let mut bare = whole();
+    for thread in &mut bare.threads {
+        let exact = Exact { overflow: 9_000, sum: 0, min: Ns(6_000), max: Ns(70_000) };
+        thread.histogram = Histogram::new([], exact).without_mean();
+        thread.maxima = None;
+    }
+    assert!(text(whole(), bare).contains("Too little is known of the threads"));
+}
+
 #[test]
 fn pairs_are_each_compared_by_themselves() {
     let answer = compare::json::render(&pairs());

@@ -111,3 +111,33 @@ fn runs_that_did_not_change_are_rarely_called_worse_or_better() {
         assert!(shown <= 100, "{shown} of {PAIRS} with {threads} threads, stops: {stops}");
     }
 }
+
+#[test]
+fn what_is_not_known_of_which_run_is_stated_and_no_number_follows_from_it() {
+    let bare = |threads: usize, mean: bool, least: bool| {
+        let mut run = run(&[(40_000, 3, 8, 55), (40_000, 4, 9, 71)][..threads]);
+        for thread in &mut run.threads {
+            let known = std::mem::take(&mut thread.histogram);
+            let known = if mean { known } else { known.without_mean() };
+            thread.histogram = if least { known } else { known.without_min() };
+        }
+        run
+    };
+    for (before, after, words) in [
+        ((1, false, true), (2, false, true), "only minimum and maximum are known of both"),
+        ((2, true, true), (2, true, true), "only minimum, mean and maximum are known of both"),
+        (
+            (2, true, true),
+            (2, false, false),
+            "only minimum, mean and maximum are known of the run before, and only the maximum is of the run now",
+        ),
+    ] {
+        let of = |(threads, mean, least)| bare(threads, mean, least);
+        let pair = pair(of(before), of(after));
+        assert!(pair.why.iter().any(|why| why.starts_with(words)), "{words}: {:?}", pair.why);
+        assert!(!pair.why.iter().any(|why| why.contains("more samples")), "{:?}", pair.why);
+        assert_eq!(pair.has_other_threads, before.0 != after.0);
+        let has_means = before.1 && after.1;
+        assert!(pair.threads.iter().all(|(_, part)| part.is_tested() == has_means), "{words}");
+    }
+}
