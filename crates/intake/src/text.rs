@@ -52,6 +52,7 @@ mod priorities;
 mod programs;
 mod prose;
 mod reader;
+mod remarks;
 mod ros2;
 mod rtla;
 mod sched;

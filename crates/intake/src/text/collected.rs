@@ -82,12 +82,11 @@ impl Collected {
 
     /// The event of the line `number`.
     pub(crate) fn event(&mut self, number: u64, event: Event) {
-        let head = EventHead::of(&event);
-        match self.pieces.place(head, self.last) {
+        match self.pieces.place(&event, self.last) {
             Place::Within => {}
             Place::FirstOfCpu => self.loss(number, None, &event),
             Place::First => {
-                for last in self.pieces.begin(head) {
+                for last in self.pieces.begin(&event) {
                     self.loss(number, None, &last.event(EventKind::Other));
                 }
                 self.loss(number, None, &event);

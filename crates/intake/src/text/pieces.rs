@@ -6,17 +6,24 @@
 //! bash-1037   [000]  6076.246143: sched_wakeup: ...      the next one begins
 //! ```
 //!
-//! A remark between two lines cuts nothing: only where the times do not follow on one another either is it a piece.
+//! A remark between two lines cuts nothing: only where the times do not follow on one another either is it a piece; or where behind
+//! an author's sentence, a millisecond later, the rows do not go on with any thread of those before.
 
-use super::event_head::EventHead;
+use super::event_head::{EventHead, NOBODY_KNOWN};
+use super::remarks::Remarks;
+use rustc_hash::FxHashSet;
 use std::collections::BTreeMap;
-use whylate_base::Ns;
-use whylate_events::LeftOut;
+use whylate_base::{Cpu, Ns, Tid};
+use whylate_events::{Event, EventKind, LeftOut, Switch, Wake};
 
 /// Clocks of two CPUs disagree by less.
 const BACKWARDS: Ns = Ns::from_us(100);
 /// No real-time thread that is looked into is late by more, and few excerpts show a time without any event that is longer.
 const LONG: Ns = Ns::from_secs(5);
+/// An author explains rows that follow on one another more closely one by one.
+const NOT_AT_ONCE: Ns = Ns::from_ms(1);
+/// A text with more events is no excerpt in which an author wrote.
+const MOST_OF_AN_EXCERPT: u64 = 4096;
 /// Of so many events at least, one more may be the first of a piece: text with more blank lines is only spaced out.
 const EVENTS_OF_A_PIECE: u64 = 4;
 /// An excerpt has few.
@@ -38,6 +45,8 @@ pub(crate) enum Place {
 pub(crate) struct Pieces {
     /// The first line since the last event that is no line of a trace.
     between: Option<u64>,
+    remarks: Remarks,
+    threads: Threads,
     events: u64,
     /// Those behind such a line.
     separated: u64,
@@ -49,39 +58,59 @@ pub(crate) struct Pieces {
 }
 
 impl Pieces {
-    /// The line `number` is blank or prose.
-    pub(crate) fn separated(&mut self, number: u64) {
+    /// The line `number` is blank.
+    pub(crate) fn blank(&mut self, number: u64) {
         self.between.get_or_insert(number);
+        self.remarks.blank();
+    }
+
+    /// The line `number` is none of a trace.
+    pub(crate) fn remark(&mut self, number: u64, text: &str) {
+        self.between.get_or_insert(number);
+        self.remarks.line(text);
     }
 
     /// A header follows: the recording below it is one of its own, and whole.
     pub(crate) fn headed(&mut self) {
-        self.between = None;
+        (self.between, self.remarks) = (None, Remarks::default());
     }
 
     /// Takes in an event, behind the `last` one of the text.
-    pub(crate) fn place(&mut self, event: EventHead, last: Option<EventHead>) -> Place {
+    pub(crate) fn place(&mut self, event: &Event, last: Option<EventHead>) -> Place {
         self.events += 1;
+        let is_excerpt = self.events <= MOST_OF_AN_EXCERPT;
         let between = self.between.take().filter(|_| last.is_some());
+        let is_told = std::mem::take(&mut self.remarks).is_prose() && is_excerpt;
         self.separated += u64::from(between.is_some());
         if let (Some(line), Some(last)) = (between, last)
-            && (last.ts - event.ts > BACKWARDS || event.ts - last.ts >= LONG)
-            && (self.separated - 1).saturating_mul(EVENTS_OF_A_PIECE) <= self.events
             && self.cuts.len() < MOST_CUTS
         {
-            self.cuts.push(LeftOut { at: last.ts, line, ends_piece: true });
-            return Place::First;
+            let is_spaced_out = (self.separated - 1).saturating_mul(EVENTS_OF_A_PIECE) > self.events;
+            let is_elsewhere = last.ts - event.ts > BACKWARDS || event.ts - last.ts >= LONG;
+            let is_later = is_told && event.ts - last.ts >= NOT_AT_ONCE && !self.threads.go_on_with(event);
+            if is_elsewhere && !is_spaced_out || is_later {
+                self.cuts.push(LeftOut { at: last.ts, line, ends_piece: true });
+                return Place::First;
+            }
         }
-        match self.last.insert(event.cpu.0, event) {
+        if is_excerpt {
+            self.threads.see(event);
+        }
+        let head = EventHead::of(event);
+        match self.last.insert(event.cpu.0, head) {
             None if !self.cuts.is_empty() => Place::FirstOfCpu,
             _ => Place::Within,
         }
     }
 
     /// Ends the piece before `event`, with which the next one begins; returns the last event of each of its CPUs.
-    pub(crate) fn begin(&mut self, event: EventHead) -> Vec<EventHead> {
-        let ended = std::mem::take(&mut self.last);
-        self.last.insert(event.cpu.0, event);
+    pub(crate) fn begin(&mut self, event: &Event) -> Vec<EventHead> {
+        let mut ended = std::mem::take(&mut self.last);
+        for head in std::mem::take(&mut self.threads).waits {
+            ended.entry(head.cpu.0).or_insert(head);
+        }
+        self.threads.see(event);
+        self.last.insert(event.cpu.0, EventHead::of(event));
         let last = ended.values().copied().collect();
         self.ended.push(ended);
         last
@@ -105,14 +134,102 @@ impl Pieces {
     }
 }
 
+/// The threads of a piece.
+#[derive(Default)]
+struct Threads {
+    seen: FxHashSet<Tid>,
+    /// The one that has each CPU, as far as the rows show it.
+    running: BTreeMap<u32, Tid>,
+    /// Where and when a thread was woken on a CPU that need not have a row of its own.
+    waits: Vec<EventHead>,
+}
+
+impl Threads {
+    fn see(&mut self, event: &Event) {
+        self.seen.extend(threads_of(event));
+        let running = match event.kind {
+            EventKind::Switch(Switch { next_tid, .. }) => next_tid,
+            _ => event.context.tid,
+        };
+        self.running.insert(event.cpu.0, running);
+        if let EventKind::Waking(wake) | EventKind::Wakeup { wake, .. } = &event.kind
+            && wake.target_cpu != Cpu::UNKNOWN
+            && self.waits.iter().all(|head| head.cpu != wake.target_cpu)
+        {
+            let context = whylate_events::Context { tid: NOBODY_KNOWN, ..event.context };
+            self.waits.push(EventHead { ts: event.ts, cpu: wake.target_cpu, context });
+        }
+    }
+
+    /// True of a row that may follow on those before: its CPU has the thread that they left there, or it shows one of theirs.
+    fn go_on_with(&self, event: &Event) -> bool {
+        match self.running.get(&event.cpu.0) {
+            Some(&running) => {
+                [running, event.context.tid].contains(&NOBODY_KNOWN) || running == event.context.tid
+            }
+            None => threads_of(event).any(|tid| self.seen.contains(&tid)),
+        }
+    }
+}
+
+/// The threads that a row names; the idle task is one of each CPU.
+fn threads_of(event: &Event) -> impl Iterator<Item = Tid> {
+    let [first, second] = match event.kind {
+        EventKind::Switch(Switch { prev_tid, next_tid, .. }) => [prev_tid, next_tid],
+        EventKind::Waking(Wake { tid, .. }) | EventKind::Wakeup { wake: Wake { tid, .. }, .. } => [tid; 2],
+        _ => [event.context.tid; 2],
+    };
+    [event.context.tid, first, second].into_iter().filter(|tid| !tid.is_idle() && *tid != NOBODY_KNOWN)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use whylate_base::Cpu;
+    use whylate_base::Comm;
+    use whylate_base::Priority;
     use whylate_events::Context;
 
-    fn at(us: i64, cpu: u32) -> EventHead {
+    fn head(us: i64, cpu: u32) -> EventHead {
         EventHead { ts: Ns::from_us(us), cpu: Cpu(cpu), context: Context::default() }
+    }
+
+    fn at(us: i64, cpu: u32) -> Event {
+        head(us, cpu).event(EventKind::Other)
+    }
+
+    fn of(us: i64, cpu: u32, tid: i32, kind: EventKind) -> Event {
+        let context = Context { tid: Tid(tid), ..Context::default() };
+        Event { ts: Ns::from_us(us), cpu: Cpu(cpu), context, kind }
+    }
+
+    fn wakes(tid: i32, cpu: u32) -> EventKind {
+        let wake = Wake { comm: Comm::default(), tid: Tid(tid), prio: Priority(19), target_cpu: Cpu(cpu) };
+        EventKind::Waking(wake)
+    }
+
+    /// Behind the wake-up of 7 on CPU 1 by 3, which has CPU 0, `line` and an event.
+    #[test]
+    fn behind_a_sentence_rows_that_do_not_go_on_begin_a_piece() {
+        const TOLD: &str = "a little later, on the other CPU";
+        for (line, event, place) in [
+            (TOLD, of(4_000, 2, 9, EventKind::Other), Place::First),
+            (TOLD, of(4_000, 0, 9, EventKind::Other), Place::First),
+            (TOLD, of(4_000, 0, 3, EventKind::Other), Place::Within),
+            (TOLD, of(4_000, 1, 7, EventKind::Other), Place::Within),
+            (TOLD, of(500, 2, 9, EventKind::Other), Place::Within),
+            ("usb 1-1: new device", of(4_000, 2, 9, EventKind::Other), Place::Within),
+        ] {
+            let mut pieces = Pieces::default();
+            let woken = of(100, 0, 3, wakes(7, 1));
+            pieces.place(&woken, None);
+            pieces.remark(2, line);
+            assert_eq!(pieces.place(&event, Some(EventHead::of(&woken))), place, "{line} {event:?}");
+            if place == Place::First {
+                // Whether the woken thread got CPU 1 is not known either.
+                let ended: Vec<u32> = pieces.begin(&event).iter().map(|head| head.cpu.0).collect();
+                assert_eq!(ended, [0, 1]);
+            }
+        }
     }
 
     /// The place of an event behind six others, and some line where `line`.
@@ -120,13 +237,13 @@ mod tests {
         let mut pieces = Pieces::default();
         let mut last = None;
         for us in 0..6 {
-            pieces.place(at(us, 0), last);
-            last = Some(at(us, 0));
+            pieces.place(&at(us, 0), last);
+            last = Some(head(us, 0));
         }
         if line {
-            pieces.separated(7);
+            pieces.blank(7);
         }
-        pieces.place(at(us, 0), last)
+        pieces.place(&at(us, 0), last)
     }
 
     #[test]
@@ -147,25 +264,25 @@ mod tests {
     fn a_piece_ends_on_each_of_its_cpus() {
         let mut pieces = Pieces::default();
         for us in 0..8 {
-            pieces.place(at(us, us as u32 % 2), Some(at(us - 1, 0)));
+            pieces.place(&at(us, us as u32 % 2), Some(head(us - 1, 0)));
         }
-        pieces.separated(9);
-        assert_eq!(pieces.place(at(9_000_000, 1), Some(at(7, 1))), Place::First);
-        let ended: Vec<i64> = pieces.begin(at(9_000_000, 1)).iter().map(|head| head.ts.0).collect();
+        pieces.blank(9);
+        assert_eq!(pieces.place(&at(9_000_000, 1), Some(head(7, 1))), Place::First);
+        let ended: Vec<i64> = pieces.begin(&at(9_000_000, 1)).iter().map(|head| head.ts.0).collect();
         assert_eq!(ended, [6_000, 7_000]);
-        assert_eq!(pieces.place(at(9_000_001, 1), Some(at(9_000_000, 1))), Place::Within);
-        assert_eq!(pieces.place(at(9_000_002, 0), Some(at(9_000_001, 1))), Place::FirstOfCpu);
+        assert_eq!(pieces.place(&at(9_000_001, 1), Some(head(9_000_000, 1))), Place::Within);
+        assert_eq!(pieces.place(&at(9_000_002, 0), Some(head(9_000_001, 1))), Place::FirstOfCpu);
         assert_eq!((pieces.cuts().len(), pieces.end().len()), (1, 0));
     }
 
     #[test]
     fn a_cpu_that_is_in_an_earlier_piece_alone_is_not_seen_to_the_end() {
         let mut pieces = Pieces::default();
-        assert_eq!(pieces.place(at(900, 4), None), Place::Within);
-        pieces.separated(2);
-        assert_eq!(pieces.place(at(100, 2), Some(at(900, 4))), Place::First);
-        pieces.begin(at(100, 2));
-        assert_eq!(pieces.place(at(300, 2), Some(at(100, 2))), Place::Within);
+        assert_eq!(pieces.place(&at(900, 4), None), Place::Within);
+        pieces.blank(2);
+        assert_eq!(pieces.place(&at(100, 2), Some(head(900, 4))), Place::First);
+        pieces.begin(&at(100, 2));
+        assert_eq!(pieces.place(&at(300, 2), Some(head(100, 2))), Place::Within);
         let ends: Vec<(u32, i64)> = pieces.end().iter().map(|head| (head.cpu.0, head.ts.0)).collect();
         assert_eq!(ends, [(2, 300_000)]);
     }
@@ -174,9 +291,9 @@ mod tests {
     fn text_with_a_blank_line_behind_each_other_is_one_piece() {
         let mut pieces = Pieces::default();
         for n in 0..40i64 {
-            pieces.separated(n as u64);
-            let last = (n > 0).then(|| at((n - 1) * 9_000_000, 0));
-            let place = pieces.place(at(n * 9_000_000, 0), last);
+            pieces.blank(n as u64);
+            let last = (n > 0).then(|| head((n - 1) * 9_000_000, 0));
+            let place = pieces.place(&at(n * 9_000_000, 0), last);
             // The first one may be a piece's; the second shows that it is none.
             assert!(place == Place::Within || n == 1 && place == Place::First, "{n}: {place:?}");
         }

@@ -19,6 +19,7 @@ use super::lttng;
 use super::names::Names;
 use super::old_priorities;
 use super::prose;
+use super::remarks;
 use super::ros2::RosCallbacks;
 use super::rtla::{Analyses, RtlaLine};
 use super::tables::{self, Other};
@@ -160,7 +161,7 @@ impl Reader {
         }
         match text.bytes().next() {
             // `perf script` prints one behind each stack.
-            None if self.frames != Some(Frames::Perf) => self.collected.pieces.separated(self.number),
+            None if self.frames != Some(Frames::Perf) => self.collected.pieces.blank(self.number),
             None => {}
             Some(b'#') if may_hold && header::may_break(text) => return false,
             Some(b'#') => self.comment(text),
@@ -204,7 +205,10 @@ impl Reader {
     }
 
     fn comment(&mut self, text: &str) {
-        self.collected.pieces.headed();
+        match remarks::is_heading(text) {
+            true => self.collected.pieces.remark(self.number, text),
+            false => self.collected.pieces.headed(),
+        }
         if self.collected.last.is_none() {
             self.commented.keep(self.number, text);
         }
@@ -244,7 +248,7 @@ impl Reader {
             }
         }
         self.free_text = matches!(parsed, Body::Event(EventKind::Marker(_)))
-            || ["bprint:", "bputs:"].iter().any(|name| body.starts_with(name));
+            || ["bprint:", "bputs:", "bpf_trace_printk:"].iter().any(|name| body.starts_with(name));
         self.frames = head.by_perf.then_some(Frames::Perf);
         self.header.is_perf |= head.by_perf;
         if let (Body::Event(kind), Some(task)) = (&mut parsed, self.header.old_task()) {
@@ -335,7 +339,7 @@ impl Reader {
                             self.further.remark(self.number);
                         }
                     }
-                    self.collected.pieces.separated(self.number);
+                    self.collected.pieces.remark(self.number, text);
                     if let Some(last) = self.collected.last.filter(|_| pasted::leaves_out(text)) {
                         self.collected.leaves_out(self.number, last.ts);
                     }

@@ -417,9 +417,23 @@ fn pieces_with_something_between_are_cut_apart() {
     assert_eq!(losses(&format!("{first}\n\n{second}")), (vec![(1, 200), (1, 30_000_000)], 1, 0));
     assert_eq!(losses(&format!("{first}{second}")), (vec![], 0, 0));
     assert_eq!(losses(&format!("{first}Then:\n{}", line(1, 2_000))), (vec![], 0, 0));
+    // A sentence alone cuts only where the rows go on with other threads.
+    let other = line(3, 400_000).replace("app-7", "cat-9").replace("pid=8", "pid=10");
+    for (told, cuts) in [
+        ("and later, on the other CPU, this happens\n", 1),
+        ("\n```\nThe second of both examples:\n```\n", 1),
+        ("## The second of both examples\n", 1),
+        ("usb 1-1: new device found on this port\n", 0),
+    ] {
+        assert_eq!(losses(&format!("{first}{told}{other}")).1, cuts, "{told}");
+        assert_eq!(losses(&format!("{first}{told}{}", line(1, 400_000))).1, 0, "{told}");
+    }
+    let printed =
+        " app-7  [001] d..2.  0.000200: bprint: work: begins\nand later, on the other CPU, this happens\n";
+    assert_eq!(losses(&format!("{first}{printed}{other}")).1, 0);
     // A piece of earlier times ends where its last line is, and not with the text.
     let earlier = line(2, 50_000) + "\nCPU 1 before it:\n" + &first;
-    assert_eq!(losses(&earlier), (vec![(1, 100), (2, 50_000), (1, 50_000)], 1, 0));
+    assert_eq!(losses(&earlier), (vec![(1, 100), (1, 50_000), (2, 50_000)], 1, 0));
 }
 
 #[test]
