@@ -39,7 +39,7 @@ fn paths_that_hold_no_file() {
 #[test]
 fn contents_that_hold_no_trace() {
     type Check = fn(&OpenError) -> bool;
-    let cases: [(&[u8], Check, &str); 51] = [
+    let cases: [(&[u8], Check, &str); 54] = [
         (b"", |e| matches!(e, OpenError::Empty { .. }), "is empty"),
         (
             b"\x1f\x8b\x08\0\0\0",
@@ -201,6 +201,21 @@ fn contents_that_hold_no_trace() {
             b"Aug 14 18:31:12 host kernel: INFO: task worker:289 blocked\nfor more than 120 seconds.\n",
             |e| matches!(e, OpenError::KernelLog { .. }),
             "means that worker (289) slept uninterruptibly",
+        ),
+        (
+            b"so:\n\n[  52.100200] NOHZ tick-stop error: Non-RCU local softirq work\nis pending, handler #202!!!\n",
+            |e| matches!(e, OpenError::KernelLog { .. }),
+            "Its line 3 (\"NOHZ tick-stop error: Non-RCU local softirq work is pending, handler #202!!!\") means that the softirqs TIMER",
+        ),
+        (
+            b"[  70.100000] watchdog: BUG: soft lockup - CPU#1 stuck for 23s!\n[swapper/1:0]\n",
+            |e| matches!(e, OpenError::KernelLog { .. }),
+            "while its idle task had it",
+        ),
+        (
+            b"Jan  1 10:00:00 host kernel: [   52.100200] perf: interrupt took too\nlong (2512 > 2500), lowering kernel.perf_event_max_sample_rate\n",
+            |e| matches!(e, OpenError::KernelLog { .. }),
+            "the interrupts of perf took",
         ),
         (
             b" 72.267374: sched_switch: prev_comm=grep prev_pid=67 prev_prio=19 prev_state=S ==> next_comm=cat\n",

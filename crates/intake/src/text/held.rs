@@ -88,6 +88,11 @@ fn is_elision(text: &str) -> bool {
     if inside.is_some_and(|inside| inside.contains(' ') && is_pair(inside)) {
         return false;
     }
+    // `[swapper/1:0]`: the thread that a message of the kernel ends in.
+    let thread = text.strip_prefix('[').and_then(|text| text.strip_suffix(']')?.rsplit_once(':'));
+    if thread.is_some_and(|(_, tid)| !tid.is_empty() && tid.bytes().all(|byte| byte.is_ascii_digit())) {
+        return false;
+    }
     text.starts_with(['[', '.', '(', '*', '-', '\u{2026}'])
         || text.starts_with('<') && !text.starts_with("<-")
 }

@@ -45,6 +45,14 @@ const MOST_PIECES: usize = 3;
 /// A longer line was not broken.
 const LONGEST_PIECE: usize = 200;
 
+/// True of a line with its `rest`, which a mail program broke off it, where only both together are a message, or another one than
+/// the first part alone.
+pub(super) fn is_broken_message(whole: &str, rest: &str) -> bool {
+    let meaning = |line| meanings::meaning(stamps::message(line));
+    let first = whole.strip_suffix(rest).unwrap_or(whole);
+    meaning(rest).is_none() && meaning(whole).is_some_and(|all| meaning(first) != Some(all))
+}
+
 /// A message in a log, with what follows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct LogMessage {

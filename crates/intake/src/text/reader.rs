@@ -14,6 +14,7 @@ use super::graph::{self, Call, CallPart, GraphLine, What};
 use super::header::{self, Header};
 use super::held::{Held, HeldLine, Shape};
 use super::hwlatdetect::Hwlatdetect;
+use super::kernel_log;
 use super::line::{self, Head};
 use super::lttng;
 use super::names::Names;
@@ -108,7 +109,8 @@ impl Reader {
             && self.shape(text) == Shape::Foreign
             && let Some(whole) = self.held.with(text)
         {
-            if self.shape(&whole) == Shape::Whole {
+            let is_message = || self.collected.last.is_none() && kernel_log::is_broken_message(&whole, text);
+            if self.shape(&whole) == Shape::Whole || is_message() {
                 self.held.take();
                 self.known(&whole, is_cut, false);
                 return;
