@@ -33,6 +33,8 @@ pub(in crate::text) struct Slices {
     cpus: HashMap<Cpu, Place>,
     /// What is known of each thread's last time.
     threads: HashMap<Tid, Left>,
+    /// The last wake-up that a row shows of each thread that has no row of its own yet.
+    woken: HashMap<Tid, Place>,
     /// A row has a delay that is shorter than the wait around it: wake-ups are recorded.
     shows_wakeups: bool,
     /// The thread that each CPU runs, as far as events were handed out.
@@ -104,8 +106,9 @@ impl Slices {
             }
             What::Wakes { by, woken: Some(woken) } => {
                 let place = (ts, self.rows);
-                if let Some(left) = self.threads.get_mut(&woken.tid) {
-                    left.wakes.get_or_insert(place);
+                match self.threads.get_mut(&woken.tid) {
+                    Some(left) => _ = left.wakes.get_or_insert(place),
+                    None => _ = self.woken.insert(woken.tid, place),
                 }
                 let kind = EventKind::Waking(wake(woken, Priority::UNKNOWN, cpu));
                 self.hold(place, cpu, HeldKind::By(by.tid, kind));
@@ -185,7 +188,15 @@ impl Slices {
                 _ => before.state,
             };
         }
-        if slept && left.is_none_or(|left| left.wakes.is_none()) {
+        let is_shown = match left {
+            Some(left) => left.wakes.is_some(),
+            // Its first row: an earlier wake-up may be of another sleep.
+            None => self
+                .woken
+                .remove(&ran.who.tid)
+                .is_some_and(|(woken, _)| (start - ran.delay - woken).0.abs() < BLUR.0),
+        };
+        if slept && !is_shown {
             let since = left.map_or(Ns(i64::MIN), |left| left.at.0);
             let priority = ran.priority.map_or(Priority::UNKNOWN, |(first, _)| first);
             let place = ((start - ran.delay).max(since), self.rows);

@@ -192,6 +192,24 @@ fn a_row_of_a_wakeup_has_the_waker() {
     assert_eq!(events[2].kind, EventKind::Migrate { tid: Tid(7), from: Cpu(0), to: Cpu(1) });
 }
 
+/// Of a thread that has no row before, the one that is as long ago as its delay is the wake-up.
+#[test]
+fn a_row_of_a_wakeup_before_the_first_row_of_its_thread_has_the_waker() {
+    let text = |woken: &str| {
+        format!(
+            "{woken} [0001]  irq/9[6]                                  awakened: app[7]\n\
+             9.000300 [0001]  irq/9[6]    0.000      0.000      0.000   S\n\
+             9.000400 [0001]  app[7]      0.000      0.150      0.100   S"
+        )
+    };
+    let woken = |text: &str| {
+        let all = brief(&events(text));
+        all.into_iter().filter(|event| event.1 == "woken").map(|event| (event.0, event.2)).collect::<Vec<_>>()
+    };
+    assert_eq!(woken(&text("9.000149")), [(149, 6)]);
+    assert_eq!(woken(&text("9.000020")), [(20, 6), (150, -1)]);
+}
+
 /// Of newer perf the delay of a thread that was preempted is its whole wait.
 #[test]
 fn a_thread_that_waits_all_the_time_did_not_sleep() {
