@@ -62,7 +62,7 @@ pub(crate) enum Stack {
 
 /// Reads what stands behind the timestamp, of a machine whose system calls have these `numbers`.
 pub(crate) fn parse(head: &Head<'_>, body: &str, numbers: Numbers) -> Body {
-    let body = without_difference(body);
+    let body = without_place(without_difference(body));
     if let Some((name, text)) = named(body) {
         return event(head, name, text, numbers);
     }
@@ -97,6 +97,20 @@ fn without_difference(body: &str) -> &str {
         Some((difference, rest)) if super::fields::digits(difference).is_some() => trim_start(rest),
         _ => body,
     }
+}
+
+/// `trace-cmd report --debug` puts behind each event the time since the last record, the record's place in its page and its length:
+/// `[12770284:0x2e8:64]`.
+fn without_place(body: &str) -> &str {
+    let place = || {
+        let (event, place) = body.strip_suffix(']')?.rsplit_once(" [")?;
+        let (difference, rest) = place.split_once(':')?;
+        let (offset, length) = rest.strip_prefix("0x")?.split_once(':')?;
+        let is_hexadecimal = !offset.is_empty() && offset.bytes().all(|byte| byte.is_ascii_hexdigit());
+        super::fields::digits(difference).and(super::fields::digits(length)).filter(|_| is_hexadecimal)?;
+        Some(super::fields::trim_end(event))
+    };
+    place().unwrap_or(body)
 }
 
 /// `name: fields`, or `group:name: fields` of perf.

@@ -325,9 +325,17 @@ impl Header {
         }
         let is_version = text.strip_prefix("version = ").is_some_and(|v| fields::digits(v).is_some());
         let is_empty_cpu = text.starts_with("CPU ") && text.ends_with(" is empty");
-        self.is_report |= is_version || is_empty_cpu;
-        is_version || is_empty_cpu
+        // Records of the ring buffer without an event, by `--debug`.
+        let is_of_buffer =
+            ["TIME EXTEND: delta:", "TIME STAMP: "].iter().any(|record| text.starts_with(record));
+        self.is_report |= is_version || is_empty_cpu || is_of_buffer;
+        is_version || is_empty_cpu || is_of_buffer
     }
+}
+
+/// True of the line in which `trace-cmd report --debug` begins a page of a CPU's buffer: `CPU:110 [SUBBUFFER START] [81779:0x1320000]`.
+pub(crate) fn begins_page(text: &str) -> bool {
+    text.starts_with("CPU:") && text.contains(" [SUBBUFFER START] ")
 }
 
 /// True of the first line that the kernel prints above a trace: `# tracer: nop`.

@@ -97,10 +97,10 @@ fn who_and_where(left: &str, ts: Ns) -> Option<Head<'_>> {
     let (who, cpu, (flags, preempt_depth)) = match bracketed_cpu(last) {
         Some(cpu) => (before, cpu, (ContextFlags::IRQS_UNKNOWN, None)),
         None => match fields::last_word(before).and_then(|(who, word)| Some((who, bracketed_cpu(word)?))) {
-            Some((who, cpu)) => (who, cpu, interrupt_state(last)?),
+            Some((who, cpu)) => (who, cpu, state(last)?),
             None => {
                 let (cpu, state) = last.split_at(last.bytes().position(|byte| !byte.is_ascii_digit())?);
-                (before, fields::cpu_from(cpu)?, interrupt_state(state)?)
+                (before, fields::cpu_from(cpu)?, self::state(state)?)
             }
         },
     };
@@ -215,6 +215,15 @@ fn of_summer_2004(left: &str, ts: Ns) -> Option<Head<'_>> {
         | flag(0x03ff_0000, ContextFlags::HARDIRQ);
     let preempt_depth = u8::try_from(count & 0xff).ok();
     Some(Head { comm: "", context: Context { tid, flags, preempt_depth }, cpu: Cpu(0), ts, by_perf: false })
+}
+
+/// The column of a row, which may lack the depth: `2d..`.
+fn state(column: &str) -> Option<(ContextFlags, Option<u8>)> {
+    let without_depth = || {
+        let (flags, _) = interrupt_state(&format!("{column}.")).filter(|_| column.len() == 3)?;
+        Some((flags, None))
+    };
+    interrupt_state(column).or_else(without_depth)
 }
 
 /// The column of interrupt and preemption state, by its characters:

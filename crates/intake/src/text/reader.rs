@@ -304,6 +304,9 @@ impl Reader {
 
     fn other_line(&mut self, text: &str, may_hold: bool) -> bool {
         if self.bare_header(text) {
+        } else if header::begins_page(text) {
+            // Where the clock went back meanwhile, the times do not follow on one another.
+            self.collected.pieces.blank(self.number);
         } else if let Some((cpu, count)) = header::loss(text) {
             self.collected.loss_waits(cpu, count);
         } else if let Some(line) = graph::parse(text) {

@@ -14,9 +14,10 @@ pub(crate) fn switch(text: &str) -> Option<EventKind> {
         memchr_iter(b'=', text.as_bytes()).find_map(|equals| {
             let prev = text.get(..equals)?.strip_suffix(" next_comm")?;
             let next = text.get(prev.len() + 1..)?;
-            let (prev, state) = leaving(prev)?;
+            let prev = fields::trim_end(prev.strip_suffix("==>").unwrap_or(prev));
+            // With the first priority, a row without the second was cut by a terminal, perhaps within its last number.
+            let Some((prev, state)) = leaving(prev) else { return shortened(prev, next) };
             let [next_comm, next_tid, next_prio] = from_right(next, ["next_comm", "next_pid", "next_prio"])?;
-            let state = fields::trim_end(state.strip_suffix("==>").unwrap_or(state));
             // Patched kernels print more behind it: `R 0x0`.
             let state = task_state(state.split_once(" 0x").map_or(state, |(state, _)| state))?;
             let next = (next_comm, fields::tid(next_tid)?, fields::priority(next_prio)?);
@@ -41,6 +42,30 @@ pub(crate) fn switch(text: &str) -> Option<EventKind> {
 fn leaving(prev: &str) -> Option<((&str, Tid, Priority), &str)> {
     let [comm, tid, prio, state] = from_right(prev, ["prev_comm", "prev_pid", "prev_prio", "prev_state"])?;
     Some(((comm, fields::tid(tid)?, fields::priority(prio)?), state))
+}
+
+/// A switch as people shorten it, without priorities: `prev_comm=fio prev_pid=7 prev_state=S ==> next_comm=app next_pid=9`; some
+/// leave the state out as well.
+fn shortened(prev: &str, next: &str) -> Option<EventKind> {
+    let (comm, tid, state) = match from_right(prev, ["prev_comm", "prev_pid", "prev_state"]) {
+        Some([comm, tid, state]) => (comm, fields::tid(tid)?, task_state(state)?),
+        None => {
+            let [comm, tid] = from_right(prev, ["prev_comm", "prev_pid"])?;
+            (comm, fields::tid(tid)?, TaskState::Other)
+        }
+    };
+    let [next_comm, next_tid] = from_right(next, ["next_comm", "next_pid"])?;
+    let next_tid = fields::tid(next_tid)?;
+    Some(switched(
+        (comm, tid, without_priority(tid)),
+        state,
+        (next_comm, next_tid, without_priority(next_tid)),
+    ))
+}
+
+/// The priority of a thread of which a row has none: that of the idle task is known.
+fn without_priority(tid: Tid) -> Priority {
+    if tid.is_idle() { Priority::DEFAULT } else { Priority::UNKNOWN }
 }
 
 /// A switch to the idle task that a terminal cut behind its name, which tells the rest: `... ==> next_comm=swapper/11 nex`.
@@ -86,8 +111,12 @@ fn comm_pid_prio(text: &str) -> Option<(&str, Tid, Priority)> {
 /// `sched_waking`, `sched_wakeup`, `sched_wakeup_new`
 pub(crate) fn wake(text: &str) -> Option<Wake> {
     if text.starts_with("comm=") {
-        let [comm, tid, prio, cpu] = from_right(text, ["comm", "pid", "prio", "target_cpu"])?;
-        return woken((comm, fields::tid(tid)?, fields::priority(prio)?), cpu);
+        if let Some([comm, tid, prio, cpu]) = from_right(text, ["comm", "pid", "prio", "target_cpu"]) {
+            return woken((comm, fields::tid(tid)?, fields::priority(prio)?), cpu);
+        }
+        // As people shorten it.
+        let [comm, tid, cpu] = from_right(text, ["comm", "pid", "target_cpu"])?;
+        return woken((comm, fields::tid(tid)?, Priority::UNKNOWN), cpu);
     }
     if let Some((who, rest)) = text.strip_prefix("task ").and_then(|text| text.rsplit_once(" success=")) {
         let (_, cpu) = fields::trim_start(rest).split_once([' ', '\t'])?;

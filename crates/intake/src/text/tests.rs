@@ -13,6 +13,7 @@ mod hardware;
 mod lttng;
 mod old;
 mod priorities;
+mod shortened;
 mod spellings;
 mod statistics;
 mod streams;
