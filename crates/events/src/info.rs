@@ -91,6 +91,13 @@ impl TraceInfo {
         (self.events.saturating_mul(10) < entries.saturating_mul(9)).then_some((entries, self.events))
     }
 
+    /// True of tables of `rtla osnoise top` or `rtla hwnoise` alone, by which no CPU lost any time.
+    pub fn is_without_noise(&self) -> bool {
+        self.events == 0
+            && !self.breakdowns.is_empty()
+            && self.breakdowns.iter().all(Breakdown::is_without_noise)
+    }
+
     /// How far the recording can be relied on. Events that the kernel lost do not count: they are
     /// part of the stream, and weighed where they are.
     pub fn quality(&self) -> Quality {

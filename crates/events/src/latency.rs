@@ -127,6 +127,15 @@ impl Breakdown {
     pub fn time_of(&self, kind: PartKind) -> Option<Ns> {
         self.part(kind).map(|part| part.time)
     }
+
+    /// True of a whole row of osnoise of a CPU that lost no time.
+    pub fn is_without_noise(&self) -> bool {
+        let noises = [PartKind::Noise, PartKind::LargestNoise].map(|kind| self.time_of(kind));
+        self.tool == Tool::RtlaOsnoise
+            && !self.is_cut
+            && self.total <= Ns::ZERO
+            && noises.into_iter().flatten().all(|time| time <= Ns::ZERO)
+    }
 }
 
 /// The program that made a [`Breakdown`].

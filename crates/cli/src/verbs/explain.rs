@@ -208,6 +208,10 @@ pub(crate) fn answer(
         }
         return Ok(found.and(ExitStatus::CannotTell));
     }
+    if explanation.trace.is_without_noise() && explanation.findings.is_empty() {
+        message!("whylate: nothing to explain: no CPU of the table lost any time to noise");
+        return Ok(found);
+    }
     if !explanation.concludes() {
         no_tasks(explanation, selection);
         return Ok(ExitStatus::CannotTell);

@@ -104,6 +104,18 @@ fn a_trace_without_a_wake_up_does_not_show_how_late_its_threads_were() {
     assert!(run.stderr.contains("no wake-up was recorded"), "{run:#?}");
 }
 
+#[test]
+fn a_table_without_any_noise_has_no_finding() {
+    let text = "duration:   0 00:00:03 | time is in us\n\
+                CPU Period       Runtime        Noise  % CPU Aval   Max Noise   Max Single          HW          NMI\n  \
+                2 #3           2250000            0   100.00000           0            0           0            0\n";
+    let (_directory, path) = file_of("quiet.txt", text.as_bytes());
+    let run = explain(&path);
+    assert_eq!(run.code, Some(0), "{run:#?}");
+    assert!(run.stderr.contains("no CPU of the table lost any time to noise"), "{run:#?}");
+    assert!(!run.stdout.contains("os-noise") && !run.stdout.contains("fix"), "{run:#?}");
+}
+
 /// `rtla timerlat hist -e EVENT --on-end shell` prints both.
 #[test]
 fn a_table_beside_a_row_that_shows_nothing_is_a_measurement() {

@@ -111,6 +111,10 @@ impl Noises {
 
     /// rtla's table, which has the sums and the longest noise of each CPU.
     pub(super) fn of_rtla(&mut self, breakdown: &Breakdown) {
+        // A CPU that lost nothing is no finding.
+        if breakdown.is_without_noise() {
+            return;
+        }
         let on = self.cpus.entry(breakdown.cpu).or_default();
         let count = |kind| breakdown.part(kind).and_then(|part| part.id).map_or(0, u64::from);
         on.samples += count(PartKind::Noise).max(1);

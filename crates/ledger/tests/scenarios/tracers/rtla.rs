@@ -173,6 +173,26 @@ fn the_sums_and_counts_of_rtlas_table_of_noise_are_shown() {
 }
 
 #[test]
+fn a_cpu_that_lost_no_time_to_noise_is_no_finding() {
+    let row = |cpu: u32, single: i64| Breakdown {
+        parts: vec![
+            part(PartKind::Measured, "", None, 40_000_000, false),
+            part(PartKind::Noise, "", Some(0), single * 1_000, false),
+            part(PartKind::LargestNoise, "", None, single * 1_000, false),
+        ],
+        ..Breakdown::new(Tool::RtlaOsnoise, Cpu(cpu), Ns::from_us(single), 4)
+    };
+    let of =
+        |breakdowns: Vec<Breakdown>| explained(TraceInfo { breakdowns, ..TraceInfo::default() }, Vec::new());
+    let quiet = of(vec![row(2, 0), row(3, 0)]);
+    assert!(quiet.finding("os-noise").is_none() && quiet.0.trace.is_without_noise());
+    let one = of(vec![row(2, 0), row(3, 7)]);
+    let finding = one.finding("os-noise").expect("a finding");
+    assert!(finding.title.starts_with("CPU 3 lost") && finding.evidence.len() == 1, "{finding:#?}");
+    assert!(!one.0.trace.is_without_noise());
+}
+
+#[test]
 fn an_analysis_of_an_interrupt_alone_ends_in_it() {
     let explained = broken_down(Breakdown {
         total: Ns(80_000),
