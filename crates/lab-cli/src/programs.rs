@@ -15,6 +15,7 @@
 mod boot;
 mod case;
 mod delays;
+mod files;
 mod judge;
 mod read;
 mod truth;

@@ -32,8 +32,9 @@ impl Tally {
     pub(crate) fn count(&mut self, open: &Open, end: Ns) {
         self.activations += 1;
         if open.begin != Begin::TraceStart {
-            let latency = open.running.unwrap_or(end).since(open.due);
-            self.latency = self.latency.max(Some(latency));
+            // Of one that is cut off as it becomes due nothing is seen.
+            let until = open.running.or(Some(end).filter(|&end| end > open.due));
+            self.latency = self.latency.max(until.map(|until| until.since(open.due)));
         }
     }
 }
