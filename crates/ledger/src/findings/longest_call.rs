@@ -24,6 +24,11 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
     let is_whole = !subject.trace.left_out.iter().any(|left_out| left_out.at >= call.at && left_out.at < end);
     let longer = subject.calls.longer_return();
     let (title, within) = match call.most.filter(|_| is_whole) {
+        // It calls none, or what it calls is not traced.
+        Some((name, own, _)) if name == call.function && own == duration => (
+            format!("{function} took {duration} on CPU {cpu}"),
+            "the trace has no function that it called, so it is not known what took most of it".to_owned(),
+        ),
         Some((name, own, calls)) => {
             let in_calls = if calls == 1 { "one call".to_owned() } else { format!("{calls} calls") };
             let title = match own.0 as f64 / duration.0.max(1) as f64 >= MOST {
