@@ -3,7 +3,7 @@
 use crate::causes::Cause;
 use crate::causes::info::{ChargedTime, LateActivation};
 use crate::charge::notes::{TimerCallbacks, VerdictNote, carrier, is_boosted, is_called};
-use crate::model::{Activation, Culprit, OnCpu, Segment, Verdict};
+use crate::model::{Activation, Culprit, OnCpu, Segment, Verdict, thread_name};
 use crate::stats::Stats;
 use crate::timeline::Timeline;
 use crate::timeline::housekeeping::records_traces;
@@ -129,7 +129,11 @@ pub(crate) fn why(
         late_priority,
         raised_by,
     } = *circumstances;
-    let late_thread = format!("{} ({late_priority})", activation.comm);
+    let name = match activation.comm.is_empty() {
+        true => thread_name(&activation.comm, activation.tid),
+        false => activation.comm.to_string(),
+    };
+    let late_thread = format!("{name} ({late_priority})");
     let (charged, response) = (verdict.charged, activation.response());
     if on_time {
         if response == Ns::ZERO {
@@ -158,7 +162,7 @@ pub(crate) fn why(
     let bandwidth = timeline.bandwidth.at(activation.due);
     let of_verdict = |segment: &&Segment| (segment.cause, segment.by) == (verdict.cause, verdict.by);
     (verdict.cause.info().why)(&LateActivation {
-        name: activation.comm.to_string(),
+        name,
         thread: late_thread,
         cpu,
         was_realtime: late_priority.is_realtime(),
