@@ -21,7 +21,7 @@ use whylate_events::{BlockedReason, Kind};
 /// A chain of owners longer than this is a cycle.
 const LONGEST_CHAIN: usize = 16;
 /// From a wake-up until the thread is on a runqueue, on another CPU as well.
-const LONGEST_WAKE_UP: Ns = Ns::from_us(200);
+pub(super) const LONGEST_WAKE_UP: Ns = Ns::from_us(200);
 /// What a shorter sleep was in is no evidence.
 const NOTABLE_SLEEP: Ns = Ns::from_us(100);
 

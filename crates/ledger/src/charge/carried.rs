@@ -9,6 +9,7 @@
 //! rules.
 
 use super::attribution::Charge;
+use super::blocked::LONGEST_WAKE_UP;
 use super::charger::Charger;
 use super::notes::{VerdictNote, carrier as carrier_of};
 use super::overdue::LONGEST_IDLE_EXIT;
@@ -16,13 +17,16 @@ use super::precedence::{Contender, Relation};
 use super::queue::ORDINARY_DISPATCH;
 use crate::causes::Cause;
 use crate::model::Culprit;
-use crate::timeline::housekeeping::{is_kworker, polls_network, runs_softirqs};
+use crate::timeline::housekeeping::{does_requests, is_kworker, polls_network, runs_softirqs};
 use crate::timeline::origins::{NET_RX, Origin, OriginKind, TIMER};
 use crate::timeline::running::Running;
 use crate::timeline::sleeps::Wait;
 use crate::timeline::states::{State, Stay};
 use crate::timeline::thread::Thread;
 use whylate_base::{Confidence, Cpu, Ns, Priority, Tid};
+
+/// A longer way from thread to thread is not followed.
+const MOST_HOPS: usize = 8;
 
 /// What a carrier's wait for a CPU, and its run, are called.
 #[derive(Clone, Copy)]
@@ -48,7 +52,7 @@ impl Role {
     }
 }
 
-impl Charger<'_> {
+impl<'t> Charger<'t> {
     /// Charges up to `to` a time in which what wakes the thread was on its way.
     pub(super) fn carried(&mut self, origin: &Origin, to: Ns) {
         let Some(carrier) = origin.carrier.and_then(|tid| self.timeline.threads.get(tid)) else {
@@ -79,14 +83,41 @@ impl Charger<'_> {
         self.by_carrier(OF_WORK, kworker, self.cpu, to);
     }
 
-    /// Charges up to `to` a sleep of a thread of the kernel until a device was done, and until that was handled.
+    /// Charges up to `to` a sleep of a thread of the kernel until a device was done, and until that was handled: or, where a thread
+    /// ended the sleep that does work for others, and had no CPU before, until that was done with it.
     fn waits_for_device(&mut self, sleeper: &Thread, wait: Wait, waker: Option<Tid>, to: Ns) {
+        if let Some((hop, since)) = self.late_hop(sleeper, waker, to) {
+            self.charge(since, Charge::device());
+            let role = if is_kworker(hop.comm_at(to).as_str()) { OF_WORK } else { OF_REQUESTS };
+            self.hops += 1;
+            self.by_carrier(role, hop, self.cpu, to);
+            self.hops -= 1;
+            return;
+        }
         let handled = self.late_handler(sleeper, wait, waker, to);
         let until = handled.map_or(to, |(_, since)| since);
         self.charge(until, Charge::device());
         if let Some((handler, _)) = handled {
             self.behind_handler(handler, to);
         }
+    }
+
+    /// The kworker, or another thread for requests, that ended a sleep of a thread of the kernel, and since when it was to: where it
+    /// waited for a CPU for longer than usual.
+    fn late_hop(&self, sleeper: &Thread, waker: Option<Tid>, to: Ns) -> Option<(&'t Thread, Ns)> {
+        let hop = self.timeline.threads.get(waker.filter(|_| self.hops < MOST_HOPS)?)?;
+        let comm = hop.comm_at(to);
+        if hop.tid == sleeper.tid || !(is_kworker(comm.as_str()) || does_requests(comm.as_str())) {
+            return None;
+        }
+        // A work item may be older than the kworker's last sleep, and newer than what it did before.
+        let queued = sleeper.slept_in.done_since(self.at).filter(|(ended, _)| *ended <= to + LONGEST_WAKE_UP);
+        let is_awake = |stay: &&Stay| matches!(stay.state, State::Queued(_) | State::Running(_));
+        let stays = hop.history.between(self.at, to);
+        let woken = || stays.iter().rev().take_while(is_awake).last().map(|stay| stay.from);
+        let since = queued.map(|(_, since)| since).or_else(woken)?.max(self.at);
+        let waited = hop.history.time_in(since, to, |state| matches!(state, State::Queued(_)));
+        (waited > ORDINARY_DISPATCH).then_some((hop, since))
     }
 
     /// Charges up to `to` a wait for the `thread` of a file system or a driver that does requests for others.

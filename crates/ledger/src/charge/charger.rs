@@ -24,6 +24,8 @@ pub(super) struct Charger<'a> {
     pub(super) cpu: Cpu,
     pub(super) segments: Vec<Segment>,
     pub(super) notes: Vec<VerdictNote>,
+    /// How many threads the charge has followed from the one that woke the late one.
+    pub(super) hops: usize,
     /// Segments before this index are not extended any more.
     fence: usize,
 }
@@ -41,6 +43,7 @@ impl<'a> Charger<'a> {
             fence: segments.len(),
             segments,
             notes: Vec::new(),
+            hops: 0,
         }
     }
 }

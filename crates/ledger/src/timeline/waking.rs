@@ -1,7 +1,7 @@
 //! A wake-up that is under way: what began it, and which waits it ends.
 
 use super::activations::WakeCause;
-use super::housekeeping::is_kworker;
+use super::housekeeping::{does_requests, is_kworker};
 use super::origins::Origin;
 use super::sleeps::Wait;
 use whylate_base::{Comm, Cpu, Ns, Priority, Tid};
@@ -34,11 +34,12 @@ impl Waking {
         self.on.filter(|_| self.upon_idle)
     }
 
-    /// The wait that it ends of a thread of this name: a kworker is idle until a device is done, as a thread is that waits for one.
+    /// The wait that it ends of a thread of this name: a kworker, or a thread for requests, is idle until a device is done or an item
+    /// of work, as a thread is that waits for one.
     pub(crate) fn of_device(&self, wait: Wait, comm: Comm) -> Wait {
         let is_left_to_a_thread = matches!(self.cause, WakeCause::Timer { expirer: Some(_), .. })
             || self.origin.is_some_and(|origin| origin.carrier.is_some());
-        match is_left_to_a_thread && is_kworker(comm.as_str()) {
+        match is_left_to_a_thread && (is_kworker(comm.as_str()) || does_requests(comm.as_str())) {
             true => Wait::Io,
             false => wait,
         }

@@ -396,3 +396,44 @@ fn a_request_by_io_uring_is_one_of_the_period() {
     assert_blames(&longest(&of(1)), Cause::BlockIo, None);
     assert!(longest(&of(0)).response() < Ns::from_us(100), "it waits for none");
 }
+
+/// A write to an encrypted disk, of which the victim queues the work item itself: a kworker encrypts, and lets a thread of the driver
+/// go on that hands the block to the device.
+#[test]
+fn a_request_that_passes_several_threads_waits_for_what_kept_the_first_from_the_cpu() {
+    let (hog, second) = (rt("hog", 50, 40), fair("other", 51));
+    let writer = fair("dmcrypt_write/2", 60);
+    let work = |step| EventKind::Work(Work { work: 0xdef0, function: "kcryptd_crypt".into(), step });
+    let explained = |shows_work: bool, hogged: bool| {
+        let on = |scene: Scene, step| if shows_work { scene.event(work(step)) } else { scene };
+        let scene = Scene::new().cpu(1).at(0).run(KWORKER).at(10).sleep(writer).at(20).sleep(IDLE);
+        let scene = scene.at(100).timer_wakes(VICTIM).at(105).run(VICTIM).at(140);
+        let scene = on(scene, WorkStep::Queued);
+        let scene = match hogged {
+            true => scene.at(145).wake(KWORKER, 1).at(150).block(hog).at(8_150).sleep(KWORKER),
+            // The kworker is woken when the device is done.
+            false => scene
+                .at(150)
+                .block(IDLE)
+                .at(8_140)
+                .irq(11, "vda")
+                .wake(KWORKER, 1)
+                .irq_exit(11)
+                .at(8_150)
+                .run(KWORKER),
+        };
+        let scene = on(scene.at(8_160), WorkStep::Started).at(8_200).wake(writer, 1);
+        let scene = on(scene.at(8_205), WorkStep::Ended).at(8_210).sleep(second).at(8_710).sleep(writer);
+        let scene = scene.at(8_730).wake(VICTIM, 1).at(8_735).run(VICTIM).at(8_800).sleep(IDLE);
+        scene.explain("victim").only().clone()
+    };
+    for shows_work in [true, false] {
+        let late = explained(shows_work, true);
+        assert_blames(&late, Cause::WorkItemDelayed, Some(hog));
+        assert_eq!((late.verdict.charged, late.verdict.confidence), (Ns::from_us(8_000), Confidence::Medium));
+        assert_eq!(charged_to(&late, Cause::WorkItemDelayed, second), Ns::from_us(500));
+        let carrier = "kworker/u2:1:40 (nice 0) was runnable";
+        assert!(late.verdict.why.contains(carrier), "{}", late.verdict.why);
+    }
+    assert_blames(&explained(false, false), Cause::BlockIo, None);
+}
