@@ -226,6 +226,7 @@ mod tests {
             raised_by: None,
             carrier: None,
             lock_owner: None,
+            asked: None,
             inherited_priority: false,
             waits_to_end: false,
             is_whole: true,

@@ -11,7 +11,7 @@ use usual::Usually;
 use crate::causes::advised::Advised;
 use crate::causes::{Cause, CauseGroup};
 use crate::charge::notes::{
-    TimerCallbacks, VerdictNote, answerer, carrier, idle_cpus, is_boosted, is_called, owners_slept,
+    TimerCallbacks, VerdictNote, answerer, asked, carrier, idle_cpus, is_boosted, is_called, owners_slept,
     waits_for_the_kernel,
 };
 use crate::model::{Activation, Culprit, IrqKind, Segment, Trigger, Verdict};
@@ -152,6 +152,7 @@ pub(crate) fn of(
         kernel_lock: waits_for_the_kernel(notes, of_verdict()),
         called: is_called(notes, by),
         answerer: answerer(notes).filter(|_| underlying == Cause::OwnWait),
+        asked: asked(notes, by),
         owner_slept: owners_slept(notes).0.saturating_mul(2) >= charged.0 && charged > Ns::ZERO,
         lock_owner: of_verdict().find_map(|segment| segment.owner.as_ref()),
         in_doubt: confidence == Confidence::Low,

@@ -2,6 +2,7 @@
 
 use crate::model::culprit::{Culprit, is_stand_in};
 use crate::timeline::housekeeping::is_kworker;
+use crate::timeline::sleeps::Asked;
 use whylate_base::{
     Action, AdvisedFix, Comm, Cpu, CpuSet, IrqAction, Ns, Priority, SchedClass, ThreadAction, Tid, UnitAction,
 };
@@ -65,6 +66,8 @@ pub(crate) struct Advised<'a> {
     pub(crate) called: bool,
     /// The thread that was to answer the late thread, and the one that had the CPU for which it waited.
     pub(crate) answerer: Option<(&'a Culprit, Option<&'a Culprit>)>,
+    /// How it asked for the answer that it waited for.
+    pub(crate) asked: Option<Asked>,
     /// The lock is the kernel's, and not the program's.
     pub(crate) kernel_lock: bool,
     /// The owner of the lock slept for most of the time that is charged.

@@ -4,6 +4,7 @@
 
 use super::advised::Advised;
 use crate::model::culprit::Culprit;
+use crate::timeline::sleeps::Asked;
 use whylate_base::{AdvisedFix, Cpu, Ns};
 
 /// The page of a cause, by its code.
@@ -137,6 +138,8 @@ pub(crate) struct LateActivation<'a> {
     pub(crate) carrier: Option<&'a Culprit>,
     /// The owner of the lock that the thread waited for.
     pub(crate) lock_owner: Option<&'a Culprit>,
+    /// How the thread asked the culprit for the answer that it waited for.
+    pub(crate) asked: Option<Asked>,
     /// The culprit ran at a priority that it inherited by a lock.
     pub(crate) inherited_priority: bool,
     /// The thread still waited for the CPU when the trace ended.

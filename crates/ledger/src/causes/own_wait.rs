@@ -1,11 +1,12 @@
-//! Slept by a call of its own in the middle of its work: between two markers, until another thread reads what it writes, or until
-//! a child runs another program.
+//! Slept by a call of its own in the middle of its work: between two markers, until another thread reads what it writes, until a
+//! child runs another program, or until a thread answers.
 
 use super::advised::{Advised, ITS_PROGRAM, all_by_hand};
 use super::info::{
     Blames, CauseGroup, CauseInfo, ChargedTime, Details, LateActivation, ShownBy, Usual, page,
 };
 use crate::model::Culprit;
+use crate::timeline::sleeps::Asked;
 use whylate_base::AdvisedFix;
 
 pub(super) const CAUSE: CauseInfo = CauseInfo {
@@ -27,6 +28,9 @@ pub(super) const CAUSE: CauseInfo = CauseInfo {
 fn why(late: &LateActivation<'_>) -> String {
     let LateActivation { thread, charged, .. } = late;
     match late.culprit {
+        Some(by) if late.asked == Some(Asked::Fault) => {
+            format!("{thread} waited {charged} in a page fault, until {by} woke it")
+        }
         Some(by) => format!("{thread} waited {charged} in a call of its own, until {by} woke it"),
         None => format!("{thread} slept {charged} in a call of its own"),
     }
@@ -40,7 +44,12 @@ fn evidence(time: &ChargedTime) -> String {
 }
 
 /// What to do about a wait for the answer of another thread.
-fn advice_on_answers(of: &Advised<'_>, server: &Culprit, behind: Option<&Culprit>) -> Vec<AdvisedFix> {
+fn advice_on_answers(
+    of: &Advised<'_>,
+    asked: Asked,
+    server: &Culprit,
+    behind: Option<&Culprit>,
+) -> Vec<AdvisedFix> {
     let mut fixes = Vec::new();
     if let Some(behind) = behind {
         let of = Advised { by: Some(behind), carrier: Some(server), ..*of };
@@ -52,16 +61,25 @@ fn advice_on_answers(of: &Advised<'_>, server: &Culprit, behind: Option<&Culprit
             ITS_PROGRAM,
         ));
     }
-    fixes.push(AdvisedFix::by_hand(
-        "do not wait for the answer in the loop: take it when it is there, in the next period",
-        ITS_PROGRAM,
-    ));
+    let not_in_the_loop = match asked {
+        Asked::Message => "do not wait for the answer in the loop: take it when it is there, in the next period",
+        Asked::Call => {
+            "make the call before the loop, or in a thread of its own: of a file system that a program serves or watches (FUSE, \
+             fanotify), open and read its files there"
+        }
+        Asked::Fault => {
+            "touch the memory that the loop uses before it begins, so that the thread that brings its pages (userfaultfd) has \
+             brought them"
+        }
+    };
+    fixes.push(AdvisedFix::by_hand(not_in_the_loop, ITS_PROGRAM));
     fixes
 }
 
 fn advice(of: &Advised<'_>) -> Vec<AdvisedFix> {
-    if let Some((server, behind)) = of.answerer {
-        return advice_on_answers(of, server, behind);
+    if let Some((asked, by)) = of.asked.zip(of.by) {
+        let (server, behind) = of.answerer.unwrap_or((by, None));
+        return advice_on_answers(of, asked, server, behind);
     }
     let wait = match of.by {
         Some(by) => {

@@ -4,7 +4,7 @@ use super::charger::Charger;
 use super::notes::VerdictNote;
 use crate::model::Culprit;
 use crate::timeline::running::Running;
-use crate::timeline::sleeps::Wait;
+use crate::timeline::sleeps::{Asked, Wait};
 use crate::timeline::states::{State, Stay};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -33,7 +33,10 @@ type Doings = BTreeMap<(Tid, Doing), (Ns, Ns)>;
 
 impl Charger<'_> {
     /// Notes what took most of the time of the one that was to answer by `to`, or of those that it had asked in turn.
-    pub(super) fn note_answer(&mut self, from: Tid, to: Ns) {
+    pub(super) fn note_answer(&mut self, (from, asked): (Tid, Asked), to: Ns) {
+        if !self.notes.iter().any(|note| matches!(note, VerdictNote::Asked(tid, _) if *tid == from)) {
+            self.notes.push(VerdictNote::Asked(from, asked));
+        }
         let doings = self.doings_of_servers(from, to);
         let most = doings.into_iter().max_by_key(|(_, (total, since))| (*total, Reverse(*since)));
         let Some(((server, doing), (total, since))) = most.filter(|(_, (total, _))| *total >= NOTABLE) else {

@@ -85,8 +85,8 @@ impl<'t> Charger<'t> {
                 // It may have been a message that the other thread owed.
                 self.at_most(confidence, |charger| charger.follow(Some(owner), to, 0));
             }
-            Wait::Answer { from } => {
-                self.note_answer(from, to);
+            Wait::Answer { from, asked } => {
+                self.note_answer((from, asked), to);
                 self.own_wait(wait, Some(from), to);
             }
             Wait::Output | Wait::Child => self.own_wait(wait, waker, to),

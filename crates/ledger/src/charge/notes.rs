@@ -1,6 +1,7 @@
 //! What a verdict needs and the segments of a ledger do not hold.
 
 use crate::model::{Culprit, Segment};
+use crate::timeline::sleeps::Asked;
 use whylate_base::{Comm, Cpu, CpuSet, Evidence, Ns, Tid};
 use whylate_events::Symbol;
 
@@ -21,6 +22,8 @@ pub(crate) enum VerdictNote {
     Called(Tid),
     /// It waited for an answer of this thread, which itself waited for the CPU that another one had.
     Answerer { server: Culprit, behind: Option<Culprit> },
+    /// It waited for an answer of this thread, which it had asked for so.
+    Asked(Tid, Asked),
     /// The owner of a lock that it waited for slept for so long.
     OwnerSlept(Ns),
     /// It waited for a lock of the kernel in that time.
@@ -76,6 +79,15 @@ pub(crate) fn is_called(notes: &[VerdictNote], by: Option<Culprit>) -> bool {
 pub(crate) fn answerer(notes: &[VerdictNote]) -> Option<(&Culprit, Option<&Culprit>)> {
     notes.iter().find_map(|note| match note {
         VerdictNote::Answerer { server, behind } => Some((server, behind.as_ref())),
+        _ => None,
+    })
+}
+
+/// How the late thread asked a culprit for the answer that it waited for.
+pub(crate) fn asked(notes: &[VerdictNote], by: Option<Culprit>) -> Option<Asked> {
+    let Some(Culprit::Task { tid, .. }) = by else { return None };
+    notes.iter().find_map(|note| match note {
+        VerdictNote::Asked(server, asked) if *server == tid => Some(*asked),
         _ => None,
     })
 }

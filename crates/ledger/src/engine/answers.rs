@@ -3,10 +3,15 @@
 //! No event shows what a message asks for. What shows is who set off whom: the thread wakes a server in its period, and that, or
 //! another one that it woke in turn, wakes the thread. Such an answer is part of the period. Programs that wake each other in turn
 //! work in parts, each of which is an activation; so the wait is charged to the period only where it took a notable part of that.
+//!
+//! The kernel leaves some calls and page faults to programs: it wakes the program's thread in there, and sleeps until that has answered.
+//! Such a sleep is part of the work in any case, and shows itself by the wake-up.
 
 use super::Engine;
-use crate::timeline::activations::Errand;
-use crate::timeline::sleeps::Wait;
+use super::syscall_table::SyscallTable;
+use crate::timeline::activations::{Begin, Errand, Open, WakeCause};
+use crate::timeline::housekeeping::is_of_kernel;
+use crate::timeline::sleeps::{Asked, Wait};
 use crate::timeline::waking::Waking;
 use whylate_base::{Ns, Tid};
 
@@ -24,6 +29,52 @@ pub(super) struct Answer {
 }
 
 impl Engine<'_> {
+    /// What a thread has slept for that slept for `wait` as far as its own call shows, by what wakes it at `at`; and the answer that
+    /// this is.
+    pub(super) fn waited_for(
+        &mut self,
+        at: Ns,
+        tid: Tid,
+        wait: Wait,
+        waking: &Waking,
+    ) -> (Wait, Option<Answer>) {
+        let refined = self.refined(tid, wait, waking.cause);
+        if let Some(served) = self.served(at, tid, (wait, refined), waking) {
+            return (served, None);
+        }
+        let answer = self.answer(tid, refined, waking);
+        (self.late_answer(at, tid, answer).unwrap_or(refined), answer)
+    }
+
+    /// The same of a call or a page fault that the kernel left to a program: the thread that ended the sleep was woken in there.
+    fn served(&mut self, at: Ns, tid: Tid, (wait, refined): (Wait, Wait), waking: &Waking) -> Option<Wait> {
+        let asked = match (wait, refined) {
+            (Wait::Fault, Wait::Fault) => Asked::Fault,
+            (Wait::Io | Wait::Output, Wait::Output) => Asked::Call,
+            _ => return None,
+        };
+        let from = waking.cause.waker().filter(|&by| by != tid)?;
+        let threads = &self.timeline.threads;
+        let (thread, peer) = (threads.get(tid)?, threads.get(from)?);
+        let call = SyscallTable::call_of(self.syscalls, thread);
+        // Room in a pipe is no answer.
+        let is_room = wait == Wait::Output && !call.is_some_and(|(call, table)| table.works_on_files(call));
+        if is_room || is_of_kernel(peer.comm().as_str()) {
+            return None;
+        }
+        let (asked_at, entered) = (thread.since()?, thread.slept_in.entered?);
+        let woken_in_there = |open: &Open| {
+            let is_its_errand = open.errand.is_some_and(|errand| errand.of == tid && errand.since >= entered);
+            is_its_errand || open.begin == Begin::Woken(WakeCause::Thread(tid)) && open.waking >= entered
+        };
+        if peer.open.as_ref().is_some_and(woken_in_there) {
+            self.timeline.threads.get_mut(tid).pacing.note_answer(from);
+        } else if !thread.pacing.is_answered_by(from) {
+            return None;
+        }
+        (at - asked_at >= NOTABLE).then_some(Wait::Answer { from, asked })
+    }
+
     /// For whom the thread works that this wake-up sets off.
     pub(super) fn errand(&self, tid: Tid, waking: &Waking) -> Option<Errand> {
         let waker = self.timeline.threads.get(sender(tid, waking)?)?;
@@ -37,7 +88,7 @@ impl Engine<'_> {
 
     /// The answer that this wake-up is, at the end of a wait for a message: of a thread that works for this one, or that has
     /// answered it in other periods (a server that was busy is not woken by a request).
-    pub(super) fn answer(&mut self, tid: Tid, wait: Wait, waking: &Waking) -> Option<Answer> {
+    fn answer(&mut self, tid: Tid, wait: Wait, waking: &Waking) -> Option<Answer> {
         if !matches!(wait, Wait::Input | Wait::Semaphore { owner: None }) {
             return None;
         }
@@ -57,12 +108,12 @@ impl Engine<'_> {
     }
 
     /// The wait for an answer that came at `at`, where it took a notable part of the period, or all that was left of it.
-    pub(super) fn late_answer(&self, at: Ns, tid: Tid, answer: Option<Answer>) -> Option<Wait> {
+    fn late_answer(&self, at: Ns, tid: Tid, answer: Option<Answer>) -> Option<Wait> {
         let Answer { from, period } = answer?;
         let thread = self.timeline.threads.get(tid)?;
         let (usual, asked) = (thread.pacing.usual_period()?, thread.since()?);
         let is_long = at - asked >= NOTABLE && (at - asked).0.saturating_mul(PART_OF_PERIOD) >= usual.0;
-        (is_long || at - period >= usual).then_some(Wait::Answer { from })
+        (is_long || at - period >= usual).then_some(Wait::Answer { from, asked: Asked::Message })
     }
 }
 

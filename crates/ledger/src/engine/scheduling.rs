@@ -125,9 +125,7 @@ impl Engine<'_> {
         let thread = self.timeline.threads.get_mut(tid);
         match thread.state() {
             State::Blocked { wait, .. } => {
-                let wait = self.refined(tid, wait, waking.cause);
-                let answer = self.answer(tid, wait, waking);
-                let wait = self.late_answer(at, tid, answer).unwrap_or(wait);
+                let (wait, answer) = self.waited_for(at, tid, wait, waking);
                 let word = self.futex_of(tid, wait);
                 let tries_again = self.timed_out(tid, word, waking.cause);
                 let thread = self.timeline.threads.get_mut(tid);

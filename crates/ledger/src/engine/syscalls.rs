@@ -13,6 +13,7 @@ impl Engine<'_> {
         let table = SyscallTable::of_thread(self.syscalls, thread);
         thread.syscall = Some(*call);
         thread.faulting = None;
+        thread.slept_in.entered = Some(at);
         let Some(table) = table else { return };
         let setting = table.setting(call, event.context.tid);
         // The settings are recorded of every thread, other calls only of chosen ones.

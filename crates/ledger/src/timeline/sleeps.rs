@@ -20,7 +20,7 @@ pub(crate) enum Wait {
     /// a file system that another program serves.
     Output,
     /// The answer of another thread that it has set off itself, in the middle of its work.
-    Answer { from: Tid },
+    Answer { from: Tid, asked: Asked },
     /// A child that shares its memory, until that runs another program or ends.
     Child,
     /// A kworker, to be done with a work item.
@@ -39,6 +39,17 @@ pub(crate) enum Wait {
     Fault,
     /// Sleeps, and no syscall was recorded that would show why.
     Unsure,
+}
+
+/// How a thread asked another one for an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Asked {
+    /// By a message, a condition or a semaphore.
+    Message,
+    /// By a call that the kernel leaves to a program: of a file system that one serves (FUSE), or watches (fanotify).
+    Call,
+    /// By a page fault that the kernel leaves to a program (userfaultfd).
+    Fault,
 }
 
 impl Wait {

@@ -63,6 +63,8 @@ pub(crate) struct SleepStack {
 /// See the module.
 #[derive(Debug, Default)]
 pub(crate) struct SleptIn {
+    /// When the thread last began a call or a page fault.
+    pub(crate) entered: Option<Ns>,
     reasons: VecDeque<(Ns, BlockedReason)>,
     stacks: VecDeque<SleepStack>,
     /// When sleeps ended, and since when the device or the timer that ended each was done.

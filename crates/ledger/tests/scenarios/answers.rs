@@ -205,3 +205,76 @@ fn each_of_two_wakers_gives_way_in_its_own_activations() {
     assert_eq!(charged_to(explained.worst(), Cause::EqualPriorityTask, PEER), Ns::from_us(33));
     assert!(explained.0.findings.is_empty(), "{:?}", explained.codes());
 }
+
+/// How the victim sleeps in `leaves_to_a_program`.
+#[derive(Clone, Copy, PartialEq)]
+enum Left {
+    /// Uninterruptibly in open(2) of a file that a program watches.
+    Open,
+    /// In open(2) of a file system that a program serves.
+    ServedOpen,
+    /// In a page fault.
+    Fault,
+    /// Uninterruptibly in open(2), as it woke that thread before.
+    WokeBefore,
+}
+
+const OPENAT: i64 = 257;
+
+/// Four periods of 20 ms. In each the kernel leaves a call or a page fault to a daemon, which answers at once or, in the last one, after
+/// a hog has had the CPU for 7 ms.
+fn leaves_to_a_program(how: Left) -> Activation {
+    let (daemon, hog) = (fair("daemon", 20), rt("hog", 50, 40));
+    let mut scene = Scene::new().cpu(1).at(0).run(daemon).at(20).sleep(IDLE);
+    for n in 0..4 {
+        let (due, late) = (n * 20 * MS + 1_000, if n == 3 { 7 * MS } else { 0 });
+        scene = scene.at(due).timer_wakes(VICTIM).at(due + 5).run(VICTIM).ret(sys::CLOCK_NANOSLEEP);
+        scene = scene.at(due + 6).contend(7).at(due + 7).acquire(7).at(due + 10);
+        let asks = |scene: Scene| {
+            if how == Left::Fault { scene.fault(0x7000) } else { scene.call(OPENAT, [3, 0, 0]) }
+        };
+        scene = match how {
+            Left::WokeBefore => asks(
+                scene.call(sys::FUTEX, [0x7f00_0000, 0x81, 1]).wake(daemon, 1).ret(sys::FUTEX).at(due + 15),
+            ),
+            _ => asks(scene).at(due + 15).wake(daemon, 1),
+        };
+        let next = if late > 0 { hog } else { daemon };
+        scene = scene.at(due + 20);
+        scene = match how {
+            Left::Open | Left::WokeBefore => scene.block(next),
+            Left::ServedOpen | Left::Fault => scene.sleep(next),
+        };
+        if late > 0 {
+            scene = scene.at(due + 20 + late).sleep(daemon);
+        }
+        scene = scene.at(due + 60 + late).wake(VICTIM, 1).at(due + 65 + late).run(VICTIM);
+        scene = if how == Left::Fault { scene } else { scene.ret(OPENAT) };
+        scene = scene.at(due + 100 + late).call(sys::CLOCK_NANOSLEEP, sys::UNTIL).sleep(daemon);
+        scene = scene.at(due + 120 + late).sleep(IDLE);
+    }
+    longest(&scene.explain("victim"))
+}
+
+#[test]
+fn a_call_or_a_page_fault_that_the_kernel_leaves_to_a_program_is_a_request() {
+    let daemon = fair("daemon", 20);
+    for (how, why, advice) in [
+        (Left::Open, "in a call of its own, until daemon:20", "make the call before the loop"),
+        (Left::ServedOpen, "in a call of its own, until daemon:20", "make the call before the loop"),
+        (Left::Fault, "in a page fault, until daemon:20", "touch the memory that the loop uses"),
+    ] {
+        let late = leaves_to_a_program(how);
+        assert_blames(&late, Cause::OwnWait, Some(daemon));
+        assert_eq!(late.verdict.confidence, Confidence::Medium);
+        assert!(late.verdict.why.contains(why), "{}", late.verdict.why);
+        let what =
+            "daemon:20 (nice 0), which was to answer, waited for the CPU that hog:50 (rt 40) had for 7.00 ms";
+        assert!(late.verdict.evidence.iter().any(|one| one.what == what), "{:?}", late.verdict.evidence);
+        let fixes: Vec<_> = late.verdict.fix.iter().map(|fix| fix.text.as_str()).collect();
+        let raised = "give daemon:20 (nice 0) a priority above hog:50 (rt 40): chrt -f -p PRIORITY TID";
+        assert!(fixes[0] == raised && fixes.last().is_some_and(|last| last.starts_with(advice)), "{fixes:?}");
+    }
+    let other = leaves_to_a_program(Left::WokeBefore);
+    assert!(other.verdict.evidence.iter().all(|one| !one.what.contains("which was to answer")));
+}
