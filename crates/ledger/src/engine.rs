@@ -67,7 +67,7 @@ impl Engine<'_> {
             EventKind::SyscallEnter(call) => self.syscall_enter(at, event, call),
             EventKind::SyscallExit(ret) => self.syscall_exit(at, event, ret),
             EventKind::PageFault(_) => self.page_fault(at, event),
-            EventKind::ContentionBegin { lock, .. } => self.contention_begin(at, event, *lock),
+            EventKind::ContentionBegin { .. } => self.contention_begin(at, event),
             EventKind::ContentionEnd { .. } => self.contention_end(at, event),
             EventKind::IrqEntry { .. }
             | EventKind::IrqExit { .. }

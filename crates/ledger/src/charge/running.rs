@@ -131,7 +131,7 @@ impl Charger<'_> {
     /// What is known to have cut into the thread's execution in `from..to`, in order.
     fn marks(&self, cpu: Cpu, from: Ns, to: Ns) -> Vec<(Ns, Ns, Charge)> {
         let mut marks = Vec::new();
-        let Marks { faults, spins, slow_sleeps, .. } = self.open.marks();
+        let Marks { faults, spins, slow_ways, .. } = self.open.marks();
         let first = faults.partition_point(|fault| fault.at < from);
         let in_span = faults[first..].partition_point(|fault| fault.at < to);
         let near = first.saturating_sub(NEAR_FAULTS)..(first + in_span + NEAR_FAULTS).min(faults.len());
@@ -149,7 +149,7 @@ impl Charger<'_> {
         marks.extend(
             spins.map(|&(begin, end)| (begin, end, Charge::to(Cause::LockWait, None, Confidence::Medium))),
         );
-        for &(begin, end) in slow_sleeps.iter().filter(|mark| mark.0 < to && mark.1 > from) {
+        for &(begin, end) in slow_ways.iter().filter(|mark| mark.0 < to && mark.1 > from) {
             let charge = match self.timeline.hypervisor {
                 // Switches were lost, and it slept.
                 _ if self.timeline.losses.any_between(Some(cpu), begin, end) => {

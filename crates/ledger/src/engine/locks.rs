@@ -1,13 +1,17 @@
 //! Contended locks of the kernel.
 
 use super::Engine;
+use crate::timeline::activations::WakeCause;
+use crate::timeline::thread::Thread;
+use crate::timeline::waking::Contention;
 use whylate_base::Ns;
 use whylate_events::Event;
 
 impl Engine<'_> {
-    pub(super) fn contention_begin(&mut self, at: Ns, event: &Event, lock: u64) {
+    pub(super) fn contention_begin(&mut self, at: Ns, event: &Event) {
         if !event.context.flags.in_interrupt() {
-            self.timeline.threads.get_mut(event.context.tid).contending = Some((lock, at));
+            let thread = self.timeline.threads.get_mut(event.context.tid);
+            thread.contending = Some(Contention { since: at, let_go: None });
         }
     }
 
@@ -17,8 +21,23 @@ impl Engine<'_> {
         }
         let thread = self.timeline.threads.get_mut(event.context.tid);
         let began = thread.contending.take();
-        if let (Some((_, since)), Some(open)) = (began, &mut thread.open) {
-            open.spin(since, at);
+        // It has the lock now: it sleeps for something else from here on.
+        thread.lent_priority_to = None;
+        let runs_since = thread.since();
+        if let (Some(Contention { since, let_go }), Some(open)) = (began, &mut thread.open) {
+            open.spin(since, at, let_go.map(|let_go| runs_since.map_or(let_go, |runs| runs.max(let_go))));
+        }
+    }
+}
+
+impl Thread {
+    /// It is woken while it contends for a lock: the owner has let that go. A thread that spins is woken as well, on PREEMPT_RT
+    /// (`rt_mutex_slowunlock()`, `kernel/locking/rtmutex.c`).
+    pub(super) fn is_let_go(&mut self, at: Ns, cause: WakeCause) {
+        let by_owner = cause.waker().is_some_and(|by| self.lent_priority_to.is_none_or(|owner| owner == by));
+        if let Some(contention) = self.contending.as_mut().filter(|_| by_owner) {
+            contention.let_go = Some(at);
+            self.lent_priority_to = None;
         }
     }
 }

@@ -41,6 +41,7 @@ impl Engine<'_> {
         let sleep = known.is_some_and(|(call, table)| table.is_sleep(call.nr));
         let setting = known.and_then(|(call, table)| table.setting(call, caller));
         thread.syscall = None;
+        thread.lent_priority_to = None;
         if let (State::Running(_), Some(since), Some(open)) =
             (thread.state(), thread.since(), &mut thread.open)
         {

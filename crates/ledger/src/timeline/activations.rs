@@ -129,9 +129,9 @@ pub(crate) struct Marks {
     pub(crate) faults: Vec<Fault>,
     /// Times it spun for a kernel lock.
     pub(crate) spins: Vec<(Ns, Ns)>,
-    /// Long times on the CPU on the way into a call that sleeps, or from waking to the return of that call: it does no
-    /// work there.
-    pub(crate) slow_sleeps: Vec<(Ns, Ns)>,
+    /// Long times on the CPU on the way into a call that sleeps, from waking to the return of that call, or from the release of a lock to
+    /// the end of the wait for it: it does no work there.
+    pub(crate) slow_ways: Vec<(Ns, Ns)>,
     /// The same, of times after which the thread was preempted. The return from its call shows that it was still in there.
     preempted_sleeps: Vec<(Ns, Ns)>,
     /// Threads that run before it, and that it woke itself.
@@ -143,7 +143,7 @@ pub(crate) struct Marks {
 static NO_MARKS: Marks = Marks {
     faults: Vec::new(),
     spins: Vec::new(),
-    slow_sleeps: Vec::new(),
+    slow_ways: Vec::new(),
     preempted_sleeps: Vec::new(),
     called: Vec::new(),
     said: None,
@@ -176,6 +176,8 @@ const MOST_CALLED: usize = 16;
 /// More marks than this in one activation add nothing to its explanation.
 const MAX_MARKS: usize = 100_000;
 
+/// To take a lock that is free takes some microseconds.
+const SLOW_LOCK: Ns = Ns::from_us(50);
 /// The way into a sleep, and the way back, take some microseconds.
 const SLOW_SLEEP: Ns = Ns::from_ms(1);
 
@@ -280,8 +282,7 @@ impl Open {
 
     /// Forgets the marks before `until`, which are charged.
     pub(crate) fn forget_marks(&mut self, until: Ns) {
-        let Some(Marks { faults, spins, slow_sleeps, preempted_sleeps, .. }) = self.marks.as_deref_mut()
-        else {
+        let Some(Marks { faults, spins, slow_ways, preempted_sleeps, .. }) = self.marks.as_deref_mut() else {
             return;
         };
         // The last fault is where what follows is noted.
@@ -289,7 +290,7 @@ impl Open {
         let charged = faults.partition_point(|fault| fault.at < until);
         faults.drain(..charged.min(last));
         spins.retain(|spin| spin.1 > until);
-        slow_sleeps.retain(|sleep| sleep.1 > until);
+        slow_ways.retain(|sleep| sleep.1 > until);
         preempted_sleeps.retain(|sleep| sleep.1 > until);
     }
 
@@ -298,8 +299,8 @@ impl Open {
         let first = !std::mem::replace(&mut self.returned, true);
         if first && sleep {
             if let Some(marks) = self.marks.as_deref_mut() {
-                let Marks { slow_sleeps, preempted_sleeps, .. } = marks;
-                slow_sleeps.append(preempted_sleeps);
+                let Marks { slow_ways, preempted_sleeps, .. } = marks;
+                slow_ways.append(preempted_sleeps);
             }
             self.sleeps_slowly(since, at);
         }
@@ -308,7 +309,7 @@ impl Open {
     /// Notes that the thread had the CPU for all of this time, on its way into a sleep or out of it.
     pub(crate) fn sleeps_slowly(&mut self, from: Ns, to: Ns) {
         if to - from >= SLOW_SLEEP {
-            push(&mut self.marks.get_or_insert_default().slow_sleeps, (from, to));
+            push(&mut self.marks.get_or_insert_default().slow_ways, (from, to));
         }
     }
 
@@ -327,9 +328,14 @@ impl Open {
         }
     }
 
-    /// Notes that the thread spun for a lock.
-    pub(crate) fn spin(&mut self, from: Ns, to: Ns) {
-        push(&mut self.marks.get_or_insert_default().spins, (from, to));
+    /// Notes that the thread spun for a lock; since `free` it has the CPU, and the lock is its own: it takes that at once.
+    pub(crate) fn spin(&mut self, from: Ns, to: Ns, free: Option<Ns>) {
+        let marks = self.marks.get_or_insert_default();
+        let free = free.filter(|&free| to - free >= SLOW_LOCK);
+        push(&mut marks.spins, (from, free.unwrap_or(to)));
+        if let Some(free) = free {
+            push(&mut marks.slow_ways, (free, to));
+        }
     }
 }
 

@@ -20,7 +20,7 @@ use super::sleeps::Wait;
 use super::slept_in::SleptIn;
 use super::states::State;
 use super::tally::Tally;
-use super::waking::{Timeout, Waking};
+use super::waking::{Contention, Timeout, Waking};
 use crate::identities::Identity;
 use std::cell::Cell;
 use whylate_base::{Comm, Ns, Policy, Priority, Tid};
@@ -62,8 +62,8 @@ pub(crate) struct Thread {
     pub(crate) syscall: Option<Syscall>,
     /// True once a system call of this thread was seen: its calls are recorded.
     pub(crate) syscalls_recorded: bool,
-    /// The kernel lock it contends for, and since when.
-    pub(crate) contending: Option<(u64, Ns)>,
+    /// The kernel lock it contends for.
+    pub(crate) contending: Option<Contention>,
     /// The owner it lent its priority to just before it went to sleep.
     pub(crate) lent_priority_to: Option<Tid>,
     /// When its last event was a page fault, when that was.

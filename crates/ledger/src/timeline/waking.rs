@@ -71,6 +71,14 @@ impl Waking {
     }
 }
 
+/// A thread contends for a lock of the kernel: it spins or sleeps until the owner lets it go on.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Contention {
+    pub(crate) since: Ns,
+    /// When it was last woken: by the one that let the lock go, to which the lock belonged until then.
+    pub(crate) let_go: Option<Ns>,
+}
+
 /// A wait on a futex in the middle of a period that ended by its timeout: part of a wait for a lock, if the thread waits again
 /// or is handed it; else a sleep of its own, after which the next activation began.
 #[derive(Clone, Debug)]
