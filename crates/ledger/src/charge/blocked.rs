@@ -216,6 +216,7 @@ impl<'t> Charger<'t> {
         let Some(owner) = known.filter(|owner| owner.tid != self.victim.tid) else {
             return self.charge(to, Charge::to(Cause::LockWait, None, Confidence::Low));
         };
+        self.note_killed_owner(owner, to);
         for stay in owner.history.between(self.at, to) {
             let end = stay.to;
             let held_by = self.task(owner.tid, owner.priority_at(stay.from), stay.from);
@@ -255,6 +256,19 @@ impl<'t> Charger<'t> {
                 // It woke the waiter in the end.
                 State::Unknown => self.charge(end, held(Confidence::Low)),
             }
+        }
+    }
+
+    /// Notes that the owner of a lock was killed before `to`: the kernel gives its robust locks back as it ends, for which it needs a
+    /// CPU.
+    fn note_killed_owner(&mut self, owner: &Thread, to: Ns) {
+        let killed = self.timeline.killed.iter().find(|(tid, at)| *tid == owner.tid && *at < to);
+        let Some(&(_, at)) = killed else { return };
+        let by = self.task(owner.tid, owner.priority_at(at), at);
+        let text = format!("{by} was killed (SIGKILL): it lets its locks go as it ends");
+        let note = VerdictNote::Note(Evidence::at(at, self.cpu, text));
+        if !self.notes.contains(&note) {
+            self.notes.push(note);
         }
     }
 

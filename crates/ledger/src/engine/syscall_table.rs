@@ -244,17 +244,30 @@ mod futex {
     }
 }
 
-/// A futex is a lock when its operation is one (the PI operations), or when the word held 2, which is how
-/// glibc's low-level lock and Rust's standard library mark a lock that has waiters.
+/// A futex is a lock when its operation is one (the PI operations), when the word held 2, which is how glibc's low-level lock and
+/// Rust's standard library mark a lock that has waiters, or when it held the owner's id.
 fn futex_wait(call: &Syscall) -> Wait {
     use futex::{LOCK_PI, LOCK_PI2, WAIT, WAIT_BITSET};
     const LOCKED_WITH_WAITERS: u64 = 2;
     match futex::command(call) {
         LOCK_PI | LOCK_PI2 => Wait::Lock { owner: None },
         WAIT | WAIT_BITSET if call.args[2] as u32 as u64 == LOCKED_WITH_WAITERS => Wait::Lock { owner: None },
-        WAIT | WAIT_BITSET => Wait::Semaphore { owner: None },
+        WAIT | WAIT_BITSET => match owner_in(call.args[2] as u32) {
+            Some(owner) => Wait::Lock { owner: Some(owner) },
+            None => Wait::Semaphore { owner: None },
+        },
         _ => Wait::Input,
     }
+}
+
+/// The owner of a lock that has waiters, by the value of its word: FUTEX_WAITERS with the id of the owner, as the kernel wants it of
+/// robust locks, which it gives back when their owner ends (`exit_robust_list()`, `kernel/futex/core.c`).
+fn owner_in(value: u32) -> Option<Tid> {
+    const FUTEX_WAITERS: u32 = 0x8000_0000;
+    /// As large as an id may be (`PID_MAX_LIMIT`).
+    const MOST: u32 = 1 << 22;
+    let id = value.checked_sub(FUTEX_WAITERS)?;
+    (1..MOST).contains(&id).then_some(Tid(id as i32))
 }
 
 #[cfg(test)]
@@ -275,6 +288,10 @@ mod tests {
             (0x89, 2, lock),
             (0x189, 0, Wait::Semaphore { owner: None }),
             (0x81, 1, Wait::Input),
+            (0, 0x8000_0130, Wait::Lock { owner: Some(Tid(0x130)) }),
+            (0x189, 0xffff_ffff_8000_0130, Wait::Lock { owner: Some(Tid(0x130)) }),
+            (0, 0x8000_0000, Wait::Semaphore { owner: None }),
+            (0, 0xc000_0130, Wait::Semaphore { owner: None }),
             (0x80, 4, Wait::Semaphore { owner: None }),
         ] {
             assert_eq!(X86_64.wait(&futex(op, val), TaskState::Interruptible), wait, "op {op:#x} val {val}");

@@ -4,7 +4,7 @@ use super::support::{
     Explained, IDLE, Scene, Thread, assert_blames, assert_charges, charged_to, fair, rt, sys,
 };
 use whylate_base::Ns;
-use whylate_events::{ContextFlags, Fact};
+use whylate_events::{ContextFlags, Fact, Signal};
 use whylate_ledger::{Activation, Cause, Culprit};
 
 const VICTIM: Thread = rt("victim", 10, 50);
@@ -515,4 +515,31 @@ fn what_follows_when_a_lock_is_let_go_is_no_wait_for_it() {
 
 fn total(activation: &Activation, cause: Cause) -> Ns {
     activation.ledger.iter().filter(|segment| segment.cause == cause).map(|segment| segment.length()).sum()
+}
+
+/// The victim waits from 152 us on for a futex of this value. A hog has the owner's CPU up to 8.15 ms; then that wakes the victim on its
+/// way out of the kernel, in no call.
+fn owner_ends(value: u64) -> Explained {
+    let hog = rt("hog", 50, 40);
+    let scene = Scene::new().cpu(1).at(0).run(OWNER).at(100).timer_wakes(VICTIM).at(105).run(VICTIM);
+    let scene = scene.at(140).kernel_sends(OWNER, Signal::SIGKILL).wake(hog, 1).at(150);
+    let scene = scene.call(sys::FUTEX, [0x7f00_0000, 0, value]).at(152).sleep(hog).at(8_150).sleep(OWNER);
+    let scene = scene.at(8_170).wake(VICTIM, 1).at(8_175).run(VICTIM).ret(sys::FUTEX).at(8_200);
+    scene.call(sys::CLOCK_NANOSLEEP, sys::UNTIL).at(8_202).sleep(IDLE).explain("victim")
+}
+
+#[test]
+fn a_futex_that_holds_its_owner_is_a_lock_also_where_that_ends() {
+    let owner = OWNER.tid as u64;
+    let explained = owner_ends(0x8000_0000 | owner);
+    let late = explained.only();
+    assert_eq!((late.due, late.done), (Ns::from_us(100), Some(Ns::from_us(8_202))));
+    assert_blames(late, Cause::LockInversion, Some(rt("hog", 50, 40)));
+    assert!(late.verdict.why.contains("a lock of owner:20 (nice 0)"), "{}", late.verdict.why);
+    let killed = "owner:20 (nice 0) was killed (SIGKILL): it lets its locks go as it ends";
+    assert!(late.verdict.evidence.iter().any(|one| one.what == killed), "{:?}", late.verdict.evidence);
+    // A message, whatever its value is.
+    for value in [owner, 0x4000_0000 | owner, 0x8000_0000] {
+        assert_eq!(owner_ends(value).in_order().len(), 2, "{value:x}");
+    }
 }
