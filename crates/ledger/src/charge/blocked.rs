@@ -35,6 +35,9 @@ impl<'t> Charger<'t> {
         });
         let handled = self.late_handler(self.victim, wait, waker, to);
         let until = handled.map_or(to, |(_, since)| since);
+        if matches!(wait, Wait::Io | Wait::Uninterruptible) {
+            self.before_own_item(until);
+        }
         match slept_in {
             Some((_, reason)) => self.slept_in(&reason, until),
             None => self.asleep(wait, waker, until),

@@ -83,6 +83,20 @@ impl<'t> Charger<'t> {
         self.by_carrier(OF_WORK, kworker, self.cpu, to);
     }
 
+    /// Charges the beginning of a sleep for a device that lasts up to `to`: as long as the first work item that the thread itself queued
+    /// in its call waited for a CPU. Its request may have passed others as well.
+    pub(super) fn before_own_item(&mut self, to: Ns) {
+        let begun = self.victim.slept_in.first_item(self.at).filter(|(_, at)| *at <= to);
+        let Some((kworker, at)) = begun.and_then(|(tid, at)| Some((self.timeline.threads.get(tid)?, at)))
+        else {
+            return;
+        };
+        let waited = kworker.history.time_in(self.at, at, |state| matches!(state, State::Queued(_)));
+        if waited > ORDINARY_DISPATCH {
+            self.at_most(Confidence::Medium, |charger| charger.by_carrier(OF_WORK, kworker, charger.cpu, at));
+        }
+    }
+
     /// Charges up to `to` a sleep of a thread of the kernel until a device was done, and until that was handled: or, where a thread
     /// ended the sleep that does work for others, and had no CPU before, until that was done with it.
     fn waits_for_device(&mut self, sleeper: &Thread, wait: Wait, waker: Option<Tid>, to: Ns) {

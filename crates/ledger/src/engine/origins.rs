@@ -11,6 +11,8 @@ use crate::timeline::links::{HandOff, Link};
 use crate::timeline::origins::{NET_RX, Origin, OriginKind, Origins, Raise, RaisedBy};
 use crate::timeline::packets::Sent;
 use crate::timeline::running::Running;
+use crate::timeline::sleeps::Wait;
+use crate::timeline::states::State;
 use crate::timeline::waking::Waking;
 use whylate_base::{Comm, Cpu, Ns, Tid};
 use whylate_events::{ContextFlags, Event, Kind, Packet, PacketStep, Symbol, Work, WorkStep};
@@ -259,8 +261,24 @@ impl Engine<'_> {
                 }
             }
             WorkStep::Activated => {}
-            WorkStep::Started => self.timeline.origins.work_begins(tid, work),
+            WorkStep::Started => {
+                self.timeline.origins.work_begins(tid, work);
+                self.begins_item(at, tid);
+            }
             WorkStep::Ended => self.timeline.origins.work_ends(tid),
+        }
+    }
+
+    /// A kworker begins a work item: perhaps of a thread that queued it in its call, and sleeps for a device.
+    fn begins_item(&mut self, at: Ns, kworker: Tid) {
+        let Some(Origin { by: Some(by), since: queued, kind: OriginKind::Work { .. }, .. }) =
+            self.timeline.origins.work_of(kworker)
+        else {
+            return;
+        };
+        let thread = self.timeline.threads.get_mut(by);
+        if let (State::Blocked { wait: Wait::Io, .. }, Some(since)) = (thread.state(), thread.since()) {
+            thread.slept_in.begins_item(since, queued, (kworker, at));
         }
     }
 

@@ -3,7 +3,7 @@
 
 use super::sleeps::Wait;
 use std::collections::VecDeque;
-use whylate_base::Ns;
+use whylate_base::{Ns, Tid};
 use whylate_events::{BlockedReason, Symbol};
 
 /// So many functions are looked at: those inside of a lock, an I/O scheduler or RCU are fewer.
@@ -63,6 +63,8 @@ pub(crate) struct SleepStack {
 /// See the module.
 #[derive(Debug, Default)]
 pub(crate) struct SleptIn {
+    /// The kworkers that began the first work item of the thread's own call in which it slept: since when it did, and when they did.
+    begun: VecDeque<(Ns, Tid, Ns)>,
     /// When the thread last began a call or a page fault.
     pub(crate) entered: Option<Ns>,
     reasons: VecDeque<(Ns, BlockedReason)>,
@@ -85,6 +87,19 @@ impl SleptIn {
     /// Since when the device or the timer of the first sleep that ended at `from` or later was done, and when that ended.
     pub(crate) fn done_since(&self, from: Ns) -> Option<(Ns, Ns)> {
         self.done.iter().find(|(ended, _)| *ended >= from).copied()
+    }
+
+    /// In the sleep that began at `since`, a kworker began at `at` with a work item of the thread that was queued at `queued`.
+    pub(crate) fn begins_item(&mut self, since: Ns, queued: Ns, (kworker, at): (Tid, Ns)) {
+        let is_first = self.begun.back().is_none_or(|begun| begun.0 != since);
+        if is_first && self.entered.is_some_and(|entered| entered <= queued) {
+            self.begun.push_back((since, kworker, at));
+        }
+    }
+
+    /// The kworker that began the first such work item in the sleep that began at `since`, and when.
+    pub(crate) fn first_item(&self, since: Ns) -> Option<(Tid, Ns)> {
+        self.begun.iter().rev().find(|begun| begun.0 == since).map(|&(_, kworker, at)| (kworker, at))
     }
 
     /// The next function outwards of the stack of a sleep that began at `since`; what the thread waits for, where this one shows
@@ -128,6 +143,9 @@ impl SleptIn {
         }
         while self.done.front().is_some_and(|(ended, _)| *ended < horizon) {
             self.done.pop_front();
+        }
+        while self.begun.front().is_some_and(|begun| begun.0 < horizon) {
+            self.begun.pop_front();
         }
         while self.stacks.front().is_some_and(|stack| stack.since < horizon) {
             self.stacks.pop_front();

@@ -437,3 +437,34 @@ fn a_request_that_passes_several_threads_waits_for_what_kept_the_first_from_the_
     }
     assert_blames(&explained(false, false), Cause::BlockIo, None);
 }
+
+/// A write to an encrypted disk whose device ends it by an interrupt: the victim queues the work item that encrypts, and a hog has the
+/// kworker's CPU up to 8.15 ms.
+#[test]
+fn a_request_reaches_no_device_before_the_work_item_that_the_thread_queued_for_it() {
+    const PWRITEV2: i64 = 328;
+    let hog = rt("hog", 50, 40);
+    let work = |step| EventKind::Work(Work { work: 0xdef0, function: "kcryptd_crypt".into(), step });
+    let explained = |in_call: bool| {
+        let scene = Scene::new().cpu(1).at(0).run(KWORKER).at(10).sleep(IDLE);
+        let scene = scene.at(100).timer_wakes(VICTIM).at(105).run(VICTIM).at(130);
+        let queue = |scene: Scene| scene.event(work(WorkStep::Queued)).wake(KWORKER, 1).at(145);
+        let scene = match in_call {
+            true => queue(scene.call(PWRITEV2, [3, 0, 1]).at(140)),
+            false => queue(scene).call(PWRITEV2, [3, 0, 1]),
+        };
+        let scene =
+            scene.at(150).block(hog).at(8_150).sleep(KWORKER).at(8_160).event(work(WorkStep::Started));
+        let scene = scene.at(8_200).event(work(WorkStep::Ended)).at(8_210).sleep(IDLE);
+        let scene = scene.at(8_500).irq(11, "nvme0q1").wake(VICTIM, 1).irq_exit(11).at(8_505).run(VICTIM);
+        let scene = scene.ret(PWRITEV2).at(8_550).call(sys::CLOCK_NANOSLEEP, sys::UNTIL).sleep(IDLE);
+        scene.explain("victim").only().clone()
+    };
+    let late = explained(true);
+    assert_blames(&late, Cause::WorkItemDelayed, Some(hog));
+    assert_eq!((late.verdict.charged, late.verdict.confidence), (Ns::from_us(8_000), Confidence::Medium));
+    let device = late.ledger.iter().filter(|segment| segment.cause == Cause::BlockIo);
+    assert_eq!(device.map(|segment| segment.length()).sum::<Ns>(), Ns::from_us(340));
+    // What it queued before is no part of the write.
+    assert_blames(&explained(false), Cause::BlockIo, None);
+}
