@@ -458,7 +458,11 @@ fn bandwidth_evidence(timeline: &Timeline, activation: &Activation) -> Option<Ev
             && window.end.is_some_and(|end| end > activation.due)
     })?;
     let (share, over) = window.used;
-    let idle = if window.saw_idle { "the CPU was idle" } else { "only SCHED_OTHER threads ran" };
+    let idle = match (window.saw_idle, window.ran.is_some()) {
+        (true, false) => "the CPU was idle",
+        (true, true) => "only SCHED_OTHER threads ran, and the CPU was idle",
+        (false, _) => "only SCHED_OTHER threads ran",
+    };
     let used = match window.shows_user(timeline.bandwidth.at(window.start).period) {
         true => {
             let used = Ns((over.0 as f64 * share) as i64);
