@@ -18,6 +18,7 @@ use crate::scope::AppliedScope;
 use crate::stats::{Kept, Stats, StatsByThread, Times, rank};
 use crate::timeline::Timeline;
 use crate::timeline::activations::{Begin, WakeCause};
+use crate::timeline::cpus::CpuTimeline;
 use crate::timeline::states::State;
 use whylate_base::{Evidence, Ns, Tid};
 use whylate_events::{Event, Kind, TraceInfo};
@@ -160,12 +161,16 @@ impl<'a> Assembler<'a> {
         let open = timeline.threads.active_ids(|thread| thread.open.is_some());
         self.engine.timeline.is_over = true;
         for tid in open {
+            let cpus = &self.engine.timeline.cpus;
+            let is_unseen = |on| cpus.get(on).is_none_or(CpuTimeline::is_unseen);
             let thread = self.engine.timeline.threads.get_mut(tid);
             match thread.state() {
                 State::Blocked { wait, .. } if !wait.continues() && !thread.is_marked => {
                     let since = thread.since();
                     self.engine.end(tid, since, since.unwrap_or(now));
                 }
+                // Of that CPU the recording has nothing: it may have run there at once. Who asks for it shall see that it was woken.
+                State::Queued(on) if is_unseen(on) && !self.options.selects(thread) => thread.open = None,
                 _ => self.engine.end(tid, None, now),
             }
             self.follow_chains();

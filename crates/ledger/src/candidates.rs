@@ -2,7 +2,7 @@
 //!
 //! Most likely meant first: the command that `whylate record` ran, with what it started; threads of other programs; those of
 //! recorders; the kernel's own. Each of these by its worst latency, or its longest wait for a CPU where no wake-ups are recorded. A program of which no lateness is seen comes behind the
-//! kernel's own real-time threads of which one is: there is nothing to explain of it.
+//! kernel's own real-time threads of which one is, and its others that starve: there is nothing to explain of it.
 //!
 //! A trace does not show whether a thread is the kernel's own: its name does, or kthreadd forked it, and neither is
 //! believed of a thread that made a system call.
@@ -18,6 +18,8 @@ use whylate_events::Kind;
 
 /// How many are listed.
 const LISTED: usize = 10;
+/// On a busy CPU a thread of the kernel without a real-time priority waits for milliseconds.
+const STARVED: Ns = Ns::from_ms(10);
 /// The second thread of each boot (`rest_init`, `init/main.c`) forks all others of the kernel's own.
 const KTHREADD: Tid = Tid(2);
 /// Of a thread that was started by a longer row of others it is not known which command started it all.
@@ -64,7 +66,7 @@ pub(crate) fn of(timeline: &Timeline, options: &Options) -> Option<Candidates> {
 enum Likely {
     Command,
     LateProgram,
-    LateRealtimeOfKernel,
+    LateOfKernel,
     Program,
     Recorder,
     Kernel,
@@ -73,13 +75,14 @@ enum Likely {
 impl Likely {
     fn of(candidate: &Candidate, late: Option<Ns>) -> Likely {
         let is_late = late.is_some_and(|late| late > Ns::ZERO);
+        let starves = late.is_some_and(|late| late >= STARVED);
         match candidate.kind {
             CandidateKind::Command => Likely::Command,
             CandidateKind::Program if is_late => Likely::LateProgram,
             CandidateKind::Program => Likely::Program,
             CandidateKind::Recorder => Likely::Recorder,
-            CandidateKind::Kernel if is_late && candidate.priority.is_realtime() => {
-                Likely::LateRealtimeOfKernel
+            CandidateKind::Kernel if is_late && candidate.priority.is_realtime() || starves => {
+                Likely::LateOfKernel
             }
             CandidateKind::Kernel => Likely::Kernel,
         }

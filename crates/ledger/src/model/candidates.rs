@@ -35,7 +35,7 @@ pub struct Candidate {
     /// The longest time from due to running, or to the end of the trace where it never ran; `None` if no activation was
     /// seen from its beginning, or the trace has no wake-ups.
     pub latency: Option<Ns>,
-    /// The longest time that it was runnable on one CPU and did not run, woken or preempted; `None`: it never waited.
+    /// The longest time that it was runnable and did not run, woken or preempted; `None`: it never waited.
     pub wait: Option<Ns>,
     /// What it belongs to.
     pub kind: CandidateKind,

@@ -321,10 +321,19 @@ impl CpuTimeline {
     pub(crate) fn shows_resched(&self, from: Ns, to: Ns) -> bool {
         let within = |at: Ns| from < at && at < to;
         let first = partition_from_end(&self.irqs_off_samples, |sample| sample.at <= from);
-        self.irqs_off_samples.get(first).is_some_and(|sample| within(sample.at)) || {
-            let first = partition_from_end(&self.resched_in_interrupts, |at| *at <= from);
-            self.resched_in_interrupts.get(first).is_some_and(|&at| within(at))
-        }
+        self.irqs_off_samples.get(first).is_some_and(|sample| within(sample.at))
+            || self.was_interrupted(from, to)
+    }
+
+    /// True when the current thread was to yield, and an event in `from..to`, both excluded, was in an interrupt.
+    pub(crate) fn was_interrupted(&self, from: Ns, to: Ns) -> bool {
+        let first = partition_from_end(&self.resched_in_interrupts, |at| *at <= from);
+        self.resched_in_interrupts.get(first).is_some_and(|&at| at < to)
+    }
+
+    /// True where the recording has no event of it.
+    pub(crate) fn is_unseen(&self) -> bool {
+        self.last_event.is_none()
     }
 
     /// How much of its past it holds.

@@ -1,7 +1,6 @@
 //! How many activations a thread had that are not explained, and how late it was: enough to choose by.
 
 use super::activations::{Begin, Open};
-use super::history::History;
 use super::states::State;
 use whylate_base::Ns;
 
@@ -11,8 +10,10 @@ pub(crate) struct Tally {
     pub(crate) activations: u64,
     /// The longest time from due to running, or to the end where it never ran; `None`: none was seen from its beginning.
     pub(crate) latency: Option<Ns>,
-    /// The longest time that it was runnable on one CPU, and did not run: woken or preempted.
+    /// The longest time that it was runnable, and did not run: woken or preempted.
     pub(crate) wait: Ns,
+    /// Since when it waits for a CPU, if it does.
+    waits_since: Option<Ns>,
 }
 
 impl Tally {
@@ -21,10 +22,17 @@ impl Tally {
         self.latency.max(Some(self.wait).filter(|&wait| wait > Ns::ZERO))
     }
 
-    /// It runs from `at` on.
-    pub(crate) fn runs(&mut self, at: Ns, before: &History) {
-        if let (State::Queued(_), Some(since)) = (before.state(), before.since()) {
-            self.wait = self.wait.max(at - since);
+    /// It is in `state` from `at` on.
+    #[inline]
+    pub(crate) fn enters(&mut self, at: Ns, state: State, before: State) {
+        match (state, before) {
+            // Where it waits is no matter.
+            (State::Queued(_), State::Queued(_)) => {}
+            (State::Queued(_), _) => self.waits_since = Some(at),
+            (State::Running(_), State::Queued(_)) => {
+                self.wait = self.wait.max(self.waits_since.map_or(Ns::ZERO, |since| at - since));
+            }
+            _ => {}
         }
     }
 

@@ -312,9 +312,9 @@ impl Thread {
     /// From `start` on it is in `state`.
     #[inline]
     pub(crate) fn enter(&mut self, start: Ns, state: State) {
+        self.tally.enters(start, state, self.history.state());
         if let State::Running(cpu) = state {
             self.affinity.used(cpu);
-            self.tally.runs(start, &self.history);
         }
         self.history.enter(start, state);
     }

@@ -152,6 +152,10 @@ pub(crate) fn why(
             false => "",
         };
         let took = format!("{charged} of {response} was {what}{usual}");
+        if activation.running.is_none() {
+            let took = format!("{charged} of {response} was {}", verdict.cause.code());
+            return format!("the recording has no run of {late_thread} from then on: {took}");
+        }
         return match activation.latency().filter(|&latency| latency > charged && !stats.show_usual()) {
             Some(latency) => {
                 format!("nothing delayed {late_thread} notably: it ran {latency} after it was due; {took}")

@@ -187,3 +187,31 @@ fn threads_that_the_recording_cannot_name_have_not_moved() {
     let explained = scene.explain_with(&Options::default());
     assert!(explained.finding("unseen-switches").is_none(), "{:#?}", explained.0.findings);
 }
+
+#[test]
+fn a_thread_woken_on_a_cpu_that_was_not_recorded_is_not_the_latest() {
+    let scene = activation(Scene::new().cpu(1).at(0).run(IDLE), WORKER, 100, 30);
+    let scene = scene.at(1_000).run(SHELL).at(1_010).wake(DRIVER, 7).at(90_000).sleep(IDLE);
+    assert_eq!(names(&shown(scene)), ["worker", "sh"]);
+}
+
+#[test]
+fn a_kernel_thread_that_starves_comes_before_a_real_time_one_that_is_hardly_late() {
+    let poll = rt("irq/17-acme", 50, 50);
+    let scene = |late| {
+        let scene = activation(Scene::new().cpu(1).at(0).run(IDLE), poll, 100, 39);
+        names(&shown(activation(scene, FLUSH, 1_000, late))).join(" ")
+    };
+    assert_eq!(scene(2_000), "irq/17-acme kworker/u4:2");
+    assert_eq!(scene(128_000), "kworker/u4:2 irq/17-acme");
+}
+
+/// It waits on one CPU, and on another one.
+#[test]
+fn a_wait_goes_on_where_a_thread_is_moved() {
+    let scene = Scene::new().cpu(0).at(0).run(WORKER).at(10).run(SHELL);
+    let scene = scene.at(400).migrate(WORKER, 0, 1).cpu(1).at(700).run(WORKER).at(800).sleep(IDLE);
+    let candidates = shown(scene);
+    let worker = candidates.threads.iter().find(|one| one.comm.as_str() == "worker").expect("worker");
+    assert_eq!(worker.wait, Some(Ns::from_us(690)));
+}

@@ -96,7 +96,7 @@ pub struct Candidate {
     /// The longest time from due to running, or to the end of the trace where it never ran; null if no activation was seen
     /// from its beginning, or without wake-ups.
     pub max_latency_ns: Option<i64>,
-    /// The longest time that it was runnable on one CPU and did not run, woken or preempted; null if it never waited.
+    /// The longest time that it was runnable and did not run, woken or preempted; null if it never waited.
     #[serde(default)]
     pub max_wait_ns: Option<i64>,
     /// What it belongs to.
