@@ -120,6 +120,7 @@ impl<'t> Charger<'t> {
             Wait::GracePeriod
             | Wait::Period
             | Wait::Input
+            | Wait::Ring
             | Wait::Semaphore { owner: None }
             | Wait::Unsure => self.charge(to, Charge::unexplained()),
         }

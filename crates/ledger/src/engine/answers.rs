@@ -38,7 +38,7 @@ impl Engine<'_> {
         wait: Wait,
         waking: &Waking,
     ) -> (Wait, Option<Answer>) {
-        let refined = self.refined(tid, wait, waking.cause);
+        let refined = self.slept_for(tid, wait, waking.cause);
         if let Some(served) = self.served(at, tid, (wait, refined), waking) {
             return (served, None);
         }

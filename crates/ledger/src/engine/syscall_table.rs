@@ -122,10 +122,14 @@ impl SyscallTable {
         self.writes.contains(&call.nr) || self.stores.contains(&call.nr)
     }
 
-    /// True for the calls that wait until requests to devices are done (io_submit(2)), and for io_uring_enter(2) where it waits for
-    /// any (`min_complete`).
+    /// True for the calls that wait until requests to devices are done (io_submit(2)).
     pub(crate) fn awaits_requests(&self, call: &Syscall) -> bool {
-        self.requests.contains(&call.nr) || call.nr == IO_URING_ENTER && call.args[2] > 0
+        self.requests.contains(&call.nr)
+    }
+
+    /// True for io_uring_enter(2) where it waits for anything (`min_complete`).
+    pub(crate) fn awaits_ring(&self, call: &Syscall) -> bool {
+        call.nr == IO_URING_ENTER && call.args[2] > 0
     }
 
     /// True for the commands of fcntl(2) that wait for another lock of a file: F_SETLKW, F_SETLKW64 and F_OFD_SETLKW.

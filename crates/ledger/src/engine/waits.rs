@@ -4,9 +4,9 @@ use super::Engine;
 use super::syscall_table::SyscallTable;
 use crate::model::irq_kind::is_timer;
 use crate::timeline::activations::{Begin, WakeCause};
-use crate::timeline::housekeeping::does_requests;
+use crate::timeline::housekeeping::{does_requests, polls_network};
 use crate::timeline::irqs::IrqId;
-use crate::timeline::origins::{HRTIMER, RCU, TIMER};
+use crate::timeline::origins::{HRTIMER, NET_RX, NET_TX, RCU, TIMER};
 use crate::timeline::sleeps::Wait;
 use crate::timeline::states::State;
 use crate::timeline::thread::Thread;
@@ -17,15 +17,27 @@ use whylate_events::{Event, Kind, Symbol, TaskState};
 const FAULT_LEADS_TO_SLEEP: Ns = Ns::from_ms(1);
 
 impl Engine<'_> {
-    /// What a thread has slept for, by what woke it. A sleep on a device that another program's thread ended was a wait
+    /// What a thread has slept for, by what woke it. Only that shows a period that a timeout of io_uring ends.
+    #[inline]
+    pub(super) fn slept_for(&mut self, tid: Tid, seemed: Wait, cause: WakeCause) -> Wait {
+        let wait = self.refined(tid, seemed, cause);
+        if (seemed, wait) == (Wait::Ring, Wait::Period) {
+            let thread = self.timeline.threads.get_mut(tid);
+            thread.pacing.note_wait(thread.since().unwrap_or_default(), wait);
+        }
+        wait
+    }
+
+    /// The same, by the sleep alone. A sleep on a device that another program's thread ended was a wait
     /// for what that thread held, or for what it does for others (FUSE). So is a wait for a semaphore in the middle of a period, where the thread seldom waits
     /// for one, or lets others go on by the same futex: what waits for messages does so in each activation, and only
     /// waits (`futexes`).
     #[inline]
-    pub(super) fn refined(&self, tid: Tid, wait: Wait, cause: WakeCause) -> Wait {
+    fn refined(&self, tid: Tid, wait: Wait, cause: WakeCause) -> Wait {
         match wait {
             Wait::Io if self.shows_its_sleep(tid) => wait,
             Wait::Semaphore { .. } | Wait::Io | Wait::Unsure => self.refined_by_cause(tid, wait, cause),
+            Wait::Ring => self.refined_by_ring(tid, cause),
             _ => wait,
         }
     }
@@ -35,6 +47,33 @@ impl Engine<'_> {
         let thread = self.timeline.threads.get(tid);
         thread
             .is_some_and(|thread| thread.since().is_some_and(|since| thread.slept_in.stack(since).is_some()))
+    }
+
+    /// What a thread slept for in io_uring_enter(2). Its own timeout, a request like others or that of the call, ends its period; a
+    /// packet and another program's thread bring a message. The rest is left to devices, and to io_uring's own workers.
+    #[cold]
+    fn refined_by_ring(&self, tid: Tid, cause: WakeCause) -> Wait {
+        let is_message = |waker: Tid| {
+            let waker = self.timeline.threads.get(waker);
+            waker.is_some_and(|waker| {
+                polls_network(waker.comm().as_str()) || !waker.is_housekeeping() && !works_for_ring(waker)
+            })
+        };
+        match cause {
+            WakeCause::Timer { cpu, .. } => {
+                let fired = self.timeline.cpus.get(cpu).and_then(|cpu| cpu.callbacks.back());
+                match fired.is_none_or(|fired| ends_ring_wait(fired.function)) {
+                    true => Wait::Period,
+                    false => Wait::Io,
+                }
+            }
+            WakeCause::Softirq(HRTIMER) => Wait::Period,
+            WakeCause::Irq(id) if self.is_timer(id) => Wait::Period,
+            WakeCause::Softirq(NET_RX | NET_TX) => Wait::Input,
+            WakeCause::Thread(waker) if is_message(waker) => Wait::Input,
+            WakeCause::Unseen | WakeCause::Upon(_) => Wait::Unsure,
+            _ => self.refined_by_cause(tid, Wait::Io, cause),
+        }
     }
 
     fn refined_by_cause(&self, tid: Tid, wait: Wait, cause: WakeCause) -> Wait {
@@ -203,6 +242,7 @@ pub(super) fn why_asleep(
             Wait::Output if !(is_in_period(thread) && thread.pacing.writes_in_periods()) => Wait::Input,
             // What it has asked of a device in its period, it needs in its period.
             Wait::Input if table.awaits_requests(call) && is_in_period(thread) => Wait::Io,
+            Wait::Input if table.awaits_ring(call) && is_in_period(thread) => Wait::Ring,
             // So it does what a child does for it. A shell's loop waits for `sleep`: its periods are that child's.
             Wait::Input
                 if table.awaits_child(call) && is_in_period(thread) && thread.pacing.has_periods() =>
@@ -225,6 +265,18 @@ pub(super) fn why_asleep(
 /// True of the threads in which interrupts of devices are handled.
 fn handles_interrupts(thread: &Thread) -> bool {
     thread.comm().as_str().starts_with("irq/")
+}
+
+/// True of the callbacks with which io_uring's timeouts and the timeouts of its waits expire (`io_uring/timeout.c`,
+/// `io_uring/io_uring.c`); not of `io_link_timeout_fn`, by which a request to a device has taken too long.
+fn ends_ring_wait(callback: Symbol) -> bool {
+    const CALLBACKS: [&str; 3] = ["hrtimer_wakeup", "io_timeout_fn", "io_cqring_"];
+    callback.is_empty() || CALLBACKS.iter().any(|begin| callback.as_str().starts_with(begin))
+}
+
+/// True of the threads in which io_uring does requests (`io_uring/io-wq.c`, `io_uring/sqpoll.c`).
+fn works_for_ring(thread: &Thread) -> bool {
+    thread.comm().as_str().starts_with("iou-")
 }
 
 /// True of the threads of PREEMPT_RT in which timers expire.

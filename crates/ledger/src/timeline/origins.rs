@@ -24,6 +24,8 @@ pub(crate) const OF_DEVICES: [u32; 6] = [0, 2, 3, 4, 5, 6];
 const BARRIER: &str = "wq_barrier_func";
 /// The softirq of the timers that count ticks: timeouts.
 pub(crate) const TIMER: u32 = 1;
+/// NET_TX
+pub(crate) const NET_TX: u32 = 2;
 /// NET_RX
 pub(crate) const NET_RX: u32 = 3;
 /// The softirq of the timers that count nanoseconds, where their callbacks do not run in the interrupt.

@@ -27,6 +27,9 @@ pub(crate) enum Wait {
     Work,
     /// A device.
     Io,
+    /// What io_uring is to have done in the middle of its work: requests to devices, messages, or its own timeout. What ends
+    /// the sleep shows which of them.
+    Ring,
     /// A timer that the kernel set for it: a delay in a driver, or a timeout.
     KernelTimer,
     /// Something that the recording does not show: an uninterruptible sleep, without what ended it.
