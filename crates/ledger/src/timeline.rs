@@ -13,6 +13,7 @@
 pub(crate) mod abi;
 pub(crate) mod activations;
 pub(crate) mod affinity;
+pub(crate) mod armed;
 pub(crate) mod bandwidth;
 pub(crate) mod clocks;
 pub(crate) mod cpus;
@@ -25,6 +26,7 @@ pub(crate) mod irqs;
 pub(crate) mod lengths;
 pub(crate) mod links;
 pub(crate) mod losses;
+mod name_judgement;
 pub(crate) mod names;
 pub(crate) mod origins;
 pub(crate) mod pacing;

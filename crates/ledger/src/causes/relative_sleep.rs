@@ -23,6 +23,7 @@ fn advice(_: &Advised<'_>) -> Vec<AdvisedFix> {
         ITS_PROGRAM,
         &[
             "sleep until the start of the next period: clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &next, NULL)",
+            "arm a timer once, with an interval (it_interval), or until an instant (TFD_TIMER_ABSTIME, TIMER_ABSTIME)",
         ],
     )
 }

@@ -6,6 +6,7 @@ use super::syscall_table::SyscallTable;
 use crate::model::culprit::irq_of_thread;
 use crate::model::irq_kind::IrqKind;
 use crate::timeline::activations::WakeCause;
+use crate::timeline::armed::is_own_timer;
 use crate::timeline::clocks::Reading;
 use crate::timeline::cpus::Frame;
 use crate::timeline::housekeeping::is_kernel_handler;
@@ -30,6 +31,9 @@ const FAR_APART: Ns = Ns::from_secs(3600);
 const LONGEST_ENTRY: Ns = Ns::from_us(20);
 /// An interrupt that was shorter until a timer's callback began read the timers' clock just before that.
 const AT_ONCE: Ns = Ns::from_us(100);
+
+/// A wait without a timeout arms a timer as well, in some kernels (`KTIME_MAX`).
+const NEVER: Ns = Ns(i64::MAX);
 
 /// Silence in a handler is an exception if it takes so many times as long as the handler usually does in all.
 const MANY_TIMES_THE_USUAL: i64 = 20;
@@ -220,8 +224,12 @@ impl Engine<'_> {
         let by = Some(event.context.tid).filter(|tid| !in_interrupt && !tid.is_idle());
         let armed = ArmedTimer { softexpires: start.softexpires, expires: start.expires, armed: at, by };
         self.timeline.timers.arm(start.hrtimer, armed);
-        if ends_sleep(start.function) && !in_interrupt && !event.context.tid.is_idle() {
-            self.sleeps(at, event.context.tid, start.softexpires);
+        let Some(tid) = by.filter(|_| start.softexpires < NEVER) else { return };
+        if ends_sleep(start.function) {
+            self.sleeps(at, tid, start.softexpires);
+        } else if is_own_timer(start.function) && self.is_asked_for(at) {
+            let timer = (start.hrtimer, start.function);
+            self.timeline.threads.get_mut(tid).own_timers.program(timer, at, start.softexpires);
         }
     }
 
@@ -280,6 +288,12 @@ impl Engine<'_> {
             && let Some(waiter) = self.timeline.threads.get_mut(by).pacing.expire(softexpires)
         {
             self.timeline.threads.get_mut(waiter).pacing.expire(softexpires);
+        }
+        if let Some(ArmedTimer { softexpires, by: Some(by), .. }) = armed
+            && is_own_timer(expiry.function)
+        {
+            let timer = (expiry.hrtimer, expiry.function);
+            self.timeline.threads.get_mut(by).own_timers.expire(timer, at, softexpires);
         }
         let armed = armed.filter(|armed| {
             // The interrupt before ran all that had expired by then. What it left had not, so this

@@ -14,17 +14,23 @@ const NOTABLE_SHARE: i64 = 100;
 pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
     let drifting = subject.timeline.threads.iter().filter_map(|thread| {
         let stats = subject.stats.get(thread.tid).filter(|stats| stats.activations >= ENOUGH)?;
-        thread.pacing.drifts().filter(|drifts| *drifts)?;
         let response = stats.response.spread()?;
-        let notable = thread.pacing.mean_period().is_none_or(|period| response.p50.0 >= period.0 / NOTABLE_SHARE)
+        let by_sleeps = Some(&thread.pacing).filter(|pacing| pacing.drifts() == Some(true));
+        let by_timer = || thread.own_timers.drifting(stats.activations, response.p50);
+        let (pacing, sleeps, sleep) = match by_sleeps {
+            Some(pacing) => (pacing, "sleeps", "the sleep after it is"),
+            None => (by_timer()?, "arms its timer", "the time to the next expiry is"),
+        };
+        let notable = pacing.mean_period().is_none_or(|period| response.p50.0 >= period.0 / NOTABLE_SHARE)
             && !subject.looks_after_others(thread);
         let Identity { comm, .. } = subject.usual(thread);
-        let evidence = "where its response is longer, the sleep after it is as long as ever, and the next period begins \
-                        as much later";
+        let evidence = format!(
+            "where its response is longer, {sleep} as long as ever, and the next period begins as much later"
+        );
         Some(Finding {
             code: Cause::RelativeSleep.code(),
             severity: if notable { Severity::Warning } else { Severity::Info },
-            title: format!("{comm}:{} sleeps relative to now, and so drifts", thread.tid),
+            title: format!("{comm}:{} {sleeps} relative to now, and so drifts", thread.tid),
             why: format!(
                 "each of its periods is longer by its whole response, {} at the median and {} at most: lateness adds up \
                  and is never made up for",

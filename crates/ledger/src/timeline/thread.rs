@@ -8,10 +8,12 @@
 use super::abi::Abi;
 use super::activations::Open;
 use super::affinity::Affinity;
+use super::armed::OwnTimers;
 use super::due_instants::DueInstants;
 use super::futexes::Futexes;
 use super::history::History;
 use super::housekeeping::is_housekeeping;
+use super::name_judgement::NameJudgement;
 use super::pacing::Pacing;
 use super::past::Past;
 use super::quota::LongWaits;
@@ -22,7 +24,6 @@ use super::states::State;
 use super::tally::Tally;
 use super::waking::{Contention, Timeout, Waking};
 use crate::identities::Identity;
-use std::cell::Cell;
 use whylate_base::{Comm, Ns, Policy, Priority, Tid};
 use whylate_events::Syscall;
 
@@ -93,6 +94,7 @@ pub(crate) struct Thread {
     /// How its system calls are read.
     pub(crate) abi: Abi,
     pub(crate) pacing: Pacing,
+    pub(crate) own_timers: OwnTimers,
     pub(crate) due_instants: DueInstants,
     pub(crate) futexes: Futexes,
     /// Waits of this activation that ended by their timeouts, until it shows what they were.
@@ -118,24 +120,6 @@ pub(crate) struct Thread {
     pub(crate) is_marked: bool,
     /// It is among the threads that may have something to be forgotten.
     pub(super) is_active: bool,
-}
-
-/// What was last decided by a thread's name. Names are long to compare, and change rarely.
-#[derive(Default)]
-struct NameJudgement(Cell<Option<(Comm, bool)>>);
-
-impl NameJudgement {
-    #[inline]
-    fn of(&self, comm: Comm, judge: impl FnOnce(&str) -> bool) -> bool {
-        match self.0.get() {
-            Some((judged, is)) if judged == comm => is,
-            _ => {
-                let is = judge(comm.as_str());
-                self.0.set(Some((comm, is)));
-                is
-            }
-        }
-    }
 }
 
 impl Thread {
@@ -172,6 +156,7 @@ impl Thread {
             affinity: Affinity::default(),
             abi: Abi::Native,
             pacing: Pacing::default(),
+            own_timers: OwnTimers::default(),
             due_instants: DueInstants::default(),
             futexes: Futexes::default(),
             timeouts: Vec::new(),

@@ -365,6 +365,43 @@ fn a_relative_sleep_is_told_from_timers_as_well() {
     assert_eq!(severity(timed_sleeps(false, 10, 50)), Some(Severity::Info));
 }
 
+/// Thirty periods by a timer that the victim arms itself, for 10 ms from where its work begins or ends, or until the next period;
+/// beside it, it arms a watchdog that never expires.
+fn arms(callback: &str, until: bool, at_end: bool) -> Explained {
+    const EPOLL_WAIT: i64 = 232;
+    let mut scene = idle().at(50).wake(VICTIM, 1).at(55).run(VICTIM);
+    let (mut now, mut due) = (60, 60);
+    for n in 0..30 {
+        let work = 300 + (n * 7919) % 400;
+        let arms_at = if at_end { now + work } else { now + 3 + n % 7 };
+        due = if until { due + 10 * MS } else { arms_at + 10 * MS };
+        scene = scene.at(arms_at).arm_named(0x88, callback, due);
+        scene = scene.at(now + work).arm_named(0x99, callback, now + 500 * MS);
+        scene = scene.at(now + work + 2).call(EPOLL_WAIT, [3, 0, 1]).sleep(IDLE).at(due);
+        scene = scene.fire_named(0x88, callback).wake(VICTIM, 1).fired(0x88);
+        now = due + 5;
+        scene = scene.at(now).run(VICTIM).ret(EPOLL_WAIT);
+    }
+    scene.at(now + 100).sleep(IDLE).explain("victim")
+}
+
+#[test]
+fn a_timer_that_is_armed_anew_after_the_work_drifts() {
+    let found = |explained: &Explained| explained.finding("relative-sleep").map(|finding| finding.severity);
+    for callback in ["timerfd_tmrproc", "posix_timer_fn", "it_real_fn", "io_timeout_fn"] {
+        let drifts = arms(callback, false, true);
+        // The watchdog is none of io_uring's here: its timeouts are one.
+        if callback != "io_timeout_fn" {
+            assert_eq!(found(&drifts), Some(Severity::Warning), "{callback}");
+            let title = &drifts.finding("relative-sleep").expect("a finding").title;
+            assert!(title.contains("victim:10 arms its timer relative to now"), "{title}");
+        }
+        assert_eq!(found(&arms(callback, true, true)), None, "{callback} until an instant");
+        assert_eq!(found(&arms(callback, false, false)), None, "{callback} before the work");
+    }
+    assert_eq!(found(&arms("timer_of_a_driver", false, true)), None);
+}
+
 /// Thirty waits for requests with the same timeout, of which a client's request ends all but each `timely`-th.
 fn served(timely: i64) -> Explained {
     let timer = 0xffff_8881_0000_0000;
