@@ -6,6 +6,7 @@ mod faults;
 mod futexes;
 mod inheritance;
 mod interrupts;
+mod lifetimes;
 mod locks;
 mod markers;
 mod origins;
@@ -54,7 +55,10 @@ impl Engine<'_> {
             EventKind::Wakeup { wake, .. } => self.wakeup(at, event, wake),
             EventKind::Migrate { tid, from, to } => self.migrate(at, event, *tid, (*from, *to)),
             EventKind::Fork { parent, child, comm } => self.fork(at, *parent, *child, *comm),
-            EventKind::Signal(signal) => self.signal(at, event, signal),
+            EventKind::Signal(signal) => {
+                self.note_signal(at, signal);
+                self.signal(at, event, signal);
+            }
             EventKind::Exit { tid } => self.exit(at, *tid),
             EventKind::PiSetprio { tid, old, new } => self.inherit(at, event, *tid, *old, *new),
             EventKind::BlockedReason(reason) => {
@@ -96,6 +100,7 @@ impl Engine<'_> {
                 if let Some(open) = &mut thread.open {
                     open.executes = true;
                 }
+                thread.lifetime.is_starting = true;
             }
             EventKind::NapiPoll { .. } => self.polled(event),
             EventKind::StackFrame { name } => self.sleeps_in(event, *name),

@@ -182,9 +182,10 @@ pub struct Activation {
     /// What the CPUs involved did from `due` to `end`.
     pub tracks: Vec<CpuTrack>,
     /// The thread executed a program in it, or became real-time: loading and linking a program takes long, and no period waits for it.
+    /// Or it went on with that after a thread that it started was ready; or a new thread of the program waited for it.
     pub starts_program: bool,
-    /// The thread, which had periods before, ended in it by a call of its own (exit(2), exit_group(2)): what a program does before
-    /// it ends is part of it, and no period waits for that.
+    /// The thread, which had run several times before, ended in it by a call of its own (exit(2), exit_group(2)), or was ended by
+    /// another thread or a signal: what a program does before it ends is part of it, and no period waits for that.
     pub ends_program: bool,
     /// Where in the programs its time went, where call stacks were sampled.
     pub places: Vec<Place>,

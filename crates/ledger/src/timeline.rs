@@ -24,6 +24,7 @@ pub(crate) mod history;
 pub(crate) mod housekeeping;
 pub(crate) mod irqs;
 pub(crate) mod lengths;
+pub(crate) mod lifetime;
 pub(crate) mod links;
 pub(crate) mod losses;
 mod name_judgement;
@@ -58,6 +59,7 @@ use clocks::TimerClocks;
 use cpus::{CpuTimeline, Cpus};
 use foreign_modules::ForeignModules;
 use irqs::Irqs;
+use lifetime::ProcessEnds;
 use links::Link;
 use losses::Losses;
 use origins::Origins;
@@ -91,6 +93,7 @@ pub(crate) struct Timeline {
     pub(crate) rt_overruns: Vec<RtOverrun>,
     /// The last threads to which SIGKILL was sent, and when.
     pub(crate) killed: VecDeque<(Tid, Ns)>,
+    pub(crate) process_ends: ProcessEnds,
     pub(crate) hypervisor: Option<bool>,
     pub(crate) foreign_modules: ForeignModules,
     pub(crate) losses: Losses,
@@ -127,6 +130,7 @@ impl Timeline {
             links: None,
             rt_overruns: Vec::new(),
             killed: VecDeque::new(),
+            process_ends: ProcessEnds::default(),
             hypervisor: None,
             foreign_modules: ForeignModules::default(),
             losses: Losses::default(),

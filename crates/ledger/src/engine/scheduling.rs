@@ -259,6 +259,7 @@ impl Engine<'_> {
         let due = due.max(earliest).min(at);
         let began_fair = !thread.priority().is_realtime();
         let errand = self.errand(tid, waking);
+        self.note_begin(tid, waking);
         let thread = self.timeline.threads.get_mut(tid);
         let open = thread.open.insert(Open::new(Begin::Woken(waking.cause), due, waking.at.max(due)));
         open.woken = Some(at);
@@ -386,6 +387,7 @@ impl Engine<'_> {
             TaskState::Dead => {
                 thread.enter(at, State::Unknown);
                 thread.ended = true;
+                self.dies(at, switch.prev_tid);
                 self.end(switch.prev_tid, Some(at), at);
             }
             state => {
@@ -432,17 +434,6 @@ impl Engine<'_> {
         }
         if !self.timeline.is_recorded(to) {
             self.leave_sight(at, tid);
-        }
-    }
-
-    /// `sched_process_exit`: the thread's work is done. Only its switch shows the name of a program that it executed.
-    pub(super) fn exit(&mut self, at: Ns, tid: Tid) {
-        let thread = self.timeline.threads.get_mut(tid);
-        let call = SyscallTable::call_of(self.syscalls, thread);
-        let exits_by_itself = call.is_some_and(|(call, table)| table.exits(call));
-        if let Some(open) = &mut thread.open {
-            open.exited = Some(at);
-            open.exits_by_itself = exits_by_itself;
         }
     }
 }

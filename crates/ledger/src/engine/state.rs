@@ -50,16 +50,19 @@ pub(crate) struct EndedActivation {
     pub(crate) end: Ns,
     /// True when it is in the part of the trace that is asked for.
     pub(crate) in_scope: bool,
-    /// The thread executed a program in it, or became real-time, and was not stuck behind a real-time thread by its own settings.
+    /// The thread executed a program in it, or became real-time, and was not stuck behind a real-time thread by its own settings; or
+    /// it is part of what its program did to start.
     pub(crate) starts_program: bool,
 }
 
 impl EndedActivation {
-    /// True where a thread with periods ended in it by a call of its own. What markers enclose is what the user asks about, and
-    /// what runs once and ends is all that there is.
+    /// True where a thread that has run several times ends in it, or had begun to end before. What markers enclose is what the user
+    /// asks about, and what runs once and ends is all that there is.
     pub(crate) fn ends_program(&self, thread: &Thread) -> bool {
-        let ends = self.open.exited.is_some() && self.open.exits_by_itself;
-        ends && self.open.begin != Begin::Marked && thread.pacing.has_periods()
+        let (lifetime, due) = (&thread.lifetime, self.open.due);
+        let recurs = || thread.pacing.has_periods() || lifetime.has_run_several_times();
+        let ends = lifetime.is_killed_by(due) || lifetime.ends_in(due, self.end) && recurs();
+        ends && self.open.begin != Begin::Marked
     }
 }
 
@@ -93,13 +96,14 @@ impl<'a> Engine<'a> {
 
     /// The activation of `tid`, if one is in progress, ends: it was `done`, or was only seen up to `end`.
     pub(crate) fn end(&mut self, tid: Tid, done: Option<Ns>, end: Ns) {
+        let goes_on_starting = self.goes_on_starting(tid);
         let Engine { timeline, ended, options, scope, .. } = self;
         let Some(thread) = timeline.threads.get(tid) else { return };
         let Some(open) = &thread.open else { return };
         // How long a program took to start, before it made itself real-time, is no deadline's matter.
         let becomes_realtime = open.began_fair && thread.priority().is_realtime();
         let starts_program = open.begin != Begin::Marked
-            && (open.executes || becomes_realtime)
+            && (open.executes || becomes_realtime || goes_on_starting)
             && !is_stuck_where_pinned(timeline, thread, open, end);
         let Some(thread) = timeline.threads.get_if_seen_mut(tid) else { return };
         let Some(open) = &thread.open else { return };
@@ -107,6 +111,9 @@ impl<'a> Engine<'a> {
         // Clocks of two CPUs may disagree: nothing of an activation lies before its due time, nor does it end
         // before what is charged of it.
         let end = end.max(open.charged_until()).max(open.running.unwrap_or(open.due));
+        if thread.lifetime.is_starting {
+            thread.lifetime.started = Some(end);
+        }
         let done = done.map(|_| end);
         if let Some(links) = &mut timeline.links {
             let open = Box::new(open.clone());

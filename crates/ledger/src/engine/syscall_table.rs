@@ -143,6 +143,11 @@ impl SyscallTable {
         self.exit.contains(&call.nr)
     }
 
+    /// True for the call that ends the whole process.
+    pub(crate) fn ends_process(&self, call: &Syscall) -> bool {
+        call.nr == self.exit[1]
+    }
+
     /// True for the call that gives way to other threads.
     pub(crate) fn yields(&self, call: &Syscall) -> bool {
         call.nr == self.sched_yield

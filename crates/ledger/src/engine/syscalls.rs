@@ -28,6 +28,9 @@ impl Engine<'_> {
         if let Some(word) = table.wakes_on(call) {
             thread.futexes.wakes(word);
         }
+        if table.ends_process(call) {
+            self.timeline.process_ends.begins(at, event.context.tid);
+        }
         if let Some((setting, target)) = setting {
             self.asks(at, event.context.tid, setting, target);
         }

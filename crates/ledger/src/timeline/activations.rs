@@ -95,8 +95,6 @@ pub(crate) struct Open {
     pub(crate) executes: bool,
     /// When the thread exited; it still runs for a moment, to switch away in the end.
     pub(crate) exited: Option<Ns>,
-    /// It exited by a call of its own, and not by a signal or another thread.
-    pub(crate) exits_by_itself: bool,
     /// When the period was due in which the thread works: in the work after its own timer, and after answers that it asked for
     /// in there.
     pub(crate) period: Option<Ns>,
@@ -203,7 +201,6 @@ impl Open {
             slept_on: SleptOn::Unseen,
             executes: false,
             exited: None,
-            exits_by_itself: false,
             checkpoint: None,
         }
     }

@@ -13,6 +13,7 @@ use super::due_instants::DueInstants;
 use super::futexes::Futexes;
 use super::history::History;
 use super::housekeeping::is_housekeeping;
+use super::lifetime::Lifetime;
 use super::name_judgement::NameJudgement;
 use super::pacing::Pacing;
 use super::past::Past;
@@ -96,6 +97,7 @@ pub(crate) struct Thread {
     pub(crate) pacing: Pacing,
     pub(crate) own_timers: OwnTimers,
     pub(crate) due_instants: DueInstants,
+    pub(crate) lifetime: Lifetime,
     pub(crate) futexes: Futexes,
     /// Waits of this activation that ended by their timeouts, until it shows what they were.
     pub(crate) timeouts: Vec<Timeout>,
@@ -158,6 +160,7 @@ impl Thread {
             pacing: Pacing::default(),
             own_timers: OwnTimers::default(),
             due_instants: DueInstants::default(),
+            lifetime: Lifetime::default(),
             futexes: Futexes::default(),
             timeouts: Vec::new(),
             slept_in: SleptIn::default(),

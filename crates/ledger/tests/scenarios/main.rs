@@ -12,6 +12,7 @@ mod edges;
 mod few_events;
 mod inheritance;
 mod instants;
+mod lifetimes;
 mod live;
 mod locks;
 mod losses;

@@ -1,0 +1,71 @@
+//! The start of a thread's program, and its end: what they take is part of them, and no period waits for it.
+
+use std::collections::VecDeque;
+use whylate_base::{Ns, Tid};
+
+/// So many activations show that a thread does not run just once.
+const SEVERAL: u32 = 3;
+/// The latest ends of processes; the threads of one follow it soon.
+const MOST_ENDS: usize = 16;
+
+/// See the module.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Lifetime {
+    /// The activations that have begun.
+    pub(crate) activations: u32,
+    /// The last activation that has begun is part of the start of its program.
+    pub(crate) is_starting: bool,
+    /// When the start of its program was over, as far as it has gone.
+    pub(crate) started: Option<Ns>,
+    /// When it was last sent a signal.
+    pub(crate) signalled: Option<Ns>,
+    /// Its end, once it has begun.
+    pub(crate) end: Option<End>,
+}
+
+/// The end of a thread.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct End {
+    /// When it began: by a call of its own, or by a signal or a call that ended its process.
+    pub(crate) began: Ns,
+    /// By a call of its own.
+    pub(crate) by_itself: bool,
+}
+
+impl Lifetime {
+    /// True of a thread that has run several times.
+    pub(crate) fn has_run_several_times(&self) -> bool {
+        self.activations > SEVERAL
+    }
+
+    /// True of a thread that another one had begun to end by `due`.
+    pub(crate) fn is_killed_by(&self, due: Ns) -> bool {
+        self.end.is_some_and(|End { began, by_itself }| !by_itself && began <= due)
+    }
+
+    /// True where the time from `due` to `done` is that of the end: a thread that is killed may have gone on for too long before.
+    pub(crate) fn ends_in(&self, due: Ns, done: Ns) -> bool {
+        self.end.is_some_and(|End { began, by_itself }| {
+            by_itself || began <= due || done.since(began).0.saturating_mul(2) >= done.since(due).0
+        })
+    }
+}
+
+/// When processes began to end, and by which of their threads.
+#[derive(Debug, Default)]
+pub(crate) struct ProcessEnds(VecDeque<(Ns, Tid)>);
+
+impl ProcessEnds {
+    /// The process of a thread begins to end.
+    pub(crate) fn begins(&mut self, at: Ns, of: Tid) {
+        if self.0.len() >= MOST_ENDS {
+            self.0.pop_front();
+        }
+        self.0.push_back((at, of));
+    }
+
+    /// When the process of a thread began to end, by one of those that `is_kin` knows to be of it.
+    pub(crate) fn of(&self, is_kin: impl Fn(Tid) -> bool) -> Option<Ns> {
+        self.0.iter().rev().find(|(_, of)| is_kin(*of)).map(|(at, _)| *at)
+    }
+}
