@@ -35,6 +35,7 @@ use crate::timeline::activations::{Begin, Open, WakeCause};
 use crate::timeline::origins::Origin;
 use crate::timeline::running::Running;
 use crate::timeline::slices::CpuSlice;
+use crate::timeline::spent::{Spent, Within};
 use crate::timeline::states::State;
 use crate::timeline::thread::Thread;
 use attribution::Charge;
@@ -85,7 +86,27 @@ pub(crate) fn ledger(
         let text = format!("its own marker: {}", said.as_str());
         charger.notes.push(VerdictNote::Note(Evidence::at(at, charger.cpu, text)));
     }
+    charger.notes.extend(spent(open, &charger.segments));
     (charger.segments, charger.notes)
+}
+
+/// The system call or the handler in which it spent most of its own time.
+fn spent(open: &Open, ledger: &[Segment]) -> Option<VerdictNote> {
+    let own = |spent: &Spent| -> Ns {
+        let from = ledger.partition_point(|segment| segment.end <= spent.from);
+        let within = ledger[from..].iter().take_while(|segment| segment.start < spent.to);
+        let own = within.filter(|segment| segment.cause == Cause::OwnWork);
+        own.map(|segment| segment.end.min(spent.to).since(segment.start.max(spent.from))).sum()
+    };
+    let mut sums: Vec<(Within, Ns)> = Vec::new();
+    for spent in &open.marks().spent {
+        match sums.iter_mut().find(|(within, _)| *within == spent.within) {
+            Some((_, time)) => *time += own(spent),
+            None => sums.push((spent.within, own(spent))),
+        }
+    }
+    let (within, time) = sums.into_iter().max_by_key(|(_, time)| *time)?;
+    (time > Ns::ZERO).then_some(VerdictNote::Spent { within, time })
 }
 
 impl Charger<'_> {

@@ -16,6 +16,7 @@ mod scheduler_clock;
 mod scheduling;
 mod settings;
 mod state;
+mod syscall_names;
 mod syscall_numbers;
 mod syscall_table;
 mod syscalls;

@@ -44,6 +44,7 @@ pub(crate) mod sleeps;
 pub(crate) mod slept_in;
 pub(crate) mod slices;
 pub(crate) mod softirqs;
+pub(crate) mod spent;
 pub(crate) mod states;
 pub(crate) mod tally;
 pub(crate) mod thread;

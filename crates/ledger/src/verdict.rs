@@ -2,6 +2,7 @@
 
 mod advice;
 mod sentence;
+mod spent;
 mod usual;
 
 use sentence::Circumstances;
@@ -178,6 +179,11 @@ pub(crate) fn of(
         raised_by: advised.raised_by,
     };
     verdict.why = sentence::why(timeline, stats, activation, &verdict, &circumstances);
+    let spent = spent::most(notes, charged, usual_work);
+    if let Some((within, time)) = spent.filter(|_| cause == Cause::OwnWork && !on_time) {
+        verdict.why += &spent::sentence(within, time);
+        verdict.fix = spent::advice(within);
+    }
     let delays_timer_threads = cause.info().details.delays_timer_threads;
     if let Some(expirer) =
         delays_timer_threads.then(|| expirer(notes, &judged, (cause, by))).flatten().filter(|_| !on_time)

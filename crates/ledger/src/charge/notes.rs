@@ -2,6 +2,7 @@
 
 use crate::model::{Culprit, Segment};
 use crate::timeline::sleeps::Asked;
+use crate::timeline::spent::Within;
 use whylate_base::{Comm, Cpu, CpuSet, Evidence, Ns, Tid};
 use whylate_events::Symbol;
 
@@ -28,6 +29,8 @@ pub(crate) enum VerdictNote {
     OwnerSlept(Ns),
     /// It waited for a lock of the kernel in that time.
     KernelLock { from: Ns, to: Ns },
+    /// In which call or handler it spent most of its own time, and how long.
+    Spent { within: Within, time: Ns },
     /// Something else was seen.
     Note(Evidence),
     /// The tool that measured it kept it because it was too late.

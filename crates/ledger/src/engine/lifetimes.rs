@@ -50,7 +50,9 @@ impl Engine<'_> {
         if signal.sig == Signal::SIGKILL {
             self.timeline.process_ends.begins(at, signal.tid);
         }
-        self.timeline.threads.get_mut(signal.tid).lifetime.signalled = Some(at);
+        let thread = self.timeline.threads.get_mut(signal.tid);
+        thread.lifetime.signalled = Some(at);
+        thread.crossings.signalled(at, signal.sig);
     }
 
     /// Notes that an activation of a thread begins. The start of its program goes on where that waited for a thread that it has

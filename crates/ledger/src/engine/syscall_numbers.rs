@@ -1,5 +1,7 @@
 //! The numbers of the calls, by architecture.
 
+use super::syscall_names as names;
+
 /// System call numbers of one ABI, as far as the ledger reads them. Those of a call that exists with 32-bit and with
 /// 64-bit times are both given; where it exists once, twice the same.
 #[derive(Debug)]
@@ -40,6 +42,9 @@ pub(crate) struct SyscallTable {
     /// pwrite64, pwritev, pwritev2; fsync, fdatasync, sync_file_range, msync, sync, syncfs.
     pub(super) stores: &'static [i64],
     pub(super) signals: &'static [i64],
+    /// sigreturn and rt_sigreturn: a handler of a signal returns.
+    pub(super) sigreturn: [i64; 2],
+    pub(super) names: &'static [(i64, &'static str)],
     /// The numbers of this kernel's 32-bit programs.
     pub(super) of_32_bit: Option<&'static SyscallTable>,
 }
@@ -82,6 +87,8 @@ pub(super) static X86_64: SyscallTable = SyscallTable {
     sends: &[44, 46, 307],
     stores: &[18, 296, 328, 74, 75, 277, 26, 162, 306],
     signals: &[62, 200, 234, 129],
+    sigreturn: [15, 15],
+    names: names::X86_64,
     of_32_bit: Some(&I386),
 };
 
@@ -125,6 +132,8 @@ pub(super) static I386: SyscallTable = SyscallTable {
     sends: &[102, 345, 369, 370],
     stores: &[181, 334, 379, 118, 148, 314, 144, 36, 344],
     signals: &[37, 238, 270, 178],
+    sigreturn: [119, 173],
+    names: names::OF_32_BIT,
     of_32_bit: None,
 };
 
@@ -160,6 +169,8 @@ pub(super) static GENERIC: SyscallTable = SyscallTable {
     sends: &[206, 211, 269],
     stores: &[68, 70, 287, 82, 83, 84, 227, 81, 267],
     signals: &[129, 130, 131, 138],
+    sigreturn: [139, 139],
+    names: names::GENERIC,
     of_32_bit: None,
 };
 
@@ -204,5 +215,7 @@ pub(super) static ARM: SyscallTable = SyscallTable {
     sends: &[289, 290, 296, 374],
     stores: &[181, 362, 393, 118, 148, 341, 144, 36, 373],
     signals: &[37, 238, 268, 178],
+    sigreturn: [119, 173],
+    names: names::OF_32_BIT,
     of_32_bit: None,
 };

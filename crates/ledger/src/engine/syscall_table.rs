@@ -143,6 +143,16 @@ impl SyscallTable {
         self.exit.contains(&call.nr)
     }
 
+    /// True for the call by which a handler of a signal returns.
+    pub(crate) fn ends_handler(&self, call: &Syscall) -> bool {
+        self.sigreturn.contains(&call.nr)
+    }
+
+    /// The name of a call in which a thread may work for long.
+    pub(crate) fn name(&self, call: &Syscall) -> Option<&'static str> {
+        self.names.iter().find(|(nr, _)| *nr == call.nr).map(|(_, name)| *name)
+    }
+
     /// True for the call that ends the whole process.
     pub(crate) fn ends_process(&self, call: &Syscall) -> bool {
         call.nr == self.exit[1]

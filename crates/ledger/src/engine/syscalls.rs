@@ -2,6 +2,7 @@
 
 use super::Engine;
 use super::syscall_table::SyscallTable;
+use crate::timeline::spent::{Spent, Within};
 use crate::timeline::states::State;
 use whylate_base::Ns;
 use whylate_events::{Event, Syscall, SyscallReturn};
@@ -14,7 +15,13 @@ impl Engine<'_> {
         thread.syscall = Some(*call);
         thread.faulting = None;
         thread.slept_in.entered = Some(at);
+        thread.crossings.enters(at);
         let Some(table) = table else { return };
+        if table.ends_handler(call)
+            && let (Some(spent), Some(open)) = (thread.crossings.handled(at), &mut thread.open)
+        {
+            open.spends(spent);
+        }
         let setting = table.setting(call, event.context.tid);
         // The settings are recorded of every thread, other calls only of chosen ones.
         if setting.is_none() {
@@ -42,6 +49,15 @@ impl Engine<'_> {
         let table = SyscallTable::of_thread(self.syscalls, thread);
         let known = thread.syscall.as_ref().filter(|call| call.nr == ret.nr).zip(table);
         let sleep = known.is_some_and(|(call, table)| table.is_sleep(call.nr));
+        if let (Some(from), Some((call, table)), Some(open)) =
+            (thread.crossings.returns(at), known.filter(|_| !sleep), &mut thread.open)
+        {
+            // In a call that it entered before, it slept until the activation began.
+            if from >= open.due {
+                let within = Within::Call { nr: call.nr, name: table.name(call) };
+                open.spends(Spent { within, from, to: at });
+            }
+        }
         let setting = known.and_then(|(call, table)| table.setting(call, caller));
         thread.syscall = None;
         thread.lent_priority_to = None;

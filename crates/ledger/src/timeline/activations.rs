@@ -3,6 +3,7 @@
 use super::irqs::IrqId;
 use super::origins::Origin;
 use super::sleeps::Wait;
+use super::spent::Spent;
 use crate::model::Segment;
 use whylate_base::{Cpu, Ns, Tid};
 use whylate_events::Marker;
@@ -134,6 +135,8 @@ pub(crate) struct Marks {
     preempted_sleeps: Vec<(Ns, Ns)>,
     /// Threads that run before it, and that it woke itself.
     pub(crate) called: Vec<Tid>,
+    /// Long system calls, and handlers of signals.
+    pub(crate) spent: Vec<Spent>,
     /// What its program itself wrote about its lateness, and when.
     pub(crate) said: Option<(Ns, Marker)>,
 }
@@ -144,6 +147,7 @@ static NO_MARKS: Marks = Marks {
     slow_ways: Vec::new(),
     preempted_sleeps: Vec::new(),
     called: Vec::new(),
+    spent: Vec::new(),
     said: None,
 };
 
@@ -279,7 +283,9 @@ impl Open {
 
     /// Forgets the marks before `until`, which are charged.
     pub(crate) fn forget_marks(&mut self, until: Ns) {
-        let Some(Marks { faults, spins, slow_ways, preempted_sleeps, .. }) = self.marks.as_deref_mut() else {
+        let Some(Marks { faults, spins, slow_ways, preempted_sleeps, spent, .. }) =
+            self.marks.as_deref_mut()
+        else {
             return;
         };
         // The last fault is where what follows is noted.
@@ -289,6 +295,7 @@ impl Open {
         spins.retain(|spin| spin.1 > until);
         slow_ways.retain(|sleep| sleep.1 > until);
         preempted_sleeps.retain(|sleep| sleep.1 > until);
+        spent.retain(|spent| spent.to > until);
     }
 
     /// Notes that the thread returns from a system call, and runs since `since`; `sleep`: the call is a sleep.
@@ -314,6 +321,14 @@ impl Open {
     pub(crate) fn sleeps_slowly_if_it_returns(&mut self, from: Ns, to: Ns) {
         if to - from >= SLOW_SLEEP {
             push(&mut self.marks.get_or_insert_default().preempted_sleeps, (from, to));
+        }
+    }
+
+    /// Notes in what it spent its time.
+    pub(crate) fn spends(&mut self, spent: Spent) {
+        let marks = &mut self.marks.get_or_insert_default().spent;
+        if marks.len() < MAX_MARKS {
+            marks.push(spent);
         }
     }
 

@@ -21,6 +21,7 @@ use super::quota::LongWaits;
 use super::settings::{PinnedFair, PolicyRefusal};
 use super::sleeps::Wait;
 use super::slept_in::SleptIn;
+use super::spent::Crossings;
 use super::states::State;
 use super::tally::Tally;
 use super::waking::{Contention, Timeout, Waking};
@@ -62,6 +63,7 @@ pub(crate) struct Thread {
     pub(crate) woken_on_cpu: Option<Waking>,
     /// The system call it is in.
     pub(crate) syscall: Option<Syscall>,
+    pub(crate) crossings: Crossings,
     /// True once a system call of this thread was seen: its calls are recorded.
     pub(crate) syscalls_recorded: bool,
     /// The kernel lock it contends for.
@@ -140,6 +142,7 @@ impl Thread {
             waking: None,
             woken_on_cpu: None,
             syscall: None,
+            crossings: Crossings::default(),
             syscalls_recorded: false,
             contending: None,
             lent_priority_to: None,

@@ -32,6 +32,7 @@ mod settings;
 mod sleep_stacks;
 mod small_delays;
 mod softirqs;
+mod spent;
 mod standstills;
 mod switches;
 mod timers;

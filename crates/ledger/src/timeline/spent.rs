@@ -1,0 +1,73 @@
+//! What a thread's own execution was spent in, where its system calls show that: one long call, or the handler of a signal.
+//!
+//! ```text
+//! call:     sys_enter |------ mprotect ------| sys_exit
+//! handler:  signal_generate | sys_exit -EINTR |------- handler -------| sys_enter rt_sigreturn
+//! ```
+
+use whylate_base::Ns;
+
+/// A shorter time explains nothing.
+const LONG: Ns = Ns::from_us(200);
+
+/// What a thread executed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Within {
+    /// A system call by its number and, where it is known, its name.
+    Call { nr: i64, name: Option<&'static str> },
+    /// The handler of a signal.
+    Handler { signal: i32 },
+}
+
+/// When it did so.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Spent {
+    pub(crate) within: Within,
+    pub(crate) from: Ns,
+    pub(crate) to: Ns,
+}
+
+/// The crossings between a thread's own code and the kernel.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Crossings {
+    /// When it last entered a system call, and returned from one.
+    entered: Ns,
+    returned: Ns,
+    /// A signal that was sent to it, and when; the number is 0 where there were several.
+    signal: Option<(Ns, i32)>,
+}
+
+impl Crossings {
+    /// It enters a system call.
+    #[inline]
+    pub(crate) fn enters(&mut self, at: Ns) {
+        self.entered = at;
+    }
+
+    /// It returns from its system call, which it entered at the instant that is returned, if that is long ago.
+    #[inline]
+    pub(crate) fn returns(&mut self, at: Ns) -> Option<Ns> {
+        self.returned = at;
+        Some(self.entered).filter(|&entered| at - entered >= LONG)
+    }
+
+    /// It is sent a signal.
+    pub(crate) fn signalled(&mut self, at: Ns, signal: i32) {
+        self.signal = match self.signal {
+            Some((_, other)) if other != signal => Some((at, 0)),
+            _ => Some((at, signal)),
+        };
+    }
+
+    /// It returns from the handler of a signal. What came before its last return from a system call is not known to be that
+    /// handler: the signal may have been blocked until then.
+    pub(crate) fn handled(&mut self, at: Ns) -> Option<Spent> {
+        let (sent, signal) = self.signal.take()?;
+        let from = sent.max(self.returned);
+        (signal != 0 && at - from >= LONG).then_some(Spent {
+            within: Within::Handler { signal },
+            from,
+            to: at,
+        })
+    }
+}

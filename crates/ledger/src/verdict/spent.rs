@@ -1,0 +1,91 @@
+//! The thread's own time, where most of what is unusual of it was one system call, or the handler of a signal.
+
+use crate::causes::advised::{ITS_PROGRAM, all_by_hand};
+use crate::charge::notes::VerdictNote;
+use crate::timeline::spent::Within;
+use whylate_base::{AdvisedFix, Ns};
+
+/// Calls that give memory to a program, and fill it at once where memory is locked; and calls that take memory away.
+const FILLS: [&str; 8] = ["mmap", "mmap2", "mprotect", "mremap", "brk", "mlock", "mlock2", "mlockall"];
+const FREES: [&str; 3] = ["munmap", "madvise", "munlockall"];
+const STARTS: [&str; 4] = ["fork", "clone", "clone3", "execve"];
+
+/// What took most of the time beyond the usual, and how long: all of the `usual` work may have been in it as well.
+pub(super) fn most(notes: &[VerdictNote], charged: Ns, usual: Ns) -> Option<(&Within, Ns)> {
+    notes.iter().find_map(|note| match note {
+        VerdictNote::Spent { within, time }
+            if *time > usual && (*time - usual).0.saturating_mul(2) >= charged.since(usual).0 =>
+        {
+            Some((within, *time))
+        }
+        _ => None,
+    })
+}
+
+/// What is to be added to the sentence.
+pub(super) fn sentence(within: &Within, time: Ns) -> String {
+    match within {
+        Within::Handler { .. } => format!("; {time} of it in {}", name(within)),
+        Within::Call { .. } => format!("; {time} of it in the system call {}", name(within)),
+    }
+}
+
+fn name(within: &Within) -> String {
+    match within {
+        Within::Call { name: Some(name), .. } => (*name).to_owned(),
+        Within::Call { nr, name: None } => format!("number {nr}"),
+        Within::Handler { signal } => format!("the handler of {}", signal_name(*signal)),
+    }
+}
+
+/// What helps against it.
+pub(super) fn advice(within: &Within) -> Vec<AdvisedFix> {
+    let name = name(within);
+    let lines = match within {
+        Within::Handler { .. } => vec![
+            format!("do less in {name}, which runs in the middle of the thread's work"),
+            "block the signal in this thread (pthread_sigmask), and let another one wait for it (sigwaitinfo, signalfd)"
+                .to_owned(),
+        ],
+        Within::Call { name: Some(call), .. } if FILLS.contains(call) => vec![
+            format!(
+                "take {call} out of the real-time loop: map memory and start threads before it begins, and use them again"
+            ),
+            "where memory is locked (mlockall), all of what is mapped is filled at once: start threads with small stacks \
+             (pthread_attr_setstacksize)"
+                .to_owned(),
+        ],
+        Within::Call { name: Some(call), .. } if FREES.contains(call) => vec![
+            format!("take {call} out of the real-time loop: keep memory, and use it again"),
+            "let free() keep memory: mallopt(M_TRIM_THRESHOLD, -1), mallopt(M_MMAP_MAX, 0)".to_owned(),
+        ],
+        Within::Call { name: Some(call), .. } if STARTS.contains(call) => {
+            vec![format!("take {call} out of the real-time loop: start threads and programs before it begins")]
+        }
+        Within::Call { .. } => {
+            vec![format!("take the system call {name} out of the real-time loop: another thread can make it")]
+        }
+    };
+    all_by_hand(ITS_PROGRAM, &lines.iter().map(String::as_str).collect::<Vec<_>>())
+}
+
+/// A signal by name, where its number is one on all architectures that are read.
+fn signal_name(signal: i32) -> String {
+    const NAMES: [(i32, &str); 13] = [
+        (1, "SIGHUP"),
+        (2, "SIGINT"),
+        (3, "SIGQUIT"),
+        (8, "SIGFPE"),
+        (10, "SIGUSR1"),
+        (11, "SIGSEGV"),
+        (12, "SIGUSR2"),
+        (14, "SIGALRM"),
+        (15, "SIGTERM"),
+        (17, "SIGCHLD"),
+        (26, "SIGVTALRM"),
+        (27, "SIGPROF"),
+        (29, "SIGIO"),
+    ];
+    let known = NAMES.iter().find(|(number, _)| *number == signal);
+    known.map_or_else(|| format!("signal {signal}"), |(_, name)| (*name).to_owned())
+}
