@@ -68,7 +68,6 @@ use pending::PendingSoftirqs;
 use quota::QuotaTimers;
 use settings::RtOverrun;
 use softirqs::{Raiser, Softirqs};
-use std::collections::VecDeque;
 use thread::Thread;
 use threads::Threads;
 use timers::ArmedTimers;
@@ -92,8 +91,6 @@ pub(crate) struct Timeline {
     /// The steps of chains since they were last taken away; `None` where no chain is asked for.
     pub(crate) links: Option<Vec<Link>>,
     pub(crate) rt_overruns: Vec<RtOverrun>,
-    /// The last threads to which SIGKILL was sent, and when.
-    pub(crate) killed: VecDeque<(Tid, Ns)>,
     pub(crate) process_ends: ProcessEnds,
     pub(crate) hypervisor: Option<bool>,
     pub(crate) foreign_modules: ForeignModules,
@@ -130,7 +127,6 @@ impl Timeline {
             origins: Origins::default(),
             links: None,
             rt_overruns: Vec::new(),
-            killed: VecDeque::new(),
             process_ends: ProcessEnds::default(),
             hypervisor: None,
             foreign_modules: ForeignModules::default(),

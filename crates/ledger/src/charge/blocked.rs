@@ -266,8 +266,7 @@ impl<'t> Charger<'t> {
     /// Notes that the owner of a lock was killed before `to`: the kernel gives its robust locks back as it ends, for which it needs a
     /// CPU.
     fn note_killed_owner(&mut self, owner: &Thread, to: Ns) {
-        let killed = self.timeline.killed.iter().find(|(tid, at)| *tid == owner.tid && *at < to);
-        let Some(&(_, at)) = killed else { return };
+        let Some(at) = self.timeline.process_ends.killed(owner.tid, to) else { return };
         let by = self.task(owner.tid, owner.priority_at(at), at);
         let text = format!("{by} was killed (SIGKILL): it lets its locks go as it ends");
         let note = VerdictNote::Note(Evidence::at(at, self.cpu, text));

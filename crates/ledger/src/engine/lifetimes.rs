@@ -48,7 +48,7 @@ impl Engine<'_> {
     /// Notes a signal to a thread: it may end it.
     pub(super) fn note_signal(&mut self, at: Ns, signal: &Signal) {
         if signal.sig == Signal::SIGKILL {
-            self.timeline.process_ends.begins(at, signal.tid);
+            self.timeline.process_ends.begins(at, signal.tid, true);
         }
         let thread = self.timeline.threads.get_mut(signal.tid);
         thread.lifetime.signalled = Some(at);

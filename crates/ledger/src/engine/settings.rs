@@ -14,8 +14,6 @@ const EBUSY: i64 = -16;
 /// RLIMIT_RTTIME is counted in ticks, and a sleep resets it: a thread that slept this shortly before has not
 /// met it. The slowest tick is 10 ms.
 const SHORTEST_LIMIT: Ns = Ns::from_ms(10);
-/// A thread that is killed lets its locks go soon.
-const MOST_KILLED: usize = 64;
 /// A limit that is met each second fills no more than this.
 const MAX_OVERRUNS: usize = 1_000;
 
@@ -107,11 +105,6 @@ impl Engine<'_> {
     /// The limit is checked in the thread's own tick, or on its way out of the kernel
     /// (`check_thread_timers`, `kernel/time/posix-cpu-timers.c`), so it is current then.
     pub(super) fn signal(&mut self, at: Ns, event: &Event, signal: &Signal) {
-        if signal.sig == Signal::SIGKILL {
-            let killed = &mut self.timeline.killed;
-            killed.truncate(MOST_KILLED - 1);
-            killed.push_front((signal.tid, at));
-        }
         let limit = matches!(signal.sig, Signal::SIGXCPU | Signal::SIGKILL);
         if !limit || signal.code != Signal::SI_KERNEL || event.context.tid != signal.tid {
             return;

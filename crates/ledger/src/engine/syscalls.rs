@@ -36,7 +36,7 @@ impl Engine<'_> {
             thread.futexes.wakes(word);
         }
         if table.ends_process(call) {
-            self.timeline.process_ends.begins(at, event.context.tid);
+            self.timeline.process_ends.begins(at, event.context.tid, false);
         }
         if let Some((setting, target)) = setting {
             self.asks(at, event.context.tid, setting, target);

@@ -283,8 +283,7 @@ impl Open {
 
     /// Forgets the marks before `until`, which are charged.
     pub(crate) fn forget_marks(&mut self, until: Ns) {
-        let Some(Marks { faults, spins, slow_ways, preempted_sleeps, spent, .. }) =
-            self.marks.as_deref_mut()
+        let Some(Marks { faults, spins, slow_ways, preempted_sleeps, spent, .. }) = self.marks.as_deref_mut()
         else {
             return;
         };

@@ -53,19 +53,33 @@ impl Lifetime {
 
 /// When processes began to end, and by which of their threads.
 #[derive(Debug, Default)]
-pub(crate) struct ProcessEnds(VecDeque<(Ns, Tid)>);
+pub(crate) struct ProcessEnds(VecDeque<ProcessEnd>);
+
+#[derive(Clone, Copy, Debug)]
+struct ProcessEnd {
+    at: Ns,
+    of: Tid,
+    /// By SIGKILL, and not by a call of its own.
+    by_signal: bool,
+}
 
 impl ProcessEnds {
-    /// The process of a thread begins to end.
-    pub(crate) fn begins(&mut self, at: Ns, of: Tid) {
+    /// The process of a thread begins to end: by SIGKILL, or by a call of its own.
+    pub(crate) fn begins(&mut self, at: Ns, of: Tid, by_signal: bool) {
         if self.0.len() >= MOST_ENDS {
             self.0.pop_front();
         }
-        self.0.push_back((at, of));
+        self.0.push_back(ProcessEnd { at, of, by_signal });
     }
 
     /// When the process of a thread began to end, by one of those that `is_kin` knows to be of it.
     pub(crate) fn of(&self, is_kin: impl Fn(Tid) -> bool) -> Option<Ns> {
-        self.0.iter().rev().find(|(_, of)| is_kin(*of)).map(|(at, _)| *at)
+        self.0.iter().rev().find(|end| is_kin(end.of)).map(|end| end.at)
+    }
+
+    /// When a thread was killed by SIGKILL, the last time before `to`.
+    pub(crate) fn killed(&self, tid: Tid, to: Ns) -> Option<Ns> {
+        let is_its = |end: &&ProcessEnd| end.by_signal && end.of == tid && end.at < to;
+        self.0.iter().rev().find(is_its).map(|end| end.at)
     }
 }
