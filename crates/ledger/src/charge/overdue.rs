@@ -4,7 +4,7 @@ use super::attribution::Charge;
 use super::charger::Charger;
 use crate::causes::Cause;
 use crate::timeline::Timeline;
-use crate::timeline::cpus::{CpuTimeline, IrqsOffSample};
+use crate::timeline::cpus::CpuTimeline;
 use crate::timeline::recent::partition_from_end;
 use crate::timeline::timers::LateTimer;
 use whylate_base::{Confidence, Cpu, Ns, Priority, Tid};
@@ -81,9 +81,7 @@ impl Charger<'_> {
         let timeline = self.timeline.cpus.get(cpu)?;
         let disabled =
             |confidence| Charge::to(Cause::IrqsDisabled, Some(self.task(tid, prio, from)), confidence);
-        let first = partition_from_end(&timeline.irqs_off_samples, |sample| sample.at < from);
-        let samples = timeline.irqs_off_samples.range(first..).take_while(|sample| sample.at <= to);
-        if shows_irqs_off(samples.filter(|sample| sample.tid == tid), from, to) {
+        if shows_irqs_off(timeline, tid, from, to) {
             return Some(disabled(Confidence::High));
         }
         let late = late_timers(timeline, from, to).find(|late| covers_half(late, from, to))?;
@@ -154,10 +152,12 @@ pub(super) fn in_doubt_from(late: &LateTimer) -> Ns {
     late.silent_since.max(late.due - Ns(rest.0.saturating_mul(9)))
 }
 
-/// True when all sightings are with interrupts off, and half of `from..to` or more lies between the
-/// first and the last: the way into a switch shows them, too, but only for a moment.
-pub(super) fn shows_irqs_off<'s>(samples: impl Iterator<Item = &'s IrqsOffSample>, from: Ns, to: Ns) -> bool {
-    let mut samples = samples.peekable();
+/// True when all sightings of a thread are with interrupts off, and half of `from..to` or more lies between the first and the
+/// last: the way into a switch shows them, too, but only for a moment. An interrupt in between shows that they were on again.
+pub(super) fn shows_irqs_off(timeline: &CpuTimeline, tid: Tid, from: Ns, to: Ns) -> bool {
+    let first = partition_from_end(&timeline.irqs_off_samples, |sample| sample.at < from);
+    let samples = timeline.irqs_off_samples.range(first..).take_while(|sample| sample.at <= to);
+    let mut samples = samples.filter(|sample| sample.tid == tid).peekable();
     let Some(first) = samples.peek().map(|sample| sample.at) else { return false };
     let mut last = first;
     for sample in samples {
@@ -166,7 +166,7 @@ pub(super) fn shows_irqs_off<'s>(samples: impl Iterator<Item = &'s IrqsOffSample
         }
         last = sample.at;
     }
-    (last - first).0.saturating_mul(2) >= (to - from).0
+    (last - first).0.saturating_mul(2) >= (to - from).0 && !timeline.was_interrupted(first, last)
 }
 
 /// True when the other CPU's lateness was mostly within `from..to`, too: a timer that was late for

@@ -243,9 +243,7 @@ impl Charger<'_> {
             let confidence = if early { Confidence::High } else { Confidence::Medium };
             return Charge::to(Cause::PreemptionDisabled, by, confidence);
         }
-        // An interrupt that only flags show came in between: they were on again.
-        let reenabled = seen.first().is_some_and(|first| queue.timeline.was_interrupted(first.at, end));
-        if !reenabled && shows_irqs_off(seen.into_iter(), start, end) {
+        if shows_irqs_off(queue.timeline, tid, start, end) {
             return Charge::to(Cause::IrqsDisabled, by, Confidence::High);
         }
         let disabled = match queue.queued {

@@ -200,9 +200,14 @@ fn the_thread_or_interrupt_that_raises_a_softirq_is_named() {
 
 /// The victim is woken from CPU 2 while `app` has CPU 1 and is seen to be asked to yield.
 fn not_given_way(flags: ContextFlags) -> Activation {
+    not_given_way_behind(flags, None)
+}
+
+/// The same, and an event in between has the flags of an interrupt.
+fn not_given_way_behind(flags: ContextFlags, interrupt: Option<ContextFlags>) -> Activation {
     let waker = fair("waker", 40);
     let asked = ContextFlags::NEED_RESCHED | flags;
-    let explained = Scene::new()
+    let scene = Scene::new()
         .cpu(1)
         .at(0)
         .run(APP)
@@ -213,14 +218,9 @@ fn not_given_way(flags: ContextFlags) -> Activation {
         .wake(VICTIM, 1)
         .cpu(1)
         .at(200)
-        .sign(asked)
-        .at(399)
-        .sign(asked)
-        .at(402)
-        .run(VICTIM)
-        .at(500)
-        .sleep(APP)
-        .explain("victim");
+        .sign(asked);
+    let scene = interrupt.into_iter().fold(scene, |scene, flags| scene.at(300).sign(asked | flags));
+    let explained = scene.at(399).sign(asked).at(402).run(VICTIM).at(500).sleep(APP).explain("victim");
     explained.only().clone()
 }
 
@@ -231,6 +231,10 @@ fn an_event_with_interrupts_off_shows_which_thread_disabled_them() {
     assert_blames(&activation, Cause::IrqsDisabled, Some(APP));
     assert_eq!(activation.verdict.confidence, Confidence::High);
     assert!(matches!(activation.trigger, Trigger::Thread { tid, .. } if tid.0 == 40));
+    // They were on again when an interrupt came.
+    let interrupted = not_given_way_behind(ContextFlags::IRQS_OFF, Some(ContextFlags::HARDIRQ));
+    assert_blames(&interrupted, Cause::PreemptionDisabled, Some(APP));
+    assert!(interrupted.verdict.confidence < Confidence::High, "{interrupted:#?}");
 }
 
 #[test]
