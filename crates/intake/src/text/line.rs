@@ -138,7 +138,9 @@ fn thread(text: &str) -> Option<(&str, Tid)> {
         _ => text,
     };
     let (comm, tid) = fields::comm_pid(text)?;
-    Some((without_buffer(fields::trim(comm)), tid))
+    // Some people mark what they quote by a bar.
+    let comm = fields::trim(comm);
+    Some((without_buffer(comm.strip_prefix('|').map_or(comm, fields::trim_start)), tid))
 }
 
 /// `comm tid` or `comm pid/tid`.

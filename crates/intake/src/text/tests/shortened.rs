@@ -88,3 +88,12 @@ fn rows_with_the_places_of_their_records_are_read() {
     let (events, _) = all("  pump-31 [003] 7.5: tracing_mark_write: at [0:0x3:4] of [5]\n");
     assert!(matches!(events[0].kind, EventKind::Marker(text) if text.as_str() == "at [0:0x3:4] of [5]"));
 }
+
+#[test]
+fn a_bar_in_front_of_a_quoted_row_is_no_part_of_the_name() {
+    let text = "|     pump-31      [002] d..2.  7.000100: sched_waking: comm=mill pid=44 prio=120 target_cpu=002\n\
+                |  <idle>-0       [003] d..2.  7.000200: sched_waking: comm=oil pid=45 prio=120 target_cpu=003\n";
+    let mut source = read(text.as_bytes(), KindSet::ALL).expect("rows");
+    assert_eq!(drain(&mut source).count(), 2);
+    assert!(source.comms().contains(&(Tid(31), Comm::from("pump"))), "{:?}", source.comms());
+}
