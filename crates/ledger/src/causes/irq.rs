@@ -58,7 +58,9 @@ fn advice(of: &Advised<'_>) -> Vec<AdvisedFix> {
     if of.is_own_handler() {
         return all_by_hand(
             "the interrupt's driver is to be changed",
-            &["let the hard interrupt's handler do less, and its thread what can wait: the thread moves with the interrupt"],
+            &[
+                "let the hard interrupt's handler do less, and its thread what can wait: the thread moves with the interrupt",
+            ],
         );
     }
     match of.by.and_then(Culprit::irq_kind) {

@@ -62,7 +62,9 @@ fn advice_on_answers(
         ));
     }
     let not_in_the_loop = match asked {
-        Asked::Message => "do not wait for the answer in the loop: take it when it is there, in the next period",
+        Asked::Message => {
+            "do not wait for the answer in the loop: take it when it is there, in the next period"
+        }
         Asked::Call => {
             "make the call before the loop, or in a thread of its own: of a file system that a program serves or watches (FUSE, \
              fanotify), open and read its files there"
