@@ -178,7 +178,7 @@ impl<'t> Charger<'t> {
         let waker = waker.filter(|_| !self.timeline.seen.contains(Kind::Work));
         let kworker = waker.and_then(|tid| self.timeline.threads.get(tid));
         kworker.filter(|kworker| is_kworker(kworker.comm_at(to).as_str())).is_some_and(|kworker| {
-            let queued = kworker.history.time_in(self.at, to, |state| matches!(state, State::Queued(_)));
+            let queued = kworker.history.time_queued(self.at, to);
             queued.0.saturating_mul(2) >= (to - self.at).0
         })
     }

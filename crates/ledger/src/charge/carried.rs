@@ -91,7 +91,7 @@ impl<'t> Charger<'t> {
         else {
             return;
         };
-        let waited = kworker.history.time_in(self.at, at, |state| matches!(state, State::Queued(_)));
+        let waited = kworker.history.time_queued(self.at, at);
         if waited > ORDINARY_DISPATCH {
             self.at_most(Confidence::Medium, |charger| charger.by_carrier(OF_WORK, kworker, charger.cpu, at));
         }
@@ -130,7 +130,7 @@ impl<'t> Charger<'t> {
         let stays = hop.history.between(self.at, to);
         let woken = || stays.iter().rev().take_while(is_awake).last().map(|stay| stay.from);
         let since = queued.map(|(_, since)| since).or_else(woken)?.max(self.at);
-        let waited = hop.history.time_in(since, to, |state| matches!(state, State::Queued(_)));
+        let waited = hop.history.time_queued(since, to);
         (waited > ORDINARY_DISPATCH).then_some((hop, since))
     }
 

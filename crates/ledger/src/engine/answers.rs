@@ -62,7 +62,7 @@ impl Engine<'_> {
         if is_room || is_of_kernel(peer.comm().as_str()) {
             return None;
         }
-        let (asked_at, entered) = (thread.since()?, thread.slept_in.entered?);
+        let (asked_at, entered) = (thread.since()?, thread.crossings.inside_since?);
         let woken_in_there = |open: &Open| {
             let is_its_errand = open.errand.is_some_and(|errand| errand.of == tid && errand.since >= entered);
             is_its_errand || open.begin == Begin::Woken(WakeCause::Thread(tid)) && open.waking >= entered

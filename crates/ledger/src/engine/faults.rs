@@ -10,7 +10,7 @@ pub(super) const LONGEST_FAULT: Ns = Ns::from_ms(50);
 
 impl Engine<'_> {
     pub(super) fn page_fault(&mut self, at: Ns, event: &Event) {
-        self.timeline.threads.get_mut(event.context.tid).slept_in.entered = Some(at);
+        self.timeline.threads.get_mut(event.context.tid).crossings.faults(at);
         self.in_fault(at, event.cpu, event.context.tid);
     }
 

@@ -33,7 +33,7 @@ impl Engine<'_> {
 impl Thread {
     /// It is woken while it contends for a lock: the owner has let that go. A thread that spins is woken as well, on PREEMPT_RT
     /// (`rt_mutex_slowunlock()`, `kernel/locking/rtmutex.c`).
-    pub(super) fn is_let_go(&mut self, at: Ns, cause: WakeCause) {
+    pub(super) fn note_release(&mut self, at: Ns, cause: WakeCause) {
         let by_owner = cause.waker().is_some_and(|by| self.lent_priority_to.is_none_or(|owner| owner == by));
         if let Some(contention) = self.contending.as_mut().filter(|_| by_owner) {
             contention.let_go = Some(at);

@@ -277,8 +277,10 @@ impl Engine<'_> {
             return;
         };
         let thread = self.timeline.threads.get_mut(by);
-        if let (State::Blocked { wait: Wait::Io, .. }, Some(since)) = (thread.state(), thread.since()) {
-            thread.slept_in.begins_item(since, queued, (kworker, at));
+        if let (State::Blocked { wait: Wait::Io, .. }, Some(since)) = (thread.state(), thread.since())
+            && thread.crossings.inside_since.is_some_and(|inside| inside <= queued)
+        {
+            thread.slept_in.begins_item(since, (kworker, at));
         }
     }
 

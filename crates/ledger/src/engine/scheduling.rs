@@ -123,7 +123,7 @@ impl Engine<'_> {
 
     fn woken_on(&mut self, at: Ns, tid: Tid, cpu: Cpu, waking: &Waking) {
         let thread = self.timeline.threads.get_mut(tid);
-        thread.is_let_go(at, waking.cause);
+        thread.note_release(at, waking.cause);
         match thread.state() {
             State::Blocked { wait, .. } => {
                 let (wait, answer) = self.waited_for(at, tid, wait, waking);

@@ -14,7 +14,6 @@ impl Engine<'_> {
         let table = SyscallTable::of_thread(self.syscalls, thread);
         thread.syscall = Some(*call);
         thread.faulting = None;
-        thread.slept_in.entered = Some(at);
         thread.crossings.enters(at);
         let Some(table) = table else { return };
         if table.ends_handler(call)

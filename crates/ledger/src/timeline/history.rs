@@ -84,6 +84,11 @@ impl History {
         }
     }
 
+    /// For how long of `from..to` it waited for a CPU.
+    pub(crate) fn time_queued(&self, from: Ns, to: Ns) -> Ns {
+        self.time_in(from, to, |state| matches!(state, State::Queued(_)))
+    }
+
     /// For how long of `from..to` it was in a state of which `is` is true.
     pub(crate) fn time_in(&self, from: Ns, to: Ns, is: impl Fn(State) -> bool) -> Ns {
         let stays = self.between(from, to).into_iter().filter(|stay| is(stay.state));

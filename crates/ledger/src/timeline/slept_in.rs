@@ -65,8 +65,6 @@ pub(crate) struct SleepStack {
 pub(crate) struct SleptIn {
     /// The kworkers that began the first work item of the thread's own call in which it slept: since when it did, and when they did.
     begun: VecDeque<(Ns, Tid, Ns)>,
-    /// When the thread last began a call or a page fault.
-    pub(crate) entered: Option<Ns>,
     reasons: VecDeque<(Ns, BlockedReason)>,
     stacks: VecDeque<SleepStack>,
     /// When sleeps ended, and since when the device or the timer that ended each was done.
@@ -89,10 +87,9 @@ impl SleptIn {
         self.done.iter().find(|(ended, _)| *ended >= from).copied()
     }
 
-    /// In the sleep that began at `since`, a kworker began at `at` with a work item of the thread that was queued at `queued`.
-    pub(crate) fn begins_item(&mut self, since: Ns, queued: Ns, (kworker, at): (Tid, Ns)) {
-        let is_first = self.begun.back().is_none_or(|begun| begun.0 != since);
-        if is_first && self.entered.is_some_and(|entered| entered <= queued) {
+    /// In the sleep that began at `since`, a kworker began at `at` with a work item that the thread had queued in the same call.
+    pub(crate) fn begins_item(&mut self, since: Ns, (kworker, at): (Tid, Ns)) {
+        if self.begun.back().is_none_or(|begun| begun.0 != since) {
             self.begun.push_back((since, kworker, at));
         }
     }

@@ -33,6 +33,8 @@ pub(crate) struct Crossings {
     /// When it last entered a system call, and returned from one.
     entered: Ns,
     returned: Ns,
+    /// When it last began a call or a page fault.
+    pub(crate) inside_since: Option<Ns>,
     /// A signal that was sent to it, and when; the number is 0 where there were several.
     signal: Option<(Ns, i32)>,
 }
@@ -42,6 +44,12 @@ impl Crossings {
     #[inline]
     pub(crate) fn enters(&mut self, at: Ns) {
         self.entered = at;
+        self.inside_since = Some(at);
+    }
+
+    /// It begins a page fault, perhaps within a call.
+    pub(crate) fn faults(&mut self, at: Ns) {
+        self.inside_since = Some(at);
     }
 
     /// It returns from its system call, which it entered at the instant that is returned, if that is long ago.

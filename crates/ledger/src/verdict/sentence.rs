@@ -142,6 +142,12 @@ pub(crate) fn why(
         if mostly_called {
             return called_first(activation, notes, &late_thread);
         }
+        if activation.running.is_none() {
+            let cause = verdict.cause.code();
+            return format!(
+                "the recording has no run of {late_thread} from then on: {charged} of {response} was {cause}"
+            );
+        }
         let what = match verdict.cause.info().details.name_on_time {
             // Others came behind the one that woke it.
             _ if verdict.cause == Cause::Irq && !goes_on_from_due(activation, verdict) => "hard interrupts",
@@ -152,10 +158,6 @@ pub(crate) fn why(
             false => "",
         };
         let took = format!("{charged} of {response} was {what}{usual}");
-        if activation.running.is_none() {
-            let took = format!("{charged} of {response} was {}", verdict.cause.code());
-            return format!("the recording has no run of {late_thread} from then on: {took}");
-        }
         return match activation.latency().filter(|&latency| latency > charged && !stats.show_usual()) {
             Some(latency) => {
                 format!("nothing delayed {late_thread} notably: it ran {latency} after it was due; {took}")
