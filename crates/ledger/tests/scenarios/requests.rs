@@ -5,16 +5,16 @@ use whylate_base::{Confidence, Ns};
 use whylate_events::{EventKind, Packet, PacketStep, Work, WorkStep};
 use whylate_ledger::{Activation, Cause};
 
-const VICTIM: Thread = rt("victim", 10, 50);
+pub(super) const VICTIM: Thread = rt("victim", 10, 50);
 const SERVER: Thread = rt("server", 20, 60);
-const READER: Thread = fair("reader", 30);
+pub(super) const READER: Thread = fair("reader", 30);
 const KWORKER: Thread = fair("kworker/u2:1", 40);
 const WRITE: i64 = 1;
 const FSYNC: i64 = 74;
 const MQ_TIMEDSEND: i64 = 242;
 const WAIT4: i64 = 61;
 const SENDTO: i64 = 44;
-const NET_RX: u32 = 3;
+pub(super) const NET_RX: u32 = 3;
 
 /// The reader has read: by a wake-up of its own, or by a packet that it sends.
 fn has_read(scene: Scene, call: i64, at: i64) -> Scene {
@@ -376,7 +376,7 @@ fn what_a_thread_asks_of_a_device_by_ioctl_it_needs_in_its_period() {
     assert_blames(&late, Cause::IrqThreadDelayed, Some(hog));
 }
 
-const IO_URING_ENTER: i64 = 426;
+pub(super) const IO_URING_ENTER: i64 = 426;
 
 pub(super) fn longest(explained: &Explained) -> Activation {
     explained.in_order().into_iter().max_by_key(|activation| activation.response()).expect("one").clone()
@@ -467,44 +467,4 @@ fn a_request_reaches_no_device_before_the_work_item_that_the_thread_queued_for_i
     assert_eq!(device.map(|segment| segment.length()).sum::<Ns>(), Ns::from_us(340));
     // What it queued before is no part of the write.
     assert_blames(&explained(false), Cause::BlockIo, None);
-}
-
-/// Periods of 10 ms, by timeouts of io_uring; in the last one the victim waits in the ring once more, for 7 ms, until `wakes`.
-fn waits_in_ring(wakes: impl Fn(Scene) -> Scene) -> Explained {
-    let mut scene = Scene::new().cpu(1).at(0).run(VICTIM);
-    for period in 1..=6 {
-        let due = period * 10 * MS;
-        scene = scene.at(due - 9_900).call(IO_URING_ENTER, [4, 1, 1]).arm_named(0xb0, "io_timeout_fn", due);
-        scene = scene.arm(0xb1, i64::MAX / 1_000).at(due - 9_890).sleep(IDLE);
-        scene = scene.at(due).fire_named(0xb0, "io_timeout_fn").wake(VICTIM, 1).fired(0xb0);
-        scene = scene.at(due + 5).run(VICTIM).ret(IO_URING_ENTER);
-    }
-    scene = wakes(scene.at(60_050).call(IO_URING_ENTER, [4, 1, 1]).sleep(READER).at(67_050));
-    scene = scene.at(67_060).run(VICTIM).ret(IO_URING_ENTER).at(67_100);
-    scene.call(IO_URING_ENTER, [4, 1, 1]).sleep(IDLE).at(67_110).sign(Default::default()).explain("victim")
-}
-
-#[test]
-fn a_timeout_of_io_uring_begins_a_period_and_a_message_is_no_device() {
-    let ends = |explained: &Explained| {
-        explained.in_order().iter().map(|one| (one.due, one.verdict.cause)).collect::<Vec<_>>()
-    };
-    let is_short = |explained: &Explained| longest(explained).response() < Ns::from_us(200);
-    let timeout = |callback: &'static str| {
-        waits_in_ring(move |scene| scene.fire_named(0xb2, callback).wake(VICTIM, 1).fired(0xb2))
-    };
-    let packet = waits_in_ring(|scene| scene.softirq(NET_RX).wake(VICTIM, 1).softirq_exit(NET_RX));
-    let message = waits_in_ring(|scene| scene.wake(VICTIM, 1));
-    for explained in [timeout("io_timeout_fn"), timeout("hrtimer_wakeup"), packet, message] {
-        assert!(is_short(&explained) && explained.in_order().len() >= 7, "{:?}", ends(&explained));
-    }
-    // Such a timer is a driver's.
-    for explained in [
-        timeout("io_link_timeout_fn"),
-        timeout("null_cmd_timer_expired"),
-        waits_in_ring(|scene| scene.irq(11, "nvme0q1").wake(VICTIM, 1).irq_exit(11)),
-    ] {
-        assert_blames(&longest(&explained), Cause::BlockIo, None);
-        assert_eq!(longest(&explained).verdict.charged, Ns::from_us(7_000));
-    }
 }
