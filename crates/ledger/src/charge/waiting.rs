@@ -292,10 +292,14 @@ impl Charger<'_> {
             && queue.waiter.tid == self.victim.tid;
         // An interrupt ends the idle state: what is left is the kernel's way through its idle loop.
         let awake = (awake || woken_here) && !slept(queue.timeline, start, end);
-        match charge.cause == Cause::IdleExit && awake && end - start > LONGEST_IDLE_LOOP {
-            true => Charge::to(Cause::Dispatch, None, Confidence::Low),
-            false => charge,
+        if charge.cause != Cause::IdleExit || !awake {
+            return charge;
         }
+        let confidence = match end - start <= LONGEST_IDLE_LOOP {
+            true => Confidence::Medium,
+            false => Confidence::Low,
+        };
+        Charge::to(Cause::Dispatch, None, confidence)
     }
 
     /// The bandwidth window at `at`, if there is one on the waiter's CPU; `ran` had the CPU then.

@@ -104,7 +104,7 @@ fn a_throttled_thread_itself_is_charged_while_it_is_off() {
         .explain("hog");
     let activation = explained.only();
     let own = 950 * MS - 5 + 500 * MS;
-    assert_charges(activation, &[(Cause::IdleExit, 5), (Cause::OwnWork, own), (Cause::RtThrottled, 50 * MS)]);
+    assert_charges(activation, &[(Cause::Dispatch, 5), (Cause::OwnWork, own), (Cause::RtThrottled, 50 * MS)]);
     assert_blames(activation, Cause::RtThrottled, Some(HOG));
 }
 
@@ -240,7 +240,7 @@ fn throttling_far_under_the_limit_is_the_clocks_fault() {
     let activation = explained.worst();
     assert_charges(
         activation,
-        &[(Cause::IdleExit, 2), (Cause::OwnWork, 200), (Cause::CoarseClockThrottled, 50 * MS)],
+        &[(Cause::Dispatch, 2), (Cause::OwnWork, 200), (Cause::CoarseClockThrottled, 50 * MS)],
     );
     assert_blames(activation, Cause::CoarseClockThrottled, Some(VICTIM));
     assert_eq!(activation.response(), Ns::from_us(50 * MS + 202));

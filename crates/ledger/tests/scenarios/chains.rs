@@ -70,7 +70,7 @@ fn an_interrupt_makes_its_thread_due() {
         .explain("reader");
     let last = *explained.in_order().last().expect("an activation");
     assert_eq!(last.due, Ns::from_us(1_000));
-    assert_charges(last, &[(Cause::Irq, 50), (Cause::IdleExit, 5), (Cause::OwnWork, 45)]);
+    assert_charges(last, &[(Cause::Irq, 50), (Cause::Dispatch, 5), (Cause::OwnWork, 45)]);
 }
 
 /// The interrupt of a network card, on the CPU of the hog.

@@ -74,9 +74,9 @@ fn a_wake_up_of_a_thread_that_is_awake_is_nothing() {
         .explain("victim");
     let activations = explained.in_order();
     assert_eq!(activations.len(), 2);
-    assert_charges(activations[0], &[(Cause::IdleExit, 5), (Cause::OwnWork, 95)]);
+    assert_charges(activations[0], &[(Cause::Dispatch, 5), (Cause::OwnWork, 95)]);
     assert_eq!(activations[1].due, Ns::from_ms(1));
-    assert_charges(activations[1], &[(Cause::IdleExit, 5), (Cause::OwnWork, 95)]);
+    assert_charges(activations[1], &[(Cause::Dispatch, 5), (Cause::OwnWork, 95)]);
 }
 
 #[test]
@@ -119,7 +119,7 @@ fn a_yield_to_an_equal_is_a_wait_like_any_other() {
         .explain("victim");
     assert_charges(
         explained.only(),
-        &[(Cause::IdleExit, 5), (Cause::OwnWork, 95 + 100), (Cause::EqualPriorityTask, 1_000)],
+        &[(Cause::Dispatch, 5), (Cause::OwnWork, 95 + 100), (Cause::EqualPriorityTask, 1_000)],
     );
     assert_blames(explained.only(), Cause::EqualPriorityTask, Some(peer));
 }

@@ -72,5 +72,5 @@ fn a_new_thread_has_its_own() {
     let explained = scene.at(4 * MS).sleep(IDLE).explain("new");
     let last = explained.in_order().last().copied().expect("an activation");
     assert!(last.priority.is_realtime());
-    assert_charges(last, &[(Cause::IdleExit, 5), (Cause::OwnWork, 995)]);
+    assert_charges(last, &[(Cause::Dispatch, 5), (Cause::OwnWork, 995)]);
 }

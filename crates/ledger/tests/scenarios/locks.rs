@@ -45,7 +45,7 @@ fn a_futex_with_waiters_is_a_lock_and_the_waker_held_it() {
     let activation = explained.only();
     assert_charges(
         activation,
-        &[(Cause::IdleExit, 5 + 5), (Cause::OwnWork, 47 + 45), (Cause::LockWait, 300)],
+        &[(Cause::Dispatch, 5), (Cause::IdleExit, 5), (Cause::OwnWork, 47 + 45), (Cause::LockWait, 300)],
     );
     assert_blames(activation, Cause::LockWait, Some(OWNER));
     let wait = activation.ledger.iter().find(|segment| segment.cause == Cause::LockWait).expect("a wait");
@@ -110,7 +110,7 @@ fn priority_inheritance_names_the_owner_without_any_system_call() {
     let activation = explained.only();
     assert_charges(
         activation,
-        &[(Cause::IdleExit, 5 + 5), (Cause::OwnWork, 47 + 45), (Cause::LockWait, 300)],
+        &[(Cause::Dispatch, 5), (Cause::IdleExit, 5), (Cause::OwnWork, 47 + 45), (Cause::LockWait, 300)],
     );
     assert_blames(activation, Cause::LockWait, Some(OWNER));
 }
@@ -156,7 +156,12 @@ fn a_contended_kernel_lock_is_followed_to_its_owner() {
     // On its way to sleep and from it the thread contends for the lock as well.
     assert_charges(
         activation,
-        &[(Cause::IdleExit, 5 + 5), (Cause::OwnWork, 45 + 44), (Cause::LockWait, 2 + 300 + 1)],
+        &[
+            (Cause::Dispatch, 5),
+            (Cause::IdleExit, 5),
+            (Cause::OwnWork, 45 + 44),
+            (Cause::LockWait, 2 + 300 + 1),
+        ],
     );
     assert_eq!(charged_to(activation, Cause::LockWait, OWNER), Ns::from_us(300));
     assert_blames(activation, Cause::LockWait, Some(OWNER));
@@ -389,7 +394,7 @@ fn a_chain_of_owners_is_followed_to_the_one_that_worked() {
     let activation = explained.only();
     assert_charges(
         activation,
-        &[(Cause::IdleExit, 5 + 5), (Cause::OwnWork, 47 + 45), (Cause::LockWait, 300)],
+        &[(Cause::Dispatch, 5), (Cause::IdleExit, 5), (Cause::OwnWork, 47 + 45), (Cause::LockWait, 300)],
     );
     let owners = [third, second, first].map(|owner| charged_to(activation, Cause::LockWait, owner));
     assert_eq!(owners, [Ns::from_us(248), Ns::from_us(10), Ns::from_us(42)]);
@@ -420,7 +425,13 @@ fn an_interrupt_in_the_owners_work_is_the_interrupts() {
     let activation = explained.only();
     assert_charges(
         activation,
-        &[(Cause::IdleExit, 10), (Cause::OwnWork, 47 + 45), (Cause::LockWait, 48 + 12), (Cause::Irq, 240)],
+        &[
+            (Cause::Dispatch, 5),
+            (Cause::IdleExit, 5),
+            (Cause::OwnWork, 47 + 45),
+            (Cause::LockWait, 48 + 12),
+            (Cause::Irq, 240),
+        ],
     );
     assert_eq!(activation.verdict.cause, Cause::Irq);
 }

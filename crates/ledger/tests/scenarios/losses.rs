@@ -24,7 +24,7 @@ fn time_in_which_events_were_lost_is_charged_to_the_loss() {
         .sleep(IDLE)
         .explain("victim");
     let activation = explained.only();
-    assert_charges(activation, &[(Cause::IdleExit, 5), (Cause::OwnWork, 95 + 10), (Cause::TraceLoss, 5_100)]);
+    assert_charges(activation, &[(Cause::Dispatch, 5), (Cause::OwnWork, 95 + 10), (Cause::TraceLoss, 5_100)]);
     assert_blames(activation, Cause::TraceLoss, None);
     let finding = explained.finding("trace-loss").expect("a finding");
     assert_eq!(finding.severity, Severity::Warning);
@@ -58,7 +58,7 @@ fn lost_page_faults_are_no_work_of_the_threads_own() {
     let explained = scene(true);
     assert_charges(
         explained.only(),
-        &[(Cause::IdleExit, 5), (Cause::OwnWork, 95 + 10), (Cause::TraceLoss, 5_090), (Cause::Softirq, 10)],
+        &[(Cause::Dispatch, 5), (Cause::OwnWork, 95 + 10), (Cause::TraceLoss, 5_090), (Cause::Softirq, 10)],
     );
     assert_blames(explained.only(), Cause::TraceLoss, None);
     assert_blames(scene(false).only(), Cause::OwnWork, None);
@@ -154,7 +154,7 @@ fn a_loss_lowers_the_confidence_of_another_verdict() {
     assert_charges(
         activation,
         &[
-            (Cause::IdleExit, 5),
+            (Cause::Dispatch, 5),
             (Cause::OwnWork, 95 + 100 + 50),
             (Cause::HigherPriorityTask, 1_000),
             (Cause::TraceLoss, 50),
@@ -177,7 +177,7 @@ fn a_loss_on_another_cpu_changes_nothing() {
         .sleep(IDLE)
         .explain("victim");
     let activation = explained.only();
-    assert_charges(activation, &[(Cause::IdleExit, 5), (Cause::OwnWork, 295)]);
+    assert_charges(activation, &[(Cause::Dispatch, 5), (Cause::OwnWork, 295)]);
     assert_eq!(explained.finding("trace-loss").expect("a finding").severity, Severity::Info);
 }
 
@@ -204,7 +204,7 @@ fn an_activation_cut_by_the_end_is_charged_to_the_end() {
     let explained = woken_and_running().at(700).sign(ContextFlags::default()).explain("victim");
     let activation = explained.only();
     assert_eq!((activation.done, activation.end), (None, Ns::from_us(700)));
-    assert_charges(activation, &[(Cause::IdleExit, 5), (Cause::OwnWork, 595)]);
+    assert_charges(activation, &[(Cause::Dispatch, 5), (Cause::OwnWork, 595)]);
 }
 
 #[test]
@@ -261,7 +261,7 @@ fn a_thread_that_is_found_elsewhere_was_not_running_here() {
         .explain("victim");
     let activation = explained.only();
     // From its switch-in on no event shows where it was.
-    assert_charges(activation, &[(Cause::IdleExit, 5), (Cause::OwnWork, 90), (Cause::Unexplained, 405)]);
+    assert_charges(activation, &[(Cause::Dispatch, 5), (Cause::OwnWork, 90), (Cause::Unexplained, 405)]);
     assert_blames(activation, Cause::Unexplained, None);
 }
 
@@ -358,7 +358,7 @@ fn a_sleep_that_the_trace_ends_in_is_no_wait() {
         woken_and_running().at(200).sleep(IDLE).at(900 * MS).sign(ContextFlags::default()).explain("victim");
     let activation = explained.only();
     assert_eq!(activation.done, Some(Ns::from_us(200)));
-    assert_charges(activation, &[(Cause::IdleExit, 5), (Cause::OwnWork, 95)]);
+    assert_charges(activation, &[(Cause::Dispatch, 5), (Cause::OwnWork, 95)]);
 }
 
 #[test]

@@ -20,7 +20,7 @@ fn scene(meanwhile: impl FnOnce(Scene) -> Scene) -> Explained {
 fn an_nmi_is_charged_for_its_length_to_the_thread_that_it_interrupts() {
     let explained = scene(|scene| scene.event(NMI));
     let worst = explained.worst();
-    assert_charges(worst, &[(Cause::IdleExit, 5), (Cause::OwnWork, 195), (Cause::Nmi, 300)]);
+    assert_charges(worst, &[(Cause::Dispatch, 5), (Cause::OwnWork, 195), (Cause::Nmi, 300)]);
     assert_eq!((worst.verdict.cause, worst.verdict.by), (Cause::Nmi, None), "{:?}", worst.verdict);
     let nmi = worst.ledger.iter().find(|segment| segment.cause == Cause::Nmi).expect("a segment");
     assert_eq!((nmi.start, nmi.end, nmi.cpu), (Ns::from_us(1_100), Ns::from_us(1_400), Cpu(0)));
@@ -32,24 +32,24 @@ fn an_nmi_before_the_timers_interrupt_delays_it() {
     let scene = scene.at(100).sleep(crate::support::IDLE).at(1_300).event(NMI);
     let explained = scene.timer_wakes(VICTIM).at(1_305).run(VICTIM).at(1_400).sleep(crate::support::IDLE);
     let explained = explained.at(2_000).explain("victim");
-    assert_charges(explained.worst(), &[(Cause::Nmi, 300), (Cause::IdleExit, 5), (Cause::OwnWork, 95)]);
+    assert_charges(explained.worst(), &[(Cause::Nmi, 300), (Cause::Dispatch, 5), (Cause::OwnWork, 95)]);
 }
 
 #[test]
 fn an_nmi_on_another_cpu_is_not_charged() {
     let explained = scene(|scene| scene.cpu(1).event(NMI));
-    assert_charges(explained.worst(), &[(Cause::IdleExit, 5), (Cause::OwnWork, 495)]);
+    assert_charges(explained.worst(), &[(Cause::Dispatch, 5), (Cause::OwnWork, 495)]);
 }
 
 #[test]
 fn an_nmi_is_not_longer_than_the_time_since_the_event_before() {
     let explained =
         scene(|scene| scene.at(1_350).sign(whylate_events::ContextFlags::default()).at(1_400).event(NMI));
-    assert_charges(explained.worst(), &[(Cause::IdleExit, 5), (Cause::OwnWork, 445), (Cause::Nmi, 50)]);
+    assert_charges(explained.worst(), &[(Cause::Dispatch, 5), (Cause::OwnWork, 445), (Cause::Nmi, 50)]);
 }
 
 #[test]
 fn without_its_event_an_nmi_stays_with_the_thread() {
     let explained = scene(|scene| scene);
-    assert_charges(explained.worst(), &[(Cause::IdleExit, 5), (Cause::OwnWork, 495)]);
+    assert_charges(explained.worst(), &[(Cause::Dispatch, 5), (Cause::OwnWork, 495)]);
 }

@@ -38,7 +38,7 @@ fn a_period_that_began_before_the_last_one_was_done_is_late_by_the_overrun() {
     assert_eq!(activations[0].done, Some(Ns::from_us(1_201)));
     let second = activations[1];
     assert_eq!((second.due, second.running), (Ns::from_us(1_000), Some(Ns::from_us(1_205))));
-    assert_charges(second, &[(Cause::OwnWork, 201 + 95), (Cause::IdleExit, 2 + 2)]);
+    assert_charges(second, &[(Cause::OwnWork, 201 + 95), (Cause::Dispatch, 2), (Cause::IdleExit, 2)]);
 }
 
 /// The CPU was idle then by rights: no timer was armed.

@@ -56,7 +56,7 @@ fn a_thread_that_pins_itself_first_and_is_raised_later_is_reported() {
     assert_charges(
         activation,
         &[
-            (Cause::IdleExit, 2),
+            (Cause::Dispatch, 2),
             (Cause::OwnWork, 90 + 100),
             (Cause::Migration, 4),
             (Cause::PinnedBeforePriority, 5_000 * MS),
@@ -83,7 +83,7 @@ fn a_thread_that_pins_itself_first_and_is_never_raised_is_reported() {
     assert_charges(
         activation,
         &[
-            (Cause::IdleExit, 2),
+            (Cause::Dispatch, 2),
             (Cause::OwnWork, 90),
             (Cause::Migration, 4),
             (Cause::PinnedBeforePriority, 5_000 * MS),

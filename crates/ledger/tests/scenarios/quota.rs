@@ -45,7 +45,8 @@ fn a_runnable_thread_on_an_idle_cpu_until_a_refill_had_no_quota() {
     assert_charges(
         activation,
         &[
-            (Cause::IdleExit, 5 + 3),
+            (Cause::Dispatch, 5),
+            (Cause::IdleExit, 3),
             (Cause::OwnWork, 20 * MS - 105 + 10 * MS - 8),
             (Cause::CgroupQuota, 80 * MS),
             (Cause::Irq, 5),

@@ -159,7 +159,7 @@ fn what_happens_on_recorded_cpus_to_a_pinned_thread_is_charged_as_ever() {
     let activation = explained.only();
     assert_charges(
         activation,
-        &[(Cause::IdleExit, 5), (Cause::OwnWork, 95 + 100), (Cause::HigherPriorityTask, 1_000)],
+        &[(Cause::Dispatch, 5), (Cause::OwnWork, 95 + 100), (Cause::HigherPriorityTask, 1_000)],
     );
     assert_eq!(activation.verdict.confidence, Confidence::High);
 }

@@ -90,7 +90,7 @@ fn preemption_in_the_middle_of_its_work_counts() {
     let activation = explained.only();
     assert_charges(
         activation,
-        &[(Cause::IdleExit, 4), (Cause::OwnWork, 99 + 97), (Cause::HigherPriorityTask, 500)],
+        &[(Cause::Dispatch, 4), (Cause::OwnWork, 99 + 97), (Cause::HigherPriorityTask, 500)],
     );
     assert_blames(activation, Cause::HigherPriorityTask, Some(hog));
     assert_eq!(activation.latency(), Some(Ns::from_us(4)));
@@ -137,7 +137,7 @@ fn a_hard_interrupt_is_charged_by_line_and_name() {
         .sleep(IDLE)
         .explain("victim");
     let activation = explained.only();
-    assert_charges(activation, &[(Cause::IdleExit, 5), (Cause::OwnWork, 95), (Cause::Irq, 300)]);
+    assert_charges(activation, &[(Cause::Dispatch, 5), (Cause::OwnWork, 95), (Cause::Irq, 300)]);
     assert_eq!(activation.verdict.cause, Cause::Irq);
     assert_eq!(activation.verdict.by, Some(Culprit::Irq { irq: Some(24), name: "eth0".into() }));
 }

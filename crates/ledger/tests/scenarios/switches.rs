@@ -30,7 +30,7 @@ fn events_of_the_switch_itself_show_no_switch_that_was_not_recorded() {
         assert_eq!(explained.0.tasks[0].activations, 30);
         assert_eq!(explained.0.tasks[0].response.map(|response| response.max), Some(Ns::from_us(100)));
         for activation in &explained.0.activations {
-            assert_charges(activation, &[(Cause::IdleExit, 5), (Cause::OwnWork, 95)]);
+            assert_charges(activation, &[(Cause::Dispatch, 5), (Cause::OwnWork, 95)]);
         }
     }
 }

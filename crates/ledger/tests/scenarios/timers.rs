@@ -140,7 +140,7 @@ fn a_late_timer_after_a_page_fault_may_be_the_kernels() {
 #[test]
 fn a_late_timer_on_an_idle_cpu_is_the_way_out_of_idle() {
     let activation = last(handled_late(sleeping(Scene::new(), IDLE)));
-    assert_charges(&activation, &[(Cause::IdleExit, 200 + 3), (Cause::OwnWork, 47)]);
+    assert_charges(&activation, &[(Cause::IdleExit, 200), (Cause::Dispatch, 3), (Cause::OwnWork, 47)]);
     assert_blames(&activation, Cause::IdleExit, None);
 }
 
@@ -157,7 +157,7 @@ fn no_idle_state_takes_ten_milliseconds() {
         .sleep(IDLE)
         .explain("victim");
     let activation = explained.worst();
-    assert_charges(activation, &[(Cause::Stolen, 10 * MS - 100), (Cause::IdleExit, 3), (Cause::OwnWork, 47)]);
+    assert_charges(activation, &[(Cause::Stolen, 10 * MS - 100), (Cause::Dispatch, 3), (Cause::OwnWork, 47)]);
     assert_blames(activation, Cause::Stolen, None);
 }
 
@@ -192,7 +192,7 @@ fn slack_is_what_a_fair_thread_is_given() {
         .sleep(IDLE)
         .explain("victim");
     let activation = explained.worst();
-    assert_charges(activation, &[(Cause::TimerSlack, 50), (Cause::IdleExit, 5), (Cause::OwnWork, 30)]);
+    assert_charges(activation, &[(Cause::TimerSlack, 50), (Cause::Dispatch, 5), (Cause::OwnWork, 30)]);
     assert_blames(activation, Cause::TimerSlack, None);
     assert_eq!(activation.due, Ns::from_us(100));
 }
@@ -217,7 +217,10 @@ fn a_timer_later_than_its_slack_is_late_by_the_rest() {
         .sleep(IDLE)
         .explain("victim");
     let activation = explained.worst();
-    assert_charges(activation, &[(Cause::TimerSlack, 50), (Cause::IdleExit, 305), (Cause::OwnWork, 30)]);
+    assert_charges(
+        activation,
+        &[(Cause::TimerSlack, 50), (Cause::IdleExit, 300), (Cause::Dispatch, 5), (Cause::OwnWork, 30)],
+    );
     assert_blames(activation, Cause::IdleExit, None);
 }
 
@@ -274,7 +277,7 @@ fn a_timer_whose_start_was_lost_is_due_when_it_fires() {
     let last = activations.last().expect("an activation");
     // What the timer was armed for the last time that it was seen is over.
     assert_eq!(last.due, Ns::from_us(20 * MS));
-    assert_charges(last, &[(Cause::IdleExit, 3), (Cause::OwnWork, 47)]);
+    assert_charges(last, &[(Cause::Dispatch, 3), (Cause::OwnWork, 47)]);
 }
 
 #[test]
@@ -300,7 +303,7 @@ fn a_timer_that_was_cancelled_is_not_late() {
     let activations = explained.in_order();
     let last = activations.last().expect("an activation");
     assert_eq!(last.due, Ns::from_us(900));
-    assert_charges(last, &[(Cause::IdleExit, 3), (Cause::OwnWork, 47)]);
+    assert_charges(last, &[(Cause::Dispatch, 3), (Cause::OwnWork, 47)]);
 }
 
 #[test]
@@ -322,7 +325,7 @@ fn the_cancel_that_the_kernel_traces_with_each_expiry_is_none() {
     let activations = explained.in_order();
     let last = activations.last().expect("an activation");
     assert_eq!(last.due, Ns::from_us(100));
-    assert_charges(last, &[(Cause::IdleExit, 203), (Cause::OwnWork, 47)]);
+    assert_charges(last, &[(Cause::IdleExit, 200), (Cause::Dispatch, 3), (Cause::OwnWork, 47)]);
 }
 
 /// Forty of `flood`'s timers expire in one interrupt, in front of the victim's work, and each takes 50 us.

@@ -26,7 +26,7 @@ fn a_healthy_thread_accuses_no_other() {
     let explained = scene.explain_with(&Options::default());
     assert_eq!(explained.0.activations.len(), 10);
     for activation in &explained.0.activations {
-        assert_charges(activation, &[(Cause::IdleExit, 5), (Cause::OwnWork, 50)]);
+        assert_charges(activation, &[(Cause::Dispatch, 5), (Cause::OwnWork, 50)]);
         assert_blames(activation, Cause::OwnWork, None);
         assert!(activation.verdict.why.starts_with("nothing delayed victim"), "{}", activation.verdict.why);
     }
@@ -35,7 +35,7 @@ fn a_healthy_thread_accuses_no_other() {
     assert_eq!((summary.activations, summary.priority.0), (10, VICTIM.prio));
     let latency = summary.latency.expect("it ran");
     assert_eq!((latency.min, latency.max), (Ns::from_us(5), Ns::from_us(5)));
-    assert_eq!(summary.causes, [(Cause::OwnWork, Ns::from_us(500)), (Cause::IdleExit, Ns::from_us(50))]);
+    assert_eq!(summary.causes, [(Cause::OwnWork, Ns::from_us(500)), (Cause::Dispatch, Ns::from_us(50))]);
 }
 
 #[test]
@@ -46,7 +46,7 @@ fn much_more_own_work_than_usual_is_its_own_fault() {
     }
     let explained = period(scene, 9, 12 * MS).explain_with(&Options::default());
     let worst = explained.worst();
-    assert_charges(worst, &[(Cause::IdleExit, 5), (Cause::OwnWork, 12 * MS)]);
+    assert_charges(worst, &[(Cause::Dispatch, 5), (Cause::OwnWork, 12 * MS)]);
     assert_blames(worst, Cause::OwnWork, None);
     assert!(worst.verdict.why.contains("itself ran for 12.00 ms"), "{}", worst.verdict.why);
     for usual in &explained.0.activations[1..] {
@@ -103,7 +103,7 @@ fn a_burst_of_minor_faults_is_charged_by_what_one_costs() {
     }
     let explained = scene.at(400).sleep(IDLE).explain("victim");
     let activation = explained.only();
-    assert_charges(activation, &[(Cause::IdleExit, 5), (Cause::OwnWork, 5 + 90), (Cause::PageFault, 200)]);
+    assert_charges(activation, &[(Cause::Dispatch, 5), (Cause::OwnWork, 5 + 90), (Cause::PageFault, 200)]);
     assert_blames(activation, Cause::PageFault, None);
     assert_eq!(activation.verdict.confidence, Confidence::Medium);
 }
@@ -133,7 +133,12 @@ fn a_major_fault_is_charged_while_the_page_is_read() {
     assert_charges(
         activation,
         // What is left of the handler after the sleep has no event of its own: a fault's usual cost.
-        &[(Cause::IdleExit, 5 + 4), (Cause::OwnWork, 5 + 84), (Cause::PageFault, 3_001 + 1)],
+        &[
+            (Cause::Dispatch, 5),
+            (Cause::IdleExit, 4),
+            (Cause::OwnWork, 5 + 84),
+            (Cause::PageFault, 3_001 + 1),
+        ],
     );
     assert_blames(activation, Cause::PageFault, None);
 }
@@ -160,7 +165,12 @@ fn the_way_from_a_fault_to_its_sleep_is_the_faults_as_well() {
         .explain("victim");
     assert_charges(
         explained.only(),
-        &[(Cause::IdleExit, 5 + 4), (Cause::OwnWork, 5 + 45), (Cause::PageFault, 3_040 + 1)],
+        &[
+            (Cause::Dispatch, 5),
+            (Cause::IdleExit, 4),
+            (Cause::OwnWork, 5 + 45),
+            (Cause::PageFault, 3_040 + 1),
+        ],
     );
 }
 
@@ -183,7 +193,7 @@ fn a_sleep_on_a_device_belongs_to_the_activation() {
     let activation = explained.only();
     assert_charges(
         activation,
-        &[(Cause::IdleExit, 5 + 5), (Cause::OwnWork, 45 + 45), (Cause::BlockIo, 2_000)],
+        &[(Cause::Dispatch, 5), (Cause::IdleExit, 5), (Cause::OwnWork, 45 + 45), (Cause::BlockIo, 2_000)],
     );
     assert_blames(activation, Cause::BlockIo, None);
 }
@@ -209,7 +219,10 @@ fn an_uninterruptible_sleep_is_for_input_or_output_where_the_kernel_counts_it() 
             .sleep(IDLE)
             .explain("victim");
         let activation = explained.only();
-        assert_charges(activation, &[(Cause::IdleExit, 5 + 5), (Cause::OwnWork, 45 + 45), (cause, 2_000)]);
+        assert_charges(
+            activation,
+            &[(Cause::Dispatch, 5), (Cause::IdleExit, 5), (Cause::OwnWork, 45 + 45), (cause, 2_000)],
+        );
         assert_eq!((activation.verdict.cause, activation.verdict.confidence), (cause, confidence));
         let seen = &activation.verdict.evidence;
         assert!(seen.iter().any(|one| one.what.starts_with("slept for 2.00 ms in gpu_wait,")), "{seen:?}");
@@ -222,7 +235,7 @@ fn a_thread_that_ends_is_done() {
         idle().at(100).timer_wakes(VICTIM).at(105).run(VICTIM).at(300).die(IDLE).explain("victim");
     let activation = explained.only();
     assert_eq!(activation.done, Some(Ns::from_us(300)));
-    assert_charges(activation, &[(Cause::IdleExit, 5), (Cause::OwnWork, 195)]);
+    assert_charges(activation, &[(Cause::Dispatch, 5), (Cause::OwnWork, 195)]);
 }
 
 /// Twelve periods, slept through with these arguments of `clock_nanosleep`.
@@ -465,7 +478,7 @@ fn a_device_that_completes_by_a_timer_is_a_device() {
         completes_by_a_timer(scene.at(150).call(sys::READ, [3, 0, 4096]).block(IDLE)).explain("victim");
     assert_charges(
         explained.only(),
-        &[(Cause::IdleExit, 5 + 5), (Cause::OwnWork, 45 + 45), (Cause::BlockIo, 3_000)],
+        &[(Cause::Dispatch, 5), (Cause::IdleExit, 5), (Cause::OwnWork, 45 + 45), (Cause::BlockIo, 3_000)],
     );
     assert_blames(explained.only(), Cause::BlockIo, None);
 }
