@@ -31,6 +31,8 @@ pub(in crate::text) struct Slices {
     rows: u64,
     /// The last switch of each CPU.
     cpus: HashMap<Cpu, Place>,
+    /// From when on rows show what each CPU ran.
+    shown_from: HashMap<Cpu, Ns>,
     /// What is known of each thread's last time.
     threads: HashMap<Tid, Left>,
     /// The last wake-up that a row shows of each thread that has no row of its own yet.
@@ -61,6 +63,8 @@ enum HeldKind {
         ran: Ran,
         next: Next,
     },
+    /// A thread left before the first row of its CPU, for which one is not known.
+    Left(Ran),
     /// A thread is seen on a CPU of which it is not known what it ran before.
     Runs(Tid),
     /// Something whose thread is known.
@@ -130,6 +134,7 @@ impl Slices {
     fn ran(&mut self, ts: Ns, cpu: Cpu, ran: Ran) {
         self.shows_wakeups |= ran.delay + BLUR < ran.wait && ran.delay > Ns::ZERO;
         let start = self.got_cpu(ts, cpu, &ran);
+        self.shown_from.entry(cpu).or_insert(ts - ran.run);
         if let Some(start) = start.filter(|_| ran.who.is_known()) {
             self.came(start, cpu, &ran);
         }
@@ -171,6 +176,9 @@ impl Slices {
 
     /// A thread got the CPU at `start`: in which state did it leave before, and was it woken?
     fn came(&mut self, start: Ns, cpu: Cpu, ran: &Ran) {
+        if !self.threads.contains_key(&ran.who.tid) && ran.waited_all_the_time() {
+            self.left_before(start - ran.wait, cpu, ran);
+        }
         let left = self.threads.get(&ran.who.tid);
         let is_whole = |left: &Left| (left.at.0 + ran.wait - start).0.abs() < BLUR.0;
         let at = left.filter(|left| is_whole(left)).map(|left| left.at);
@@ -205,6 +213,18 @@ impl Slices {
         }
     }
 
+    /// A thread of which this is the first row stayed runnable when it left a CPU `at` an earlier time: this one, unless rows show that
+    /// another thread had it then.
+    fn left_before(&mut self, at: Ns, cpu: Cpu, ran: &Ran) {
+        if self.handed_out.is_some() || self.shown_from.get(&cpu).is_some_and(|shown| *shown <= at) {
+            return;
+        }
+        let priority = ran.priority.map(|(first, _)| (first, first));
+        let before = Ran { state: Some(TaskState::Runnable), priority, next: None, ..*ran };
+        self.hold((at, self.rows), cpu, HeldKind::Left(before));
+        self.rows += 1;
+    }
+
     /// The next event that is known with all that later rows can show of it, or at the end any.
     pub(in crate::text) fn next(&mut self, is_end: bool) -> Option<Event> {
         if !is_end && self.held.len() <= MOST {
@@ -222,6 +242,10 @@ impl Slices {
                 }
                 self.running.insert(cpu, switch.next_tid);
                 (ran.who.tid, EventKind::Switch(switch))
+            }
+            HeldKind::Left(ran) => {
+                self.running.insert(cpu, NOBODY_KNOWN);
+                (ran.who.tid, EventKind::Switch(switch(&ran, Next::Open)))
             }
             HeldKind::Runs(tid) => {
                 self.running.insert(cpu, tid);

@@ -220,6 +220,19 @@ fn a_thread_that_waits_all_the_time_did_not_sleep() {
     assert_eq!(brief(&events(text)), [(100, "runnable", 7, 8), (300, "left", 8, 7), (400, "left", 7, -1)]);
 }
 
+/// The same of a thread that left before the first row, unless its CPU is known to have run another one then.
+#[test]
+fn a_thread_that_waits_since_before_the_first_row_did_not_sleep() {
+    let text = "\
+9.000300 [0000]  hog[8]      0.000      0.000      0.200
+9.000400 [0000]  app[7]      0.250      0.250      0.100
+9.000500 [0001]  two[9]      0.300      0.300      0.100
+9.000600 [0000]  six[6]      0.300      0.300      0.200";
+    let left = brief(&events(text)).into_iter().filter(|event| event.1 == "runnable");
+    let left: Vec<_> = left.map(|(at, _, tid, next)| (at, tid, next)).collect();
+    assert_eq!(left, [(50, 7, -1), (100, 9, -1)], "not that of 6, which waited behind 8 and 7 elsewhere");
+}
+
 /// Rows of a CPU that do not meet: what it ran between is not known.
 #[test]
 fn rows_that_are_missing_are_a_loss() {
