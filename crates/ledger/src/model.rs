@@ -220,11 +220,15 @@ impl Activation {
 
     /// Due to running, if it ran and was seen to become due, and did not run already.
     pub fn latency(&self) -> Option<Ns> {
-        let unseen =
-            self.trigger == Trigger::Wakeup && self.woken.is_none() && self.running == Some(self.due);
-        let wakes = !matches!(self.trigger, Trigger::TraceStart | Trigger::Marker) && !unseen;
+        let wakes =
+            !matches!(self.trigger, Trigger::TraceStart | Trigger::Marker) && !self.lacks_its_wakeup();
         let running = self.running.filter(|_| wakes)?;
         Some(running.since(self.due))
+    }
+
+    /// True when no wake-up of it is in the trace: it is due when it was first seen to run.
+    pub fn lacks_its_wakeup(&self) -> bool {
+        self.trigger == Trigger::Wakeup && self.woken.is_none() && self.running == Some(self.due)
     }
 
     /// True when it was seen from its beginning to its end.

@@ -61,7 +61,11 @@ pub(crate) fn due_at(activation: &Activation) -> String {
 
 /// What made an activation due, to follow "due at ...", and whether a program starts or ends in it.
 pub(crate) fn trigger(activation: &Activation) -> String {
-    format!("{}{}", made_due(&activation.trigger), start_or_end(activation))
+    let made_due = match activation.lacks_its_wakeup() {
+        true => "it ran, its wake-up was not recorded".to_owned(),
+        false => made_due(&activation.trigger),
+    };
+    format!("{made_due}{}", start_or_end(activation))
 }
 
 /// That a program starts or ends in it, to follow what it is about.

@@ -20,8 +20,8 @@ pub(super) const CAUSE: CauseInfo = CauseInfo {
 };
 
 fn why(late: &LateActivation<'_>) -> String {
-    let LateActivation { cpu, charged, .. } = late;
-    format!("the kernel took {charged} from the wake-up to the end of the context switch on CPU {cpu}")
+    let LateActivation { thread, cpu, charged, .. } = late;
+    format!("the kernel took {charged} to get {thread} running on CPU {cpu}")
 }
 
 fn advice(_: &Advised<'_>) -> Vec<AdvisedFix> {
