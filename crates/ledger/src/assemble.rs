@@ -161,8 +161,9 @@ impl<'a> Assembler<'a> {
         let open = timeline.threads.active_ids(|thread| thread.open.is_some());
         self.engine.timeline.is_over = true;
         for tid in open {
-            let cpus = &self.engine.timeline.cpus;
+            let (cpus, is_text) = (&self.engine.timeline.cpus, self.engine.timeline.is_text);
             let is_unseen = |on| cpus.get(on).is_none_or(CpuTimeline::is_unseen);
+            let last_on = |on| cpus.get(on).and_then(|cpu| cpu.last_event).filter(|_| is_text);
             let thread = self.engine.timeline.threads.get_mut(tid);
             match thread.state() {
                 State::Blocked { wait, .. } if !wait.continues() && !thread.is_marked => {
@@ -171,6 +172,11 @@ impl<'a> Assembler<'a> {
                 }
                 // Of that CPU the recording has nothing: it may have run there at once. Who asks for it shall see that it was woken.
                 State::Queued(on) if is_unseen(on) && !self.options.selects(thread) => thread.open = None,
+                // Rows of another CPU do not show that it ran on.
+                State::Running(on) => {
+                    let seen = last_on(on).unwrap_or(now);
+                    self.engine.end(tid, None, seen);
+                }
                 _ => self.engine.end(tid, None, now),
             }
             self.follow_chains();

@@ -106,6 +106,8 @@ pub(crate) struct Timeline {
     pub(crate) pending: PendingSoftirqs,
     /// The kinds that were seen or switched on; known at the end.
     pub(crate) recorded: KindSet,
+    /// A text: behind the last row of a CPU, others of it may have been left out.
+    pub(crate) is_text: bool,
     pub(crate) now: Ns,
     /// The recording is over: what is open stays so.
     pub(crate) is_over: bool,
@@ -138,10 +140,21 @@ impl Timeline {
             softirqs: Softirqs::default(),
             pending: PendingSoftirqs::default(),
             recorded: KindSet::NONE,
+            is_text: false,
             now: Ns(i64::MIN),
             is_over: false,
             first: None,
         }
+    }
+
+    /// True where the recording ends at `to`, and does not show whether a CPU that had no event since `from` went on as it was.
+    pub(crate) fn ends_unseen(&self, cpu: &CpuTimeline, from: Ns, to: Ns) -> bool {
+        self.is_text && self.is_end(to) && cpu.last_event.is_none_or(|last| last <= from)
+    }
+
+    /// True where the recording is over, and ends at that instant.
+    pub(crate) fn is_end(&self, at: Ns) -> bool {
+        self.is_over && at >= self.now
     }
 
     /// A thread's name at an instant; empty of one that was not seen.

@@ -269,6 +269,9 @@ impl Charger<'_> {
 
     /// The CPU was idle.
     fn behind_idle(&self, queue: &Queue<'_>, start: Ns, end: Ns) -> Charge {
+        if end - start > PASSED_OVER && self.timeline.ends_unseen(queue.timeline, start, end) {
+            return Charge::unexplained();
+        }
         if queue.class_at(start) == SchedClass::Realtime {
             if let Some(charge) = self.in_window(queue, start, None) {
                 return charge;
@@ -333,7 +336,7 @@ impl Charger<'_> {
             most_used_by: user,
             used: (share, over),
             hurt: true,
-            is_cut: false,
+            is_cut: self.timeline.is_end(queue.to),
         };
         self.by_bandwidth(&window, ran)
     }

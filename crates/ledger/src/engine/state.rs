@@ -68,8 +68,10 @@ impl EndedActivation {
 
 impl<'a> Engine<'a> {
     pub(crate) fn new(options: &'a Options, info: &TraceInfo) -> Engine<'a> {
+        let mut timeline = Timeline::new(info.kernel_release.as_deref().and_then(release_version));
+        timeline.is_text = info.recorded.is_none();
         Engine {
-            timeline: Timeline::new(info.kernel_release.as_deref().and_then(release_version)),
+            timeline,
             ended: Vec::new(),
             options,
             scope: None,

@@ -4,7 +4,7 @@ use super::support::{
     Explained, IDLE, MS, Scene, Thread, assert_charges, charged_to, deadline, fair, rt, sys,
 };
 use whylate_base::{Confidence, Ns, Tid};
-use whylate_events::{ContextFlags, Fact, TaskState};
+use whylate_events::{ContextFlags, Fact, Kind, KindSet, TaskState};
 use whylate_ledger::{Activation, Cause, Options, Select};
 
 const VICTIM: Thread = rt("victim", 10, 80);
@@ -197,7 +197,8 @@ fn where_a_thread_without_switches_ran_after_the_cpus_last_event_is_not_known() 
     let flags = ContextFlags::default();
     let options = Options { tasks: vec![Select::Tid(Tid(20))], ..Options::default() };
     let of = |last: i64| {
-        let scene = Scene::new().cpu(2).at(0).sign_of(seen, flags).at(last).sign_of(seen, flags);
+        let scene = Scene::new().file_with(KindSet::of(&[Kind::Switch]));
+        let scene = scene.cpu(2).at(0).sign_of(seen, flags).at(last).sign_of(seen, flags);
         let explained = scene.cpu(1).at(last + 1).run(other).at(100 * MS).sleep(other).explain_with(&options);
         let activation = explained.only().clone();
         assert_eq!(activation.done, None);
@@ -207,6 +208,29 @@ fn where_a_thread_without_switches_ran_after_the_cpus_last_event_is_not_known() 
     };
     assert_eq!(of(6), (Cause::Unexplained, true));
     assert_eq!(of(99 * MS), (Cause::OwnWork, false), "its events go on");
+}
+
+/// The planner waits for a real-time thread, then the CPU is idle with the planner on its runqueue; CPU 0 has rows up to 100 ms.
+fn silent_since(idle: i64) -> Scene {
+    let scene = Scene::new().cpu(1).at(0).run(VICTIM).at(10 * MS).run(rt("worker", 30, 90));
+    scene.at(idle).sleep(IDLE).cpu(0).at(100 * MS).run(fair("other", 21))
+}
+
+#[test]
+fn behind_the_last_row_of_a_cpu_a_text_shows_nothing_of_it() {
+    let explained = silent_since(30 * MS).explain("victim");
+    assert_charges(
+        explained.only(),
+        &[(Cause::OwnWork, 10 * MS), (Cause::HigherPriorityTask, 20 * MS), (Cause::Unexplained, 70 * MS)],
+    );
+    let explained = silent_since(30 * MS).explain("worker");
+    assert_charges(explained.only(), &[(Cause::OwnWork, 20 * MS)]);
+    let running = Scene::new().cpu(1).at(0).run(VICTIM).at(3).sign(ContextFlags::default());
+    let running = running.cpu(0).at(100 * MS).run(fair("other", 21));
+    assert_charges(running.explain("victim").only(), &[(Cause::OwnWork, 3)]);
+    // The buffers of a recording end together.
+    let file = silent_since(30 * MS).file_with(KindSet::of(&[Kind::Switch])).explain("victim");
+    assert!(file.only().ledger.iter().any(|segment| segment.cause == Cause::RtThrottled));
 }
 
 /// A planner of a higher priority has the CPU up to 5 ms, and then nothing happens for 7 ms, in the call of the thread that

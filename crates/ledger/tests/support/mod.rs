@@ -99,6 +99,12 @@ impl Scene {
         }
     }
 
+    /// A file of which it is known that it has these kinds of events, and no text.
+    pub(crate) fn file_with(mut self, kinds: KindSet) -> Scene {
+        self.info.recorded = Some(kinds);
+        self
+    }
+
     /// Of this kernel.
     pub(crate) fn kernel(mut self, release: &str) -> Scene {
         self.info.kernel_release = Some(release.into());
