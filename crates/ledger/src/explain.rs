@@ -191,6 +191,7 @@ fn explain_all(mut source: impl EventSource, options: &Options, mut each: Option
         missing,
         chains,
         candidates: None,
+        waits_beside: None,
         scope,
         stands_still: verdict::stands_still(timeline),
         host: None,
@@ -206,6 +207,11 @@ fn explain_all(mut source: impl EventSource, options: &Options, mut each: Option
         && asked.chains.is_none();
     if is_open && !timeline.threads.iter().any(|thread| assembler.usual(thread.tid).is_some()) {
         explanation.candidates = candidates::of(timeline, asked);
+    }
+    if asked.tasks.is_empty() && explanation.candidates.is_none() {
+        let latest =
+            explanation.tasks.iter().filter_map(|task| task.latency).map(|latency| latency.max).max();
+        explanation.waits_beside = candidates::waits_beside(timeline, latest.unwrap_or(Ns::ZERO));
     }
     explanation
 }

@@ -3,8 +3,8 @@
 use whylate_base::{Comm, Confidence, Evidence, Ns, Policy, Priority, Tid};
 use whylate_events::{Kind, Quality, TraceInfo};
 use whylate_ledger::{
-    Activation, Cause, CpuContext, CriticalSection, Culprit, Explanation, FunctionTimes, Gap, OnCpu, Trigger,
-    Verdict, irq_name, is_stand_in, softirq_name, thread_name,
+    Activation, Candidate, Cause, CpuContext, CriticalSection, Culprit, Explanation, FunctionTimes, Gap,
+    OnCpu, Trigger, Verdict, irq_name, is_stand_in, softirq_name, thread_name,
 };
 use whylate_stats::Histogram;
 
@@ -216,7 +216,8 @@ pub(crate) fn no_finding(explanation: &Explanation) -> Option<String> {
     Some(match worst_in_doubt(explanation) {
         None => {
             let why = latest.map(|latest| why_latest(explanation, latest)).unwrap_or_default();
-            format!("No finding{limit}: in {count}, {most}{why}.")
+            let beside = explanation.waits_beside.as_ref().map(waits_beside).unwrap_or_default();
+            format!("No finding{limit}: in {count}, {most}{why}.{beside}")
         }
         Some(worst) => format!(
             "Cannot tell why {} {}: {}. No finding has enough evidence{limit}; in {count}, {most}.",
@@ -229,6 +230,16 @@ pub(crate) fn no_finding(explanation: &Explanation) -> Option<String> {
             },
         ),
     })
+}
+
+/// The thread that waited longest of those that are not explained.
+fn waits_beside(candidate: &Candidate) -> String {
+    let wait = candidate.wait.unwrap_or(Ns::ZERO);
+    let name = clean(candidate.comm.as_str());
+    format!(
+        " Not explained: {name}:{} waited {wait} for a CPU; --task {} explains it.",
+        candidate.tid, candidate.tid
+    )
 }
 
 /// The longest of which the recording has a part only, where that part is longer than `whole`.

@@ -103,6 +103,7 @@ pub(super) fn explanation(
         missing: Vec::new(),
         chains: None,
         candidates: None,
+        waits_beside: None,
         scope: None,
         stands_still: false,
         host: None,

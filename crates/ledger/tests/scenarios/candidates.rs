@@ -215,3 +215,20 @@ fn a_wait_goes_on_where_a_thread_is_moved() {
     let worker = candidates.threads.iter().find(|one| one.comm.as_str() == "worker").expect("worker");
     assert_eq!(worker.wait, Some(Ns::from_us(690)));
 }
+
+/// A worker is kept off the CPU for `wait` us by a real-time thread that starts `late` us after it is due.
+fn beside(wait: i64, late: i64) -> Option<(Tid, Option<Ns>)> {
+    let control = rt("control", 10, 80);
+    let scene = Scene::new().cpu(1).at(0).run(WORKER).at(100).wake(control, 1).at(100 + late).run(control);
+    let scene = scene.at(100 + late + wait).sleep(WORKER).at(200 + late + wait).sleep(IDLE);
+    let explained = scene.explain_with(&Options::default());
+    assert_eq!(explained.0.tasks.len(), 1);
+    explained.0.waits_beside.map(|one| (one.tid, one.wait))
+}
+
+#[test]
+fn a_thread_that_waits_far_longer_than_those_explained_is_named() {
+    assert_eq!(beside(300_000, 5), Some((Tid(WORKER.tid), Some(Ns::from_us(300_000)))));
+    assert_eq!(beside(9_000, 5), None, "a busy CPU");
+    assert_eq!(beside(300_000, 4_000), None, "the late one is the one to explain");
+}

@@ -2,7 +2,7 @@
 
 use crate::{assert_current, fixture, sample};
 use whylate_base::{Comm, Confidence, Ns, Priority, Tid};
-use whylate_ledger::{Cause, Culprit, Trigger};
+use whylate_ledger::{Candidate, Cause, Culprit, Trigger};
 use whylate_report::{Style, explain, measure};
 
 #[test]
@@ -119,6 +119,22 @@ fn where_nothing_is_found_one_line_reports_that() {
     sample.tasks.clear();
     sample.activations.clear();
     assert!(!page(&sample).contains("No finding") && !explain::html::render(&sample).contains("No finding"));
+}
+
+/// What the trace was recorded for may be none of the threads that are explained.
+#[test]
+fn no_finding_names_a_thread_that_waits_far_longer() {
+    let mut sample = sample::candidates();
+    let worker = sample.candidates.take().and_then(|all| all.threads.into_iter().last());
+    sample.waits_beside =
+        worker.map(|worker| Candidate { wait: Some(Ns::from_ms(332)), comm: "wor\u{7}ker".into(), ..worker });
+    let page = |sample: &_| explain::terminal::render(sample, &Style { color: false, width: 400 });
+    let line = "Not explained: wor\u{fffd}ker:88 waited 332.0 ms for a CPU; --task 88 explains it.";
+    assert!(!page(&sample).contains("Not explained"), "findings come first");
+    sample.findings.clear();
+    assert!(page(&sample).contains(line), "{}", page(&sample));
+    assert!(explain::html::render(&sample).contains(line));
+    assert!(explain::json::render(&sample)["waits_beside"]["tid"] == 88);
 }
 
 /// A long delay beside it must not read as if nothing was late.

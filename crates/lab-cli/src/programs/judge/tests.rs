@@ -79,6 +79,7 @@ fn explanation(late: &[Named<'_>], findings: &[(&'static str, Severity)]) -> Exp
         missing: Vec::new(),
         chains: None,
         candidates: None,
+        waits_beside: None,
         scope: None,
         stands_still: false,
         host: None,

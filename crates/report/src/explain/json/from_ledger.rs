@@ -33,6 +33,7 @@ impl From<&ledger::Explanation> for Document {
             chains: explanation.chains.iter().flat_map(|chains| &chains.found).map(chain::chain).collect(),
             more_chains: explanation.chains.as_ref().map_or(0, |chains| chains.more),
             candidates: explanation.candidates.as_ref().map(candidates),
+            waits_beside: explanation.waits_beside.as_ref().map(candidate),
             scope: explanation.scope.as_ref().map(scope),
             host: explanation.host.as_ref().map(host::host),
             peer: explanation.peer.as_ref().map(peer::peer),

@@ -23,7 +23,7 @@ use whylate_ledger::Explanation;
 /// # use whylate_ledger::Explanation;
 /// # let explanation = Explanation {
 /// #     trace: Default::default(), tasks: vec![], unlisted: 0, activations: vec![], sections: vec![], profiles: vec![], findings: vec![], missing: vec![],
-/// #     chains: None, candidates: None, scope: None, stands_still: false, host: None, peer: None,
+/// #     chains: None, candidates: None, waits_beside: None, scope: None, stands_still: false, host: None, peer: None,
 /// # };
 /// let document = whylate_report::explain::json::render(&explanation);
 /// assert_eq!(document["schema"], "whylate.explain/1");
