@@ -101,6 +101,11 @@ impl Line {
         }
     }
 
+    /// The tracer saved a stack: what came before took its time.
+    pub(super) fn is_stack(&self) -> bool {
+        self.what == What::Stack
+    }
+
     /// The function it names.
     pub(super) fn named(&self) -> Option<u32> {
         match self.what {
@@ -301,7 +306,7 @@ impl Lines {
 
     /// From the first line to the last that is no stack.
     pub(super) fn span(&self) -> Ns {
-        let last = self.lines.iter().rfind(|line| line.what != What::Stack);
+        let last = self.lines.iter().rfind(|line| !line.is_stack());
         self.first().zip(last).map_or(Ns::ZERO, |(first, last)| last.at - first.at)
     }
 
@@ -330,7 +335,7 @@ impl Lines {
 
     /// How long the tracer took to save stacks.
     pub(super) fn saving_stacks(lines: &[Line]) -> Ns {
-        lines.windows(2).filter(|pair| pair[1].what == What::Stack).map(|pair| pair[1].at - pair[0].at).sum()
+        lines.windows(2).filter(|pair| pair[1].is_stack()).map(|pair| pair[1].at - pair[0].at).sum()
     }
 
     pub(super) fn stack(&self) -> Vec<String> {
@@ -339,14 +344,14 @@ impl Lines {
 
     /// The last stack, where the tracer saved it at `from` or later.
     pub(super) fn stack_since(&self, from: Ns) -> Vec<String> {
-        let saved = self.lines.iter().rfind(|line| line.what == What::Stack);
+        let saved = self.lines.iter().rfind(|line| line.is_stack());
         if saved.is_some_and(|saved| saved.at >= from) { self.stack() } else { Vec::new() }
     }
 
     /// The `most` longest stretches between two lines, longest first. To save a stack takes the tracer itself long.
     pub(super) fn gaps(&self, lines: &[Line], most: usize) -> Vec<Gap> {
         let mut pairs: Vec<&[Line]> =
-            lines.windows(2).filter(|pair| pair[1].at > pair[0].at && pair[1].what != What::Stack).collect();
+            lines.windows(2).filter(|pair| pair[1].at > pair[0].at && !pair[1].is_stack()).collect();
         pairs.sort_by_key(|pair| (std::cmp::Reverse(pair[1].at - pair[0].at), pair[0].at));
         let named = |line: &Line| self.place(line).map_or_else(String::new, str::to_owned);
         let gap = |pair: &&[Line]| Gap {

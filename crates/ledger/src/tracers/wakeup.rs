@@ -75,13 +75,16 @@ pub(super) fn by_header(assembler: &mut Assembler<'_>, trace: &LatencyTrace, lin
         trace.entries.is_some_and(|entries| lines.count().saturating_mul(10) < entries.saturating_mul(9));
     for (i, line) in window.iter().enumerate() {
         let following = window.get(i + 1).map(|next| next.at);
+        // What the tracer itself took is no handler's time.
+        let saves_stack = window.get(i + 1).is_some_and(Line::is_stack);
         let next = following.unwrap_or(running);
         // Of an excerpt's last line only the time is known until which it goes on.
         let is_end = is_cut && following.is_none();
         let handler =
             line.flags.in_interrupt().then(|| handler(assembler.timeline(), trace.cpu, line.at, next));
-        let (charge, on_cpu) = if let Some(handled) = handler.flatten() {
-            handled
+        let (charge, on_cpu) = if let Some((mut charge, on_cpu)) = handler.flatten() {
+            charge.confidence = if is_cut { Confidence::Low } else { charge.confidence };
+            (if saves_stack { Charge::unexplained() } else { charge }, on_cpu)
         } else if is_end && (next - line.at).0.saturating_mul(NOTABLE) >= trace.latency.0 {
             let late = (task.tid, priority);
             let first = cut_off::charge(assembler.timeline(), window, (due, trace.latency), late);

@@ -81,6 +81,25 @@ fn interrupts_that_only_flags_show_are_charged() {
     }
 }
 
+/// The interrupt that wakes the thread goes on; the tracer saves a stack in it. The switch is not among the rows.
+#[test]
+fn what_the_tracer_took_to_save_a_stack_is_no_interrupts_time() {
+    let mut info = info(400_000);
+    info.latency.as_mut().expect("of a tracer").entries = Some(90);
+    let events = vec![
+        wake(1_000, 0, "dNh"),
+        frame(250_000, 0, "try_to_wake_up"),
+        event(260_000, 0, "dNh", function("task_woken_rt")),
+        event(300_000, 0, "dNh", function("_raw_spin_unlock")),
+    ];
+    let activation = only(info, events);
+    let irq: i64 = charged(&activation).iter().filter(|one| one.0 == Cause::Irq).map(|one| one.1).sum();
+    assert!(irq <= 401_000 - 250_000, "{activation:#?}");
+    assert_eq!(activation.verdict.cause, Cause::Unexplained);
+    let of_irq = activation.ledger.iter().filter(|segment| segment.cause == Cause::Irq);
+    assert!(of_irq.into_iter().all(|segment| segment.confidence == Confidence::Low));
+}
+
 /// A row of an interrupt, with the function that called it.
 fn called(ns: i64, name: &str, caller: &str) -> Event {
     event(ns, 0, "dNh", EventKind::Function { name: name.into(), caller: caller.into() })
