@@ -148,6 +148,11 @@ pub(crate) fn why(
                 "the recording has no run of {late_thread} from then on: {charged} of {response} was {cause}"
             );
         }
+        if let Some(by) = verdict.by.filter(|_| verdict.cause.culprit_runs_first()) {
+            return format!(
+                "nothing delayed {late_thread} notably: {by} ran before it, for {charged} of {response}"
+            );
+        }
         let what = match verdict.cause.info().details.name_on_time {
             // Others came behind the one that woke it.
             _ if verdict.cause == Cause::Irq && !goes_on_from_due(activation, verdict) => "hard interrupts",

@@ -23,6 +23,15 @@ fn others_that_had_the_cpu_for_a_fifth_of_the_time_delayed_it() {
     assert!(!late.why.contains("nothing delayed"), "{}", late.why);
 }
 
+/// All of it, and still little: the words name the thread, and contradict nothing.
+#[test]
+fn a_short_time_that_a_thread_of_higher_priority_had_is_named() {
+    let scene = Scene::new().cpu(1).at(0).run(rt("irq/9", 20, 50)).at(10).wake(rt("victim", 10, 40), 1);
+    let explained = scene.at(29).sleep(rt("victim", 10, 40)).explain("victim");
+    let why = &explained.only().verdict.why;
+    assert!(why.contains("nothing delayed victim (rt 40) notably: irq/9:20 (rt 50) ran before it"), "{why}");
+}
+
 /// Below 20 us in all, or of a much longer work, they are no matter.
 #[test]
 fn less_than_that_is_no_delay() {
