@@ -164,6 +164,7 @@ impl<'a> Assembler<'a> {
             let (cpus, is_text) = (&self.engine.timeline.cpus, self.engine.timeline.is_text);
             let is_unseen = |on| cpus.get(on).is_none_or(CpuTimeline::is_unseen);
             let last_on = |on| cpus.get(on).and_then(|cpu| cpu.last_event).filter(|_| is_text);
+            let shows_switches = |on| cpus.get(on).is_some_and(|cpu| cpu.switches > 0);
             let thread = self.engine.timeline.threads.get_mut(tid);
             match thread.state() {
                 State::Blocked { wait, .. } if !wait.continues() && !thread.is_marked => {
@@ -172,10 +173,14 @@ impl<'a> Assembler<'a> {
                 }
                 // Of that CPU the recording has nothing: it may have run there at once. Who asks for it shall see that it was woken.
                 State::Queued(on) if is_unseen(on) && !self.options.selects(thread) => thread.open = None,
-                // Rows of another CPU do not show that it ran on.
+                // Rows of another CPU show neither that it ran on, nor that it waited.
                 State::Running(on) => {
                     let seen = last_on(on).unwrap_or(now);
                     self.engine.end(tid, None, seen);
+                }
+                State::Queued(on) if shows_switches(on) && last_on(on) < thread.since() && is_text => {
+                    let queued = thread.since().unwrap_or(now);
+                    self.engine.end(tid, None, queued);
                 }
                 _ => self.engine.end(tid, None, now),
             }

@@ -7,6 +7,7 @@ use crate::model::{Activation, Culprit, OnCpu, Segment, Verdict, thread_name};
 use crate::stats::Stats;
 use crate::timeline::Timeline;
 use crate::timeline::housekeeping::records_traces;
+use crate::timeline::thread::Thread;
 use std::collections::HashMap;
 use whylate_base::{Confidence, Cpu, CpuSet, Ns, Priority, SchedClass};
 use whylate_events::Kind;
@@ -133,7 +134,11 @@ pub(crate) fn why(
         true => thread_name(&activation.comm, activation.tid),
         false => activation.comm.to_string(),
     };
-    let late_thread = format!("{name} ({late_priority})");
+    // What a thread is taken for where no event shows it is no news.
+    let shown = timeline.threads.get(activation.tid).and_then(Thread::shown_priority);
+    let is_guess = shown.is_none() && late_priority == Priority::DEFAULT;
+    let shown_priority = if is_guess { Priority::UNKNOWN } else { late_priority };
+    let late_thread = format!("{name} ({shown_priority})");
     let (charged, response) = (verdict.charged, activation.response());
     if on_time {
         if response == Ns::ZERO {

@@ -228,6 +228,9 @@ fn behind_the_last_row_of_a_cpu_a_text_shows_nothing_of_it() {
     let running = Scene::new().cpu(1).at(0).run(VICTIM).at(3).sign(ContextFlags::default());
     let running = running.cpu(0).at(100 * MS).run(fair("other", 21));
     assert_charges(running.explain("victim").only(), &[(Cause::OwnWork, 3)]);
+    let woken = Scene::new().cpu(1).at(0).run(fair("cat", 20)).at(50).sleep(IDLE).cpu(0).at(1_000);
+    let woken = woken.wake(VICTIM, 1).at(2_000).run(fair("other", 21)).explain("victim");
+    assert_charges(woken.only(), &[]);
     // The buffers of a recording end together.
     let file = silent_since(30 * MS).file_with(KindSet::of(&[Kind::Switch])).explain("victim");
     assert!(file.only().ledger.iter().any(|segment| segment.cause == Cause::RtThrottled));
