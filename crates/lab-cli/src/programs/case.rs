@@ -51,7 +51,7 @@ pub struct Case {
     /// The faults, each of which must be found; none in a healthy run.
     #[serde(default)]
     pub faults: Vec<Fault>,
-    /// Causes that are true as well, and count as neither right nor wrong.
+    /// Causes and findings that are true as well, and count as neither right nor wrong.
     #[serde(default)]
     pub may: Vec<String>,
     /// Causes and findings that are false, of however short a delay.

@@ -6,7 +6,7 @@ use crate::scenario::ExpectedCulprit;
 use std::path::Path;
 use thiserror::Error;
 use whylate_base::parse_duration;
-use whylate_ledger::Cause;
+use whylate_ledger::{Cause, finding_page};
 
 /// The reason why a case cannot be used.
 #[derive(Debug, Error)]
@@ -74,9 +74,14 @@ fn first_wrong(case: &Case) -> Option<String> {
     {
         return Some("no truth: write `truth`, or `had-cpu` for each fault".to_owned());
     }
-    let causes = case.faults.iter().flat_map(|fault| &fault.causes).chain(&case.may);
-    if let Some(cause) = causes.into_iter().find(|cause| Cause::from_code(cause).is_none()) {
+    let mut causes = case.faults.iter().flat_map(|fault| &fault.causes);
+    if let Some(cause) = causes.find(|cause| Cause::from_code(cause).is_none()) {
         return Some(format!("`{cause}` is not a cause: `whylate explain --code list` names them all"));
+    }
+    if let Some(code) = case.may.iter().find(|code| finding_page(code).is_none()) {
+        return Some(format!(
+            "`{code}` is neither a cause nor a finding: `whylate explain --code list` names them all"
+        ));
     }
     if case.faults.iter().any(|fault| fault.causes.is_empty()) {
         return Some("a fault without `causes`".to_owned());
@@ -116,9 +121,12 @@ mod tests {
     #[test]
     fn what_is_wrong_in_a_case_is_named() {
         assert!(parse("x", "x.toml", GOOD).is_ok());
+        let with_finding = GOOD.replace("truth", "may = ['realtime-refused']\ntruth");
+        assert!(parse("x", "x.toml", &with_finding).is_ok());
         for (from, to, expected) in [
             ("'irq'", "'irk'", "`irk` is not a cause"),
             ("'none'", "'part:culprit'", "`part:culprit` is not a culprit"),
+            ("truth", "may = ['irk']\ntruth", "`irk` is neither a cause nor a finding"),
             ("['irq']", "[]", "without `causes`"),
             ("truth = 'true'\n", "", "no truth"),
             ("title", "tittle", "tittle"),

@@ -3,7 +3,6 @@
 use super::info::{FindingInfo, page};
 use super::subject::Subject;
 use crate::causes::advised::{ITS_PROGRAM, throttling_off};
-use crate::timeline::Timeline;
 use crate::timeline::settings::PolicyRefusal;
 use crate::timeline::thread::Thread;
 use whylate_base::{Action, AdvisedFix, Evidence, Finding, Policy, Severity};
@@ -24,11 +23,11 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
         .filter_map(|thread| {
             thread.refused.filter(|refusal| shows(thread, refusal)).map(|refusal| (thread, refusal))
         })
-        .map(|(thread, refusal)| finding(timeline, thread, &refusal))
+        .map(|(thread, refusal)| finding(subject, thread, &refusal))
         .collect()
 }
 
-fn finding(timeline: &Timeline, thread: &Thread, refusal: &PolicyRefusal) -> Finding {
+fn finding(subject: &Subject<'_>, thread: &Thread, refusal: &PolicyRefusal) -> Finding {
     let what = match refusal.policy {
         Some(Policy::Deadline) => "SCHED_DEADLINE".to_owned(),
         Some(policy) => policy.constant().to_owned(),
@@ -36,6 +35,11 @@ fn finding(timeline: &Timeline, thread: &Thread, refusal: &PolicyRefusal) -> Fin
         None => "a scheduling policy".to_owned(),
     };
     let error = if refusal.no_room { "EBUSY" } else { "EPERM" };
+    let comm = subject.usual(thread).comm;
+    let called = match refusal.comm == comm {
+        true => String::new(),
+        false => format!("; the thread is called {comm} otherwise"),
+    };
     let times = match refusal.times {
         1 => String::new(),
         n => format!(", the last of {n} times"),
@@ -43,7 +47,7 @@ fn finding(timeline: &Timeline, thread: &Thread, refusal: &PolicyRefusal) -> Fin
     let (why, fix) = if refusal.no_room {
         no_room()
     } else {
-        not_permitted(timeline.bandwidth.at(refusal.at).group_sched)
+        not_permitted(subject.timeline.bandwidth.at(refusal.at).group_sched)
     };
     Finding {
         code: INFO.code,
@@ -56,7 +60,7 @@ fn finding(timeline: &Timeline, thread: &Thread, refusal: &PolicyRefusal) -> Fin
         evidence: vec![Evidence::at(
             refusal.at,
             refusal.cpu,
-            format!("{} returned -{error}{times}", refusal.call),
+            format!("{} returned -{error}{times}{called}", refusal.call),
         )],
         fix: fix
             .iter()

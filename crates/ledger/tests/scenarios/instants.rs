@@ -133,9 +133,11 @@ fn a_finding_has_the_names_and_priorities_of_its_time() {
     let scene = Scene::new().cpu(1).at(0).sign(ContextFlags::default()).at(100).timer_wakes(app).at(105);
     let scene = scene.run(app).call(sys::SCHED_SETSCHEDULER, [0, 1, 0]).fail(sys::SCHED_SETSCHEDULER, 1);
     let scene = scene.at(200).sleep(IDLE).at(300).timer_wakes(later).at(305).run(later).at(400).sleep(IDLE);
+    let scene = scene.at(500).timer_wakes(later).at(505).run(later).at(600).sleep(IDLE);
     let explained = scene.explain_with(&Options::default());
     let finding = explained.finding("realtime-refused").expect("a finding");
     assert!(finding.title.starts_with("app:10 asked for SCHED_FIFO"), "{}", finding.title);
+    assert!(finding.evidence[0].what.ends_with("; the thread is called server otherwise"), "{finding:?}");
 
     let spinner = rt("spinner", 10, 50);
     let scene = Scene::new().cpu(1).at(0).sign(ContextFlags::default()).timer_wakes(spinner).at(5);
