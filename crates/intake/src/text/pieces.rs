@@ -7,7 +7,7 @@
 //! ```
 //!
 //! A remark between two lines cuts nothing: only where the times do not follow on one another either is it a piece; or where behind
-//! an author's sentence, a millisecond later, the rows do not go on with any thread of those before.
+//! an author's sentence, or a mark of lines left out, the rows are a millisecond later and do not go on where those before ended.
 
 use super::event_head::{EventHead, NOBODY_KNOWN};
 use super::remarks::Remarks;
@@ -70,9 +70,11 @@ impl Pieces {
         self.remarks.line(text);
     }
 
-    /// A header follows: the recording below it is one of its own, and whole.
+    /// A header follows: the recording below it is one of its own, and whole; behind an author's words it may be another excerpt.
     pub(crate) fn headed(&mut self) {
-        (self.between, self.remarks) = (None, Remarks::default());
+        if !self.remarks.is_by_author() {
+            (self.between, self.remarks) = (None, Remarks::default());
+        }
     }
 
     /// Takes in an event, behind the `last` one of the text.
@@ -80,7 +82,7 @@ impl Pieces {
         self.events += 1;
         let is_excerpt = self.events <= MOST_OF_AN_EXCERPT;
         let between = self.between.take().filter(|_| last.is_some());
-        let is_told = std::mem::take(&mut self.remarks).is_prose() && is_excerpt;
+        let is_told = std::mem::take(&mut self.remarks).is_by_author() && is_excerpt;
         self.separated += u64::from(between.is_some());
         if let (Some(line), Some(last)) = (between, last)
             && self.cuts.len() < MOST_CUTS
@@ -138,6 +140,8 @@ impl Pieces {
 #[derive(Default)]
 struct Threads {
     seen: FxHashSet<Tid>,
+    /// Those that were woken and did not run since.
+    woken: FxHashSet<Tid>,
     /// The one that has each CPU, as far as the rows show it.
     running: BTreeMap<u32, Tid>,
     /// Where and when a thread was woken on a CPU that need not have a row of its own.
@@ -152,22 +156,30 @@ impl Threads {
             _ => event.context.tid,
         };
         self.running.insert(event.cpu.0, running);
-        if let EventKind::Waking(wake) | EventKind::Wakeup { wake, .. } = &event.kind
-            && wake.target_cpu != Cpu::UNKNOWN
-            && self.waits.iter().all(|head| head.cpu != wake.target_cpu)
-        {
-            let context = whylate_events::Context { tid: NOBODY_KNOWN, ..event.context };
-            self.waits.push(EventHead { ts: event.ts, cpu: wake.target_cpu, context });
+        self.woken.remove(&running);
+        if let EventKind::Waking(wake) | EventKind::Wakeup { wake, .. } = &event.kind {
+            self.woken.insert(wake.tid);
+            let is_new = self.waits.iter().all(|head| head.cpu != wake.target_cpu);
+            if wake.target_cpu != Cpu::UNKNOWN && is_new {
+                let context = whylate_events::Context { tid: NOBODY_KNOWN, ..event.context };
+                self.waits.push(EventHead { ts: event.ts, cpu: wake.target_cpu, context });
+            }
         }
     }
 
-    /// True of a row that may follow on those before: its CPU has the thread that they left there, or it shows one of theirs.
+    /// True of a row that may follow on those before: its CPU has the thread that they left there, or it is the first one of its CPU
+    /// and shows a thread that they woke. It goes on as well with a thread of theirs that it moves to another CPU.
     fn go_on_with(&self, event: &Event) -> bool {
+        if let EventKind::Migrate { tid, .. } = event.kind
+            && self.seen.contains(&tid)
+        {
+            return true;
+        }
         match self.running.get(&event.cpu.0) {
             Some(&running) => {
                 [running, event.context.tid].contains(&NOBODY_KNOWN) || running == event.context.tid
             }
-            None => threads_of(event).any(|tid| self.seen.contains(&tid)),
+            None => threads_of(event).any(|tid| self.woken.contains(&tid)),
         }
     }
 }
@@ -216,6 +228,9 @@ mod tests {
             (TOLD, of(4_000, 0, 9, EventKind::Other), Place::First),
             (TOLD, of(4_000, 0, 3, EventKind::Other), Place::Within),
             (TOLD, of(4_000, 1, 7, EventKind::Other), Place::Within),
+            (TOLD, of(4_000, 2, 3, EventKind::Other), Place::First),
+            ("[... much later ...]", of(4_000, 2, 9, EventKind::Other), Place::First),
+            ("<snip>", of(4_000, 0, 3, EventKind::Other), Place::Within),
             (TOLD, of(500, 2, 9, EventKind::Other), Place::Within),
             ("usb 1-1: new device", of(4_000, 2, 9, EventKind::Other), Place::Within),
         ] {

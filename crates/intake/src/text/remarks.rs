@@ -10,7 +10,10 @@
 //!
 //! What a kernel or a program writes between the rows of a recording is no prose: messages on a serial console, the rest of
 //! what a program wrote to the trace. A sentence counts beside a blank line or a fence; without these, only one of which the words
-//! show that a person wrote it.
+//! show that a person wrote it. Between the end of one fence and the beginning of the next any word is the author's, and a mark of
+//! lines that were left out stands for itself.
+
+use crate::pasted;
 
 /// A sentence has so many words at least.
 const FEWEST_WORDS: usize = 4;
@@ -26,6 +29,9 @@ const BETWEEN_WORDS: [&str; 36] = [
 /// What stands between two rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Remarks {
+    fences: u8,
+    has_words: bool,
+    has_mark: bool,
     has_space: bool,
     has_sentence: bool,
     has_plain_sentence: bool,
@@ -39,14 +45,19 @@ impl Remarks {
 
     /// A line that is none of a trace.
     pub(super) fn line(&mut self, text: &str) {
-        self.has_space |= is_fence(text) || is_heading(text);
+        let is_fence = is_fence(text);
+        self.fences = self.fences.saturating_add(u8::from(is_fence));
+        self.has_words |= !is_fence && text.contains(char::is_alphabetic);
+        self.has_mark |= pasted::leaves_out(text);
+        self.has_space |= is_fence || is_heading(text);
         self.has_sentence |= is_sentence(text.trim_start_matches('#'));
         self.has_plain_sentence |= is_plain_sentence(text);
     }
 
-    /// True where an author wrote something between two rows.
-    pub(super) fn is_prose(self) -> bool {
-        self.has_plain_sentence || self.has_space && self.has_sentence
+    /// True where an author wrote something between two rows, or left lines out there.
+    pub(super) fn is_by_author(self) -> bool {
+        let is_between_fences = self.fences > 1 && self.has_words;
+        self.has_mark || is_between_fences || self.has_plain_sentence || self.has_space && self.has_sentence
     }
 }
 
@@ -102,7 +113,7 @@ fn is_without_blanks(sign: char) -> bool {
 mod tests {
     use super::*;
 
-    fn is_prose(lines: &[&str]) -> bool {
+    fn is_by_author(lines: &[&str]) -> bool {
         let mut remarks = Remarks::default();
         for line in lines {
             match *line {
@@ -110,7 +121,7 @@ mod tests {
                 line => remarks.line(line),
             }
         }
-        remarks.is_prose()
+        remarks.is_by_author()
     }
 
     #[test]
@@ -124,8 +135,12 @@ mod tests {
             &["另一个处理器上的线程后来被抢占了"],
             &["", "## 用户态 -> 内核态抢占"],
             &["~~~", "and the one with the fix applied", ""],
+            &["```", "Потом:", "```c"],
+            &["```", "", "Later:", "", "```"],
+            &["<snip>"],
+            &["... 20 ms later"],
         ] {
-            assert!(is_prose(lines), "{lines:?}");
+            assert!(is_by_author(lines), "{lines:?}");
         }
     }
 
@@ -152,17 +167,18 @@ mod tests {
             "------------------------------------------",
             "##### CPU 2 buffer started ####",
             "# entries-in-buffer/entries-written: 32/32   #P:4",
-            "<...>",
+            "<...>-12",
+            "```",
             "$ trace-cmd report | grep app",
         ] {
-            assert!(!is_prose(&[line]) && !is_prose(&["", line, ""]), "{line}");
+            assert!(!is_by_author(&[line]) && !is_by_author(&["", line, ""]), "{line}");
         }
         // With a blank line beside them these may be an author's.
         for line in
             ["Started session of user root", "worker took lock again", "Brought up all secondary processors"]
         {
-            assert!(!is_prose(&[line]), "{line}");
+            assert!(!is_by_author(&[line]), "{line}");
         }
-        assert!(!is_prose(&["", ""]) && !is_prose(&["```", "```", ""]));
+        assert!(!is_by_author(&["", ""]) && !is_by_author(&["```", "```", ""]));
     }
 }
