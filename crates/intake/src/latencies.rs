@@ -102,7 +102,9 @@ fn finished(
     read: Vec<Result<Run, Broken>>,
     what: Option<String>,
 ) -> Result<Run, LatenciesError> {
+    let others = sections::others(&read);
     let read = read.into_iter().collect::<Result<Vec<Run>, Broken>>();
+    let read = read.map_err(|broken| Broken { why: format!("{}{others}", broken.why), ..broken });
     match read.and_then(|runs| if runs.is_empty() { Ok(None) } else { sections::pooled(runs).map(Some) }) {
         Ok(None) => Err(LatenciesError::Unknown { path: path.to_owned(), what }),
         Err(Broken { tool, why }) => Err(LatenciesError::Broken { path: path.to_owned(), tool, why }),

@@ -9,15 +9,31 @@ use super::error::Broken;
 use super::sections::{self, numbers};
 use super::side_by_side;
 use super::source::Source;
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use whylate_base::Ns;
 use whylate_stats::Run;
 
 pub(super) fn read(text: &str) -> Vec<Result<Run, Broken>> {
+    let text = &with_one_blank(text);
     let mut seen = Seen::default();
     let parts = sections::cut(text, |line| seen.begins(line));
     let asked = (parts.len() == 1).then(|| command::threads(text)).flatten();
     parts.into_iter().flat_map(|part| one(part, asked)).collect()
+}
+
+/// The text with one blank between the mark and the words of a comment: people and pages put others there.
+fn with_one_blank(text: &str) -> Cow<'_, str> {
+    fn words(line: &str) -> Option<&str> {
+        let rest = line.strip_prefix('#')?.trim_start();
+        rest.starts_with(|first: char| first.is_ascii_alphabetic()).then_some(rest)
+    }
+    let is_other = |line: &str| words(line).is_some_and(|rest| line.strip_prefix("# ") != Some(rest));
+    if !text.lines().any(is_other) {
+        return Cow::Borrowed(text);
+    }
+    let of_line = |line: &str| words(line).map_or(format!("{line}\n"), |rest| format!("# {rest}\n"));
+    Cow::Owned(text.lines().map(of_line).collect())
 }
 
 /// What a text has of one run so far.

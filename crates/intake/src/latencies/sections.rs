@@ -31,6 +31,19 @@ pub(super) fn each_largest(parts: impl Iterator<Item = (String, Histogram)>) -> 
     (each.len() > 1).then(|| format!("the largest latency is {}{more}", each.join(", ")))
 }
 
+/// What a file holds beside a measurement that cannot be read; empty where all of it can, or none.
+pub(super) fn others(read: &[Result<Run, Broken>]) -> String {
+    let whole = || read.iter().flatten();
+    if whole().count() == read.len() {
+        return String::new();
+    }
+    let of = |run: &Run| {
+        let largest = run.all().max().map_or_else(String::new, |max| format!(", the largest latency {max}"));
+        format!("; beside it the file holds a measurement of {} ({}){largest}", run.tool, run.probe)
+    };
+    whole().map(of).collect()
+}
+
 /// All measurements of a file as one: a condition for the file is one for each of them.
 ///
 /// # Errors

@@ -6,19 +6,24 @@ use memchr::memmem;
 /// an escaped line end as well.
 pub(crate) fn lines_of_string(line: &str, is_of_it: impl Fn(&str) -> bool) -> Option<Vec<String>> {
     memmem::find(line.as_bytes(), b"\\n")?;
-    let lines = lines(line);
+    let lines = unescaped(line, true);
     lines.iter().skip(1).any(|line| is_of_it(line)).then_some(lines)
 }
 
-/// The lines of the string that holds the first escaped line end, or of which `line` is a part.
-fn lines(line: &str) -> Vec<String> {
+/// The lines of a string without its quotes.
+pub(crate) fn string_lines(text: &str) -> Vec<String> {
+    unescaped(text, false)
+}
+
+/// The lines of `line`; where it `has_quotes`, of the string that holds the first escaped line end, or of which `line` is a part.
+fn unescaped(line: &str, has_quotes: bool) -> Vec<String> {
     let (mut lines, mut text) = (Vec::new(), String::new());
     let mut characters = line.chars();
     while let Some(character) = characters.next() {
         match character {
             // The string that has no line end in it is another one.
-            '"' if lines.is_empty() => text.clear(),
-            '"' => break,
+            '"' if has_quotes && lines.is_empty() => text.clear(),
+            '"' if has_quotes => break,
             '\\' => match characters.next() {
                 Some('n') => lines.push(std::mem::take(&mut text)),
                 Some('t') => text.push('\t'),

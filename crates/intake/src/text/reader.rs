@@ -63,6 +63,8 @@ pub(crate) struct Reader {
     /// What the text is, if it has no event.
     pub(crate) other: Option<Other>,
     commented: Commented,
+    /// A string of a program's source, of which the next line may hold the rest.
+    begun_string: String,
     /// Below a header, the first line that begins as a row does, in no known form.
     pub(crate) strange_row: Option<u64>,
     /// Some line of it is many that were put into one.
@@ -96,6 +98,7 @@ impl Reader {
             further: FurtherRecording::default(),
             other: None,
             commented: Commented::default(),
+            begun_string: String::new(),
             strange_row: None,
             has_lost_breaks: false,
             failed: None,
@@ -445,6 +448,7 @@ impl Reader {
 
     /// The text has ended.
     pub(crate) fn end(&mut self) {
+        self.end_of_string();
         self.release();
         if !self.has_content() {
             self.commented_lines();

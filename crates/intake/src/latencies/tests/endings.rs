@@ -356,6 +356,27 @@ fn tests_of_two_kinds_are_refused_with_the_largest_of_each() {
 }
 
 #[test]
+fn a_broken_measurement_does_not_hide_another_one() {
+    let latmus = "# sampling period: 1000 microseconds\n# duration (hhmmss): 00:00:20\n# min latency: 1.205\n# avg latency: 3.097\n\
+                  # max latency: 25.510\n# sample count: 19876\n";
+    let why = read_error(&format!("# Max Latencies: 00066 00091\n\n{latmus}"));
+    assert!(
+        why.contains("91 us is the greatest") && why.contains("latmus (timer), the largest latency 25.51 us"),
+        "{why}"
+    );
+}
+
+#[test]
+fn comments_of_cyclictest_may_have_other_blanks() {
+    let below =
+        "# Total: 000040017\n# Min Latencies: 00004\n# Avg Latencies: 00012\n# Max Latencies: 00066\n";
+    for blanks in ["#", "#  ", "#\t"] {
+        assert_eq!(run(&below.replace("# ", blanks)), run(below), "{blanks}");
+        assert_eq!(run(&HISTOGRAM.replace("# ", blanks)), run(HISTOGRAM), "{blanks}");
+    }
+}
+
+#[test]
 fn the_lines_below_a_table_of_oslat_have_its_extremes() {
     let footer = "     Minimum:\t 1 1 3 (us)\n     Average:\t 1.000 1.250 4.000 (us)\n     Maximum:\t 12 61 40 (us)\n\
                   \x20    Max-Min:\t 11 60 37 (us)\n    Duration:\t 9.001 9.001 9.001 (sec)\n";

@@ -3,12 +3,19 @@
 use super::super::header;
 use super::super::line;
 use super::Reader;
-use crate::pasted;
+use crate::pasted::{self, Literals};
+
+/// No row is longer.
+const LONGEST_STRING: usize = 8192;
 
 impl Reader {
     /// Takes a line in.
     pub(crate) fn line(&mut self, raw: &str, is_cut: bool) {
         self.lines += 1;
+        if let Some(found) = pasted::literals(raw) {
+            return self.strings(&found, is_cut);
+        }
+        self.end_of_string();
         match pasted::lines_of_string(raw, is_of_trace) {
             None => self.one_line(raw, is_cut),
             Some(lines) => {
@@ -17,6 +24,39 @@ impl Reader {
                 each.for_each(|(at, line)| self.one_line(line, is_cut && at == last));
             }
         }
+    }
+
+    /// Takes in a line of a program's source that has strings only.
+    fn strings(&mut self, found: &Literals<'_>, is_cut: bool) {
+        if !found.may_continue {
+            self.end_of_string();
+        }
+        let last = found.texts.len().saturating_sub(1);
+        for (at, text) in found.texts.iter().enumerate() {
+            self.begun_string.push_str(text);
+            let goes_on = at == last && found.may_go_on && self.begun_string.len() < LONGEST_STRING;
+            if !goes_on {
+                let text = std::mem::take(&mut self.begun_string);
+                self.string(&text, is_cut && at == last);
+            }
+        }
+    }
+
+    /// The line is not the rest of the string above it.
+    pub(super) fn end_of_string(&mut self) {
+        if !self.begun_string.is_empty() {
+            let text = std::mem::take(&mut self.begun_string);
+            self.string(&text, false);
+        }
+    }
+
+    fn string(&mut self, text: &str, is_cut: bool) {
+        let mut lines = pasted::string_lines(text);
+        // Behind the last line end.
+        if lines.len() > 1 && lines.last().is_some_and(String::is_empty) {
+            lines.pop();
+        }
+        lines.iter().for_each(|line| self.one_line(line, is_cut));
     }
 
     fn one_line(&mut self, raw: &str, is_cut: bool) {

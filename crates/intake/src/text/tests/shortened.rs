@@ -1,4 +1,4 @@
-//! Rows that people shortened, and rows to which an option of trace-cmd adds something.
+//! Rows that people shortened or put into the strings of a program, and rows to which an option of trace-cmd adds something.
 
 use super::*;
 use whylate_events::Switch;
@@ -96,4 +96,34 @@ fn a_bar_in_front_of_a_quoted_row_is_no_part_of_the_name() {
     let mut source = read(text.as_bytes(), KindSet::ALL).expect("rows");
     assert_eq!(drain(&mut source).count(), 2);
     assert!(source.comms().contains(&(Tid(31), Comm::from("pump"))), "{:?}", source.comms());
+}
+
+#[test]
+fn strings_of_a_program_that_go_on_in_the_next_line_are_one_row() {
+    const PIECES: [&str; 3] = [
+        "    RAW = (\"  pump-31  [002] d..2.  7.000100: sched_switch: \"",
+        "        \"prev_comm=pump prev_pid=31 prev_prio=49 prev_state=S ==> \"",
+        "        \"next_comm=mill next_pid=44 next_prio=120\\n\"",
+    ];
+    for (ends, rest) in [(["", "", ""], "\n"), ([" \\", " \\", ","], "\n"), ([" +", " +", ";"], "")] {
+        let lines: Vec<String> =
+            PIECES.iter().zip(ends).map(|(line, end)| format!("{line}{end}\n")).collect();
+        let (events, info) = all(&format!("{}{rest}", lines.concat()));
+        assert_eq!((events.len(), info.damage), (1, vec![]), "{ends:?}");
+        assert!(matches!(events[0].kind, EventKind::Switch(one) if one.next_tid == Tid(44)), "{events:?}");
+    }
+}
+
+#[test]
+fn a_row_in_a_string_has_the_name_of_its_thread_alone() {
+    let row =
+        "         <...>-44  [002] d..2.  7.000100: sched_wakeup: comm=pump pid=31 prio=49 target_cpu=002";
+    for (text, expected) in
+        [(format!("\"{row}\",\n\"CPU:2 [LOST 7 EVENTS]\"]\n"), 7), (format!("FIRST = \"{row}\\n\"\n"), 0)]
+    {
+        let mut source = read(text.as_bytes(), KindSet::ALL).unwrap_or_else(|error| panic!("{error:?}"));
+        assert_eq!(drain(&mut source).filter(|event| event.context.tid == Tid(44)).count(), 1);
+        assert!(source.comms().iter().all(|(_, comm)| !comm.as_str().contains('"')), "{text}");
+        assert_eq!(source.info().lost_events, expected, "{text}");
+    }
 }
