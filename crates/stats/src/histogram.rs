@@ -49,6 +49,8 @@ pub struct Histogram {
     has_no_min: bool,
     /// Nor the mean, and it does not follow from the buckets.
     has_no_mean: bool,
+    /// Later samples may be missing.
+    has_open_end: bool,
 }
 
 /// Buckets that overlap.
@@ -110,6 +112,12 @@ impl Histogram {
         Histogram { sum: 0, has_no_mean: true, ..self }
     }
 
+    /// The same of a file that may lack samples later than all of these.
+    #[must_use]
+    pub fn with_open_end(self) -> Histogram {
+        Histogram { has_open_end: true, ..self }
+    }
+
     /// How many samples there are.
     pub fn count(&self) -> u64 {
         self.count
@@ -130,9 +138,10 @@ impl Histogram {
         (self.count > 0).then_some(self.max)
     }
 
-    /// The ends of the most; `None` without samples.
+    /// The ends of the most, up to [`Ns::MAX`] where later samples may be missing; `None` without samples.
     pub fn max_bounds(&self) -> Option<Bounds> {
-        self.max().map(|max| Bounds { least: max, most: self.upto(max) })
+        let most = |max| if self.has_open_end { Ns::MAX } else { self.upto(max) };
+        self.max().map(|max| Bounds { least: max, most: most(max) })
     }
 
     /// The mean; `None` without samples, or where it is not known.
@@ -293,6 +302,7 @@ impl Histogram {
         self.max = self.max.max(other.max);
         self.has_no_min |= other.has_no_min;
         self.has_no_mean |= other.has_no_mean;
+        self.has_open_end |= other.has_open_end;
         self.unit = self.unit.max(other.unit);
     }
 

@@ -42,6 +42,11 @@ pub(super) fn read(text: &str) -> Vec<Result<Run, Broken>> {
     let mut is_below_row = false;
     // Books leave the bars out; where some lines have one, a line without it was cut.
     let has_bars = text.contains('|');
+    if let Some(line) = text.lines().rev().map(str::trim).find(|line| !line.is_empty())
+        && is_cut_within_its_bar(line)
+    {
+        return vec![Err(broken("its last line is cut: later rows may be missing"))];
+    }
     for (number, line) in text.lines().map(str::trim).enumerate() {
         if let Some(unit) = head(line) {
             let unit = match unit.is_empty() {
@@ -100,6 +105,11 @@ pub(super) fn read(text: &str) -> Vec<Result<Run, Broken>> {
         };
         threads.push(table.measured(name, unit));
     }
+    // A table that goes on is as likely as one that ends with its fullest class.
+    let may_go_on = is_below_row && tables.last().is_some_and(Table::ends_with_its_largest);
+    if let Some(last) = threads.last_mut().filter(|_| may_go_on) {
+        last.histogram = std::mem::take(&mut last.histogram).with_open_end();
+    }
     let (tool, probe) = (tool.to_owned(), probe.to_owned());
     let mut run = Run { tool, probe, threads, ..Run::default() };
     let shown = if run.measures_time() { "time" } else { "latency" };
@@ -108,6 +118,10 @@ pub(super) fn read(text: &str) -> Vec<Result<Run, Broken>> {
          maximum too"
     );
     run.notes.push(note);
+    if may_go_on {
+        let note = "the last row has the most samples: whether later ones are missing is not known, and so neither is the maximum";
+        run.notes.push(note.to_owned());
+    }
     if several {
         run.notes.push(format!(
             "the file holds {} histograms: they are taken together, and a gate checks each",
@@ -143,6 +157,14 @@ impl Table {
     fn lacks_its_largest(&self) -> bool {
         let largest = self.rows.iter().max_by_key(|row| row.count);
         largest.and_then(|row| row.drawn).is_some_and(|drawn| drawn < FULL_BAR)
+    }
+
+    /// True where the last one of several rows with samples has the most.
+    fn ends_with_its_largest(&self) -> bool {
+        let last = self.rows.last().map_or(0, |row| row.count);
+        let mut before =
+            self.rows.iter().rev().skip(1).map(|row| row.count).filter(|&count| count > 0).peekable();
+        before.peek().is_some() && before.all(|count| count < last)
     }
 
     fn measured(&self, name: String, unit: u64) -> Measured {
@@ -248,6 +270,13 @@ fn drawn(bar: &str) -> usize {
     let width = bar.find('|').unwrap_or(bar.len());
     let signs = bar.bytes().take(width).filter(|sign| !sign.is_ascii_whitespace()).count();
     (100 * signs).checked_div(width).unwrap_or(0)
+}
+
+/// `[4M, 8M)   8 |@@@@@@`: a row of which the end is missing. Behind the bar stands another stroke.
+fn is_cut_within_its_bar(line: &str) -> bool {
+    line.split_once('|').is_some_and(|(class, bar)| {
+        begins_as_row(class) && bar.bytes().all(|sign| matches!(sign, b'@' | b'*' | b'+' | b' '))
+    })
 }
 
 /// True of a line that is a class by its beginning, whatever follows.

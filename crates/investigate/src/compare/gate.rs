@@ -108,6 +108,13 @@ impl Gate {
                 Ok(Bounds { least, .. }) if !self.holds(least) => {
                     missed = missed.max(Some((least, &thread.name)));
                 }
+                Ok(Bounds { least, most: Ns::MAX }) => {
+                    let why = format!(
+                        "{}: {} is {least} at least: later samples may be missing from the file",
+                        thread.name, self.statistic
+                    );
+                    unknown.get_or_insert(why);
+                }
                 Ok(Bounds { least, most }) if !self.holds(most) => {
                     let why = format!(
                         "{}: {} was counted in classes, and lies between {least} and {most}",

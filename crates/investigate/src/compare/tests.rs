@@ -230,6 +230,13 @@ fn gates_take_both_ends_of_a_class() {
         "{inside:?}"
     );
     assert!(matches!(answer("p99<8500ns"), GateAnswer::CannotTell(_)));
+    // Of a file that may have been cut, the maximum may be in what is missing.
+    let mut cut = run.clone();
+    let thread = &mut cut.threads[0];
+    thread.histogram = std::mem::take(&mut thread.histogram).with_open_end();
+    let of_cut = |text: &str| Gate::list(text).expect("a gate")[0].judge(&cut).answer;
+    assert!(matches!(of_cut("max<1s"), GateAnswer::CannotTell(why) if why.contains("may be missing")));
+    assert!(matches!(of_cut("max<50us"), GateAnswer::Missed { .. }));
 }
 
 #[test]

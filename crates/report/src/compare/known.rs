@@ -44,6 +44,9 @@ fn longest(run: &Run) -> Option<String> {
 /// As the tools print it, rounded down to its class; with both ends where the class is a wide one.
 fn latency(Bounds { least, most }: Bounds) -> String {
     let width = most.0.saturating_sub(least.0);
+    if most == Ns::MAX {
+        return format!("at least {least}");
+    }
     match width > Ns::from_us(1).0 && width > least.0 / 8 {
         true => format!("{least} to {most}"),
         false => least.to_string(),

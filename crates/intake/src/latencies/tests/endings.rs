@@ -113,12 +113,19 @@ fn a_histogram_whose_rows_are_left_out_is_refused() {
     }
     for cut in [
         bcc("  0 -> 1     : 1     |          |\n"),
-        bcc("  0 -> 1     : 1     |\n"),
+        bcc("  0 -> 1     : 1     |\n\n(end)\n"),
         bpftrace("[1]      40 |@@@@    |\n[2, 4)     3 |        |  <- rare\n"),
     ] {
         let error = refused(&format!("{}\n{cut}", bcc(whole)));
         assert!(error.contains("the bar of which is full, is missing"), "{error}");
     }
+    // Within the last row, where another follows the fullest one; and a table that goes on behind it, or does not.
+    let cut = refused(&bcc("  0 -> 1     : 90    |**********|\n  2 -> 3     : 45    |****\n"));
+    assert!(cut.contains("its last line is cut"), "{cut}");
+    let most = |rows: &str| run(&bpftrace(rows)).all().max_bounds().map(|bounds| bounds.most);
+    assert_eq!(most("[1]      40 |@@@@@@  |\n[2, 4)    43 |@@@@@@@@|\n"), Some(Ns::MAX));
+    assert_eq!(most("[1]      40 |@@@@@@@@|\n"), Some(Ns(1_999)));
+    assert_eq!(most("[1]      40 |@@@@@@  |\n[2, 4)    43 |@@@@@@@@|\n\n@x[1]: 3\n"), Some(Ns(3_999)));
     let remark = bpftrace("[1]      40 |@@@@@@@@|\n[2, 4)     3 |        |  <- rare\n");
     assert_eq!(run(&remark).all().count(), 43);
 }
