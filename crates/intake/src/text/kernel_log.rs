@@ -64,6 +64,8 @@ struct LogMessage {
     meaning: &'static str,
     /// Its words.
     words: String,
+    /// A person quotes it in a sentence.
+    is_quoted: bool,
     /// What these show of CPUs, threads and times.
     details: Details,
     /// The call stacks below it.
@@ -132,6 +134,14 @@ impl KernelLog {
     }
 
     fn message(&mut self, number: u64, message: &str, seconds: Option<u64>, meaning: &'static str) {
+        // What an author quotes is no message beside the log's own.
+        if meanings::is_quoted(message) && self.messages.iter().any(|other| other.meaning == meaning) {
+            return;
+        }
+        if self.messages.iter().any(|other| other.meaning == meaning && other.is_quoted) {
+            self.messages.retain(|other| other.meaning != meaning);
+            self.above = None;
+        }
         let same = || self.messages.iter().enumerate().filter(|(_, other)| other.meaning == meaning);
         let (kinds, reports) = (self.kinds().count(), same().count());
         let ends = same().next().zip(same().next_back()).map(|((first, _), (last, _))| (first, last));
@@ -232,6 +242,7 @@ impl LogMessage {
             last: line,
             meaning,
             words: stamps::words(message),
+            is_quoted: meanings::is_quoted(message),
             details: Details::of(meaning),
             stacks: LoggedStacks::default(),
             count: 1,
@@ -311,7 +322,7 @@ impl KernelLog {
 /// `line 2 ("...", the first of 3) means that ...; the stack below it is a, called from b, c`
 impl fmt::Display for LogMessage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let LogMessage { line, meaning: _, words, details, stacks, count, last: _ } = self;
+        let LogMessage { line, words, details, stacks, count, .. } = self;
         write!(f, "line {line} (\"{words}\"")?;
         if *count > 1 {
             write!(f, ", the first of {count}")?;

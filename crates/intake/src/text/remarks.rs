@@ -82,7 +82,7 @@ fn is_sentence(text: &str) -> bool {
 }
 
 /// A sentence of which no program wrote the words.
-fn is_plain_sentence(text: &str) -> bool {
+pub(super) fn is_plain_sentence(text: &str) -> bool {
     let word = |word: &str| word.trim_matches(|sign: char| !sign.is_alphanumeric()).to_lowercase();
     let between = || text.split_ascii_whitespace().filter(|one| BETWEEN_WORDS.contains(&word(one).as_str()));
     is_sentence(text)

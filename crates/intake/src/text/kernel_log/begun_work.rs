@@ -21,8 +21,16 @@ const MOST: usize = 64;
 pub(super) struct BegunWork {
     /// The pool of the lines that follow.
     pool: Option<PoolName>,
-    /// The pool and the function of each.
-    works: Vec<(Option<PoolName>, String)>,
+    works: Vec<Work>,
+}
+
+/// A work item that workers had begun.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Work {
+    pool: Option<PoolName>,
+    function: String,
+    /// The workers, by their PIDs.
+    workers: Vec<u64>,
 }
 
 impl BegunWork {
@@ -35,10 +43,21 @@ impl BegunWork {
             self.pool = PoolName::of(pool);
         }
         let Some((_, list)) = message.split_once("in-flight: ") else { return };
-        for function in functions(list) {
-            let work = (self.pool.clone(), function.to_owned());
-            if self.works.len() < MOST && !self.works.contains(&work) {
-                self.works.push(work);
+        for (worker, function) in works(list) {
+            let is_same = |work: &&mut Work| work.pool == self.pool && work.function == function;
+            let has_room = self.works.len() < MOST;
+            match self.works.iter_mut().find(is_same) {
+                Some(work) => {
+                    let worker =
+                        worker.filter(|pid| work.workers.len() < MOST && !work.workers.contains(pid));
+                    work.workers.extend(worker);
+                }
+                None if has_room => self.works.push(Work {
+                    pool: self.pool.clone(),
+                    function: function.to_owned(),
+                    workers: worker.into_iter().collect(),
+                }),
+                None => {}
             }
         }
     }
@@ -58,22 +77,40 @@ impl BegunWork {
         }
     }
 
-    /// The functions, in their order, of pools of which `is_of` is true.
-    fn named(&self, is_of: impl Fn(Option<&PoolName>) -> bool) -> Vec<&str> {
-        let mut named: Vec<&str> = Vec::new();
-        for (_, function) in self.works.iter().filter(|(pool, _)| is_of(pool.as_ref())) {
-            if named.len() < MOST_NAMED && !named.contains(&function.as_str()) {
-                named.push(function);
+    /// The functions with their workers, in their order, of pools of which `is_of` is true.
+    fn named(&self, is_of: impl Fn(Option<&PoolName>) -> bool) -> Vec<String> {
+        let mut named: Vec<(&str, Vec<u64>)> = Vec::new();
+        for work in self.works.iter().filter(|work| is_of(work.pool.as_ref())) {
+            match named.iter_mut().find(|(function, _)| *function == work.function) {
+                Some((_, workers)) => workers.extend(&work.workers),
+                None => named.push((&work.function, work.workers.clone())),
             }
         }
-        named
+        let shown = |(function, workers): &(&str, Vec<u64>)| match workers.as_slice() {
+            [] => (*function).to_owned(),
+            pids => {
+                let shown: Vec<String> = pids.iter().take(MOST_NAMED).map(u64::to_string).collect();
+                let more = pids.len().saturating_sub(MOST_NAMED);
+                let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+                format!("{function} (worker {}{more})", shown.join(", "))
+            }
+        };
+        let mut all: Vec<String> = named.iter().take(MOST_NAMED).map(shown).collect();
+        match named.len().saturating_sub(MOST_NAMED) {
+            0 => {}
+            more => all.push(format!("and {more} more")),
+        }
+        all
     }
 }
 
-/// `3760137:psi_avgs_work, 67:other BAR(3)`: the functions.
-fn functions(list: &str) -> impl Iterator<Item = &str> {
+/// `3760137:psi_avgs_work, 67:other BAR(3)`: the workers and the functions.
+fn works(list: &str) -> impl Iterator<Item = (Option<u64>, &str)> {
     let works = list.split(", ").filter_map(|work| work.split_whitespace().next());
-    works.map(|work| work.split_once(':').map_or(work, |(_, function)| function))
+    works.map(|work| match work.split_once(':') {
+        Some((worker, function)) => (worker.parse().ok(), function),
+        None => (None, work),
+    })
 }
 
 #[cfg(test)]
@@ -96,10 +133,11 @@ mod tests {
             ["  pwq 8: cpus=4 node=0 flags=0x0 nice=0 active=1/256", "in-flight: 5:balloon_fn [balloon]"];
         let urgent = ["  pwq 7: cpus=3 node=0 flags=0x0 nice=-20 active=1/256", "in-flight: 9:urgent_fn"];
         let all = [own, other, urgent].concat();
-        assert_eq!(shown(&all).as_deref(), Some("the work that had begun is drain_fn"));
+        assert_eq!(shown(&all).as_deref(), Some("the work that had begun is drain_fn (worker 71, 72)"));
         let others = [&own[..1], &other, &urgent].concat();
         assert_eq!(shown(&others).as_deref(), Some("only work of other pools is shown as begun"));
-        let unknown = "the work that had begun, in a pool that these lines do not show, is drain_fn";
+        let unknown =
+            "the work that had begun, in a pool that these lines do not show, is drain_fn (worker 71, 72)";
         assert_eq!(shown(&own[1..]).as_deref(), Some(unknown));
         // A later report begins without a pool.
         let later = [other[0], "Showing busy workqueues and worker pools:", own[1]];

@@ -16,8 +16,8 @@ use super::sched_ext::SchedExtStall;
 use super::softirqs::PendingSoftirqs;
 use super::stacks::{LoggedStack, LoggedStacks};
 
-/// More CPUs of hard lockups are not kept.
-const MOST_CPUS: usize = 8;
+/// No machine has more CPUs.
+const MOST_CPUS: usize = 4096;
 
 /// What the messages of one kind show.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -9,10 +9,12 @@
 use super::idle_thread::OverIdle;
 use super::owner::LoggedThread;
 use super::stacks::LoggedStacks;
-use super::stamps::{cpu_behind, number_behind};
+use super::stamps::{cpu_behind, cpus, number_behind};
 
 /// More reports are not kept.
-const MOST: usize = 8;
+const MOST: usize = 4096;
+/// So many are described; of the others the CPUs are named.
+const MOST_DESCRIBED: usize = 8;
 
 /// A CPU that ran no other thread for long.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,9 +60,16 @@ impl SoftLockups {
             "CPU {cpu} stayed in the kernel for {} and switched to no other thread{ran} (soft lockup)",
             long(*seconds)
         );
-        for SoftLockup { cpu, seconds, thread } in others {
+        let (described, further) = others.split_at(others.len().min(MOST_DESCRIBED - 1));
+        for SoftLockup { cpu, seconds, thread } in described {
             let with = thread.as_ref().map(|thread| format!(" with {thread}")).unwrap_or_default();
             text.push_str(&format!(", and CPU {cpu} for {}{with}", long(*seconds)));
+        }
+        if !further.is_empty() {
+            let mut more: Vec<u32> = further.iter().map(|one| one.cpu).collect();
+            more.sort_unstable();
+            more.dedup();
+            text.push_str(&format!("; the same is reported of {}", cpus(&more)));
         }
         let longest_elsewhere =
             seconds.is_some() && others.iter().any(|other| other.cpu != *cpu && other.seconds == *seconds);
@@ -125,6 +134,16 @@ mod tests {
             "{one}, and CPU 3 for 48 s with redis: several CPUs at once, so it may be that the machine stood still"
         );
         assert_eq!(lockups.meaning(), Some(both));
+        for cpu in 4..=11 {
+            assert!(
+                lockups.line(&format!("watchdog: BUG: soft lockup - CPU#{cpu} stuck for 22s! [app:{cpu}]"))
+            );
+        }
+        let many = lockups.meaning().unwrap_or_default();
+        assert!(
+            many.contains("CPU 9 for 22 s with app (9); the same is reported of CPUs 10 and 11"),
+            "{many}"
+        );
     }
 
     #[test]

@@ -1,9 +1,22 @@
 //! What each message means.
 
 use crate::text::known::has_all;
+use crate::text::remarks;
 
 /// What the message in a line of the kernel's log is about; `None` for other lines.
 pub(super) fn meaning(line: &str) -> Option<&'static str> {
+    entry(line).map(|&(_, meaning)| meaning)
+}
+
+/// True of a line in which a person's words stand before those of the message: it quotes the message. The kernel's own have no other
+/// letters than those of ASCII.
+pub(super) fn is_quoted(line: &str) -> bool {
+    let begins = entry(line).and_then(|(words, _)| words.iter().filter_map(|words| line.find(words)).min());
+    let before = line.get(..begins.unwrap_or(0)).unwrap_or_default();
+    before.chars().any(|sign| !sign.is_ascii() && sign.is_alphabetic()) || remarks::is_plain_sentence(before)
+}
+
+fn entry(line: &str) -> Option<&'static (&'static [&'static str], &'static str)> {
     const MESSAGES: [(&[&str], &str); 58] = [
         (&["soft lockup", "stuck for", "[swapper/"], IDLE_LOCKUP),
         (&["RT throttling activated"], RT_THROTTLING),
@@ -67,7 +80,7 @@ pub(super) fn meaning(line: &str) -> Option<&'static str> {
         (&["Oops: "], CRASH),
         (&["need_resched set for >"], "a thread did not give its CPU to another one that was to run"),
     ];
-    MESSAGES.iter().find(|(words, _)| has_all(line, words)).map(|&(_, meaning)| meaning)
+    MESSAGES.iter().find(|(words, _)| has_all(line, words))
 }
 
 pub(super) const WORK_LOCKUP: &str = "the work items of a workqueue did not come to run";
@@ -114,7 +127,7 @@ pub(super) fn brings_stack(meaning: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::meaning;
+    use super::{is_quoted, meaning};
 
     #[test]
     fn each_message_has_a_meaning() {
@@ -134,6 +147,14 @@ mod tests {
         ];
         for (line, words) in cases {
             assert!(meaning(line).is_some_and(|found| found.contains(words)), "{line}");
+        }
+        let quoted = "After I changed the config, the kernel prints \"BUG: scheduling while atomic: app\"";
+        assert!(is_quoted(quoted) && is_quoted("启动时内核报告了 BUG: scheduling while atomic: app"));
+        for line in [
+            "watchdog: BUG: soft lockup - CPU#1 stuck for 22s!",
+            "INFO: task jbd2/sda1-8:12 blocked for more than 120 s",
+        ] {
+            assert!(!is_quoted(line), "{line}");
         }
         assert_eq!(meaning("the perf tool took long to interrupt"), None);
     }

@@ -20,8 +20,10 @@ use super::stacks::{LoggedStack, LoggedStacks, PlaceInWords};
 use super::stamps::{cpu_behind, cpus, leading_number, number_behind};
 use stalled_cpu::StalledCpu;
 
-/// More CPUs and threads are not kept.
-const MOST: usize = 8;
+/// No machine has more CPUs, and more threads are not kept.
+const MOST: usize = 4096;
+/// So many threads are named, and of so many CPUs is shown what ran there.
+const MOST_NAMED: usize = 8;
 
 /// RCU's own thread, which ends grace periods.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -219,7 +221,11 @@ impl RcuStall {
             Some(name) => LoggedThread { name: name.to_owned(), pid: Some(reader) }.to_string(),
             None => reader.to_string(),
         };
-        let readers: Vec<String> = self.readers.iter().map(named).collect();
+        let mut readers: Vec<String> = self.readers.iter().take(MOST_NAMED).map(named).collect();
+        match self.readers.len().saturating_sub(MOST_NAMED) {
+            0 => {}
+            more => readers.push(format!("and {more} more")),
+        }
         // A duration of the CPUs is that of the report.
         let jiffies = self.jiffies.filter(|_| self.stalled.is_empty());
         let jiffies = jiffies.map(|jiffies| format!(" for {jiffies} jiffies")).unwrap_or_default();
@@ -287,11 +293,25 @@ impl RcuStall {
         }
         let mut unknown = Vec::new();
         let mut shown: Vec<String> = self.stalled.iter().flat_map(StalledCpu::shown).collect();
+        let (mut further, mut idle) = (Vec::new(), Vec::new());
+        let is_idle = |cpu: u32| self.stalled.iter().any(|one| one.cpu == cpu && one.is_idle);
         for &cpu in &concerned {
             match stacks.on_cpu(cpu).and_then(|stack| ran(cpu, stack)) {
-                Some(text) => shown.push(text),
+                Some(text) if shown.len() < MOST_NAMED => shown.push(text),
+                Some(_) => further.push(cpu),
+                None if is_idle(cpu) => idle.push(cpu),
                 None => unknown.push(cpu),
             }
+        }
+        if !idle.is_empty() {
+            let were = if idle.len() == 1 { "was" } else { "were" };
+            shown.push(format!(
+                "{} {were} idle, so no thread kept RCU waiting there: a timer interrupt, or a wake-up of RCU's own thread, was lost or late",
+                cpus(&idle)
+            ));
+        }
+        if !further.is_empty() {
+            shown.push(format!("what ran on {} is in the log, too", cpus(&further)));
         }
         if !unknown.is_empty() {
             let interrupts =

@@ -103,7 +103,10 @@ impl LoggedStacks {
         let is_idling = message.contains("skipped: idling");
         let Some(frame) = frame.filter(|_| !is_idling) else { return is_one };
         if self.stacks.is_empty() {
+            // Its marks stand above its first function.
+            let is_in_interrupt = self.is_in_interrupt;
             self.push(Owner::default());
+            self.is_in_interrupt = is_in_interrupt;
         }
         if let Some(last) = self.stacks.last_mut()
             && last.functions.len() < MOST_FRAMES
@@ -211,15 +214,29 @@ impl LoggedStack {
             StackPlace::Functions(functions) => {
                 let named: Vec<&str> = functions.iter().take(MOST_NAMED).copied().collect();
                 let [innermost, callers @ ..] = named.as_slice() else { return None };
-                let callers = match callers {
-                    [] => String::new(),
-                    callers => format!(", called from {}", callers.join(", ")),
-                };
+                let callers = self.callers(innermost, callers);
                 let softirq = softirq(&functions).filter(|handler| !named.contains(handler));
                 let softirq = softirq.map(|handler| format!(", in the softirq's handler {handler}"));
                 PlaceInWords::In(format!("{innermost}{callers}{}", softirq.unwrap_or_default()))
             }
         })
+    }
+
+    /// `, called from b, c, which interrupted d, called from e`: an interrupt is called by no function that it interrupts.
+    fn callers(&self, innermost: &str, callers: &[&str]) -> String {
+        let called = |callers: &[&str]| match callers {
+            [] => String::new(),
+            callers => format!(", called from {}", callers.join(", ")),
+        };
+        let at = self.functions.iter().position(|name| name == innermost).unwrap_or(0);
+        // Those of the interrupt, without the innermost one.
+        let own = self.of_interrupts.checked_sub(at + 1).and_then(|own| callers.split_at_checked(own));
+        match own {
+            Some((own, [interrupted, callers @ ..])) => {
+                format!("{}, which interrupted {interrupted}{}", called(own), called(callers))
+            }
+            _ => called(callers),
+        }
     }
 
     /// What its CPU did, if its thread is the idle thread; `None` where the stack does not show that.
@@ -339,6 +356,15 @@ mod tests {
             user.first().and_then(LoggedStack::shown).as_deref(),
             Some("the stack of CPU 3 shows user code")
         );
+    }
+
+    #[test]
+    fn an_interrupt_is_not_called_by_what_it_interrupts() {
+        let stacks = read(
+            "Call Trace:\n <IRQ>\n driver_isr+0x1/0x2\n my_event+0x1/0x2\n </IRQ>\nRIP: 0010:spin+0x1/0x2\n caller+0x1/0x2\n",
+        );
+        let shown = "the stack below it is driver_isr, called from my_event, which interrupted spin, called from caller";
+        assert_eq!(stacks.first().and_then(LoggedStack::shown).as_deref(), Some(shown));
     }
 
     #[test]

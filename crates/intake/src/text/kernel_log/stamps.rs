@@ -1,6 +1,7 @@
 //! What loggers, consoles and quoting put before a message, and the words and numbers behind it.
 
 use crate::text::fields;
+use whylate_base::{Cpu, CpuSet};
 
 /// A longer message is cut.
 const LONGEST_MESSAGE: usize = 100;
@@ -55,9 +56,15 @@ pub(super) fn seconds(line: &str) -> Option<u64> {
     seconds.parse().ok().filter(|_| known && seconds.bytes().all(|digit| digit.is_ascii_digit()))
 }
 
-/// `CPU 1`, `CPUs 1, 2 and 3`
+/// A longer list is shortened as the kernel does it.
+const MOST_SINGLE: usize = 16;
+
+/// `CPU 1`, `CPUs 1, 2 and 3`; of many CPUs `CPUs 0-31,40`
 pub(super) fn cpus(cpus: &[u32]) -> String {
     match cpus {
+        many if many.len() > MOST_SINGLE => {
+            format!("CPUs {}", many.iter().map(|&cpu| Cpu(cpu)).collect::<CpuSet>())
+        }
         [] => "a CPU".to_owned(),
         [cpu] => format!("CPU {cpu}"),
         [first @ .., last] => {
@@ -72,7 +79,7 @@ fn without_stamps(mut rest: &str) -> &str {
     loop {
         let shorter = rest.trim_start_matches(['>', '|', ' ', '\t']);
         let shorter = match shorter.strip_prefix('[').and_then(|inner| inner.split_once(']')) {
-            Some((stamp, after)) if stamp.bytes().all(is_of_stamp) => after,
+            Some((stamp, after)) if stamp.bytes().all(is_of_stamp) || has_time_of_day(stamp) => after,
             _ => without_half_a_stamp(shorter)
                 .or_else(|| without_kmsg_prefix(shorter))
                 .or_else(|| without_line_number(shorter))
@@ -88,6 +95,20 @@ fn without_stamps(mut rest: &str) -> &str {
 /// Of a time (`  12.345678`, `+0.014286`), a CPU or a thread (`C13`, `T1`).
 fn is_of_stamp(byte: u8) -> bool {
     byte.is_ascii_digit() || b" .+-:CT".contains(&byte)
+}
+
+/// `2021/07/05, 13:43:52.334`, `Mon Jan  2 03:04:05 2023`
+fn has_time_of_day(stamp: &str) -> bool {
+    let is_clock = |word: &str| {
+        let mut parts = word.splitn(3, ':');
+        let mut is_next = || {
+            parts.next().is_some_and(|part| {
+                part.len() >= 2 && part.bytes().take(2).all(|digit| digit.is_ascii_digit())
+            })
+        };
+        is_next() && is_next() && is_next()
+    };
+    stamp.len() <= 40 && stamp.split([' ', 'T']).any(is_clock)
 }
 
 /// `42.834101] `: a time that lost what was before it.
@@ -155,6 +176,9 @@ mod tests {
         for line in [
             "Aug 14 18:31:12 host kernel: [  161.7] sched: RT throttling activated",
             "> > [  +0.014286] sched: RT throttling activated",
+            "[2021/07/05, 13:43:52.334] sched: RT throttling activated",
+            "[Mon Jan  2 03:04:05 2023] sched: RT throttling activated",
+            "[2023-01-02T03:04:05.678Z] sched: RT throttling activated",
             "[ 9.1][ T12] sched: RT throttling activated",
             "[ 9.1] 001: sched: RT throttling activated",
             "sched: RT throttling activated",

@@ -48,7 +48,7 @@ fn work_in_flight_repetitions_and_crashes_are_reported() {
         ),
         "{said}"
     );
-    assert!(said.ends_with("; the work that had begun is psi_avgs_work"), "{said}");
+    assert!(said.ends_with("; the work that had begun is psi_avgs_work (worker 3760137)"), "{said}");
 }
 
 #[test]
@@ -121,7 +121,7 @@ fn work_in_flight_is_of_the_lockup_above_it_and_no_stack_of_a_message_that_is_no
     )
     .to_string();
     assert!(said.contains("the first of 2) means that the work items of the worker pool of CPU 1 did not come to run for 35 s, and those of CPU 2 for 35 s; the \
-                       work that had begun is late_work, and"), "{said}");
+                       work that had begun is late_work (worker 7), and"), "{said}");
     assert!(!said.contains("other"), "{said}");
 }
 
@@ -239,7 +239,7 @@ fn an_idle_thread_is_current_while_softirqs_and_interrupts_are_served() {
         ),
         (
             "RIP: 0010:driver_isr+0x1/0x2\nCall Trace:\n <IRQ>\n do_event+0x1/0x2\n </IRQ>\n <TASK>\n default_idle+0x1/0x2\n",
-            "; CPU 1 served an interrupt over its idle thread, in driver_isr, called from do_event, default_idle",
+            "; CPU 1 served an interrupt over its idle thread, in driver_isr, called from do_event, which interrupted default_idle",
         ),
         (
             "Call trace:\n rcu_sched_clock_irq+0x1/0x2\n gic_handle_irq+0x1/0x2\n",
@@ -452,3 +452,24 @@ const PIECES: [&str; 42] = [
     "All QSes seen, last rcu_preempt kthread activity 3 (7-4)",
     "INFO: NMI handler (f) took too long to run: 1.723 msecs",
 ];
+
+#[test]
+fn a_message_that_an_author_quotes_is_not_counted_beside_the_log_s_own() {
+    let quoted =
+        "I changed the config and then the kernel reports \"BUG: scheduling while atomic: mill/7/0x2\"";
+    let own = "[ 3.64] BUG: scheduling while atomic: mill/7/0x00000002\n[ 3.65] CPU: 1 PID: 7 Comm: mill Not tainted";
+    let said = |text: &str| {
+        let mut log = KernelLog::default();
+        text.lines().enumerate().for_each(|(at, line)| log.line(at as u64 + 1, line));
+        log.to_string()
+    };
+    for text in [format!("{quoted}\n\n{own}\n"), format!("{own}\n{quoted}\n")] {
+        let said = said(&text);
+        assert!(
+            said.contains("mill (7) was about to sleep on CPU 1") && !said.contains("the first of"),
+            "{said}"
+        );
+        assert!(said.contains("(\"BUG: scheduling while atomic"), "{said}");
+    }
+    assert!(said(quoted).contains("line 1"));
+}

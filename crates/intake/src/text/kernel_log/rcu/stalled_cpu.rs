@@ -8,6 +8,8 @@ pub(super) struct StalledCpu {
     pub(super) cpu: u32,
     /// No timer tick came there in the grace period.
     pub(super) has_no_ticks: bool,
+    /// It was idle, as RCU saw it.
+    pub(super) is_idle: bool,
     /// RCU sent it an interrupt, which it did not take.
     pub(super) takes_no_interrupt: bool,
     /// So long its thread `rcuc` did not run.
@@ -22,6 +24,7 @@ impl StalledCpu {
         StalledCpu {
             cpu,
             has_no_ticks: false,
+            is_idle: false,
             takes_no_interrupt: false,
             rcuc_jiffies: None,
             may_be_false: false,
@@ -42,6 +45,7 @@ impl StalledCpu {
         Some(StalledCpu {
             cpu,
             has_no_ticks: rest.starts_with("0 ticks this GP"),
+            is_idle: is_idle(rest),
             // A digit while the irq_work is pending that rcu_watching_snap_recheck() in kernel/rcu/tree.c queues there.
             takes_no_interrupt: flags.chars().nth(3).is_some_and(|flag| flag.is_ascii_digit()),
             rcuc_jiffies: number_behind(rest, "rcuc=").filter(|_| rest.contains("starved")),
@@ -52,6 +56,7 @@ impl StalledCpu {
     /// Adds what another line shows of the same CPU.
     pub(super) fn add(&mut self, other: &StalledCpu) {
         self.has_no_ticks |= other.has_no_ticks;
+        self.is_idle |= other.is_idle;
         self.takes_no_interrupt |= other.takes_no_interrupt;
         self.may_be_false |= other.may_be_false;
         self.rcuc_jiffies = self.rcuc_jiffies.or(other.rcuc_jiffies);
@@ -70,9 +75,26 @@ impl StalledCpu {
     }
 }
 
+/// `idle=400/0/0`: no thread and no interrupt handler had the CPU (`dynticks_nesting` and `dynticks_nmi_nesting`).
+fn is_idle(row: &str) -> bool {
+    let value = row.split_once("idle=").and_then(|(_, rest)| rest.split_whitespace().next());
+    let mut parts = value.unwrap_or_default().split('/').skip(1);
+    parts.next() == Some("0") && matches!(parts.next(), Some("0" | "0x0"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_idle_cpu_has_no_nesting() {
+        let is_idle = |idle: &str| {
+            StalledCpu::of_row(&format!("3-...: (0 ticks this GP) idle={idle} softirq=1/1"))
+                .map(|one| one.is_idle)
+        };
+        assert_eq!(["400/0/0", "9dd4/0/0x0"].map(is_idle), [Some(true); 2]);
+        assert_eq!(["9dd4/1/0x4000000000000002", "40d/0/1", "400"].map(is_idle), [Some(false); 3]);
+    }
 
     #[test]
     fn rows_are_told_from_other_lines() {

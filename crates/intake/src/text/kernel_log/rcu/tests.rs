@@ -105,6 +105,12 @@ fn a_cpu_is_told_from_rcus_own_thread() {
             "CPU 0 gave RCU no quiescent state, nor took a timer tick (RCU stall); the report itself marks CPU 0 as a possible false alarm; \
                  CPU 0 was idle as it was looked at",
         ),
+        // Idle, as RCU saw it.
+        (
+            "INFO: rcu_sched detected stalls on CPUs/tasks:\n\t3-...: (7 ticks this GP) idle=400/0/0 softirq=3/3 fqs=1\n\t5-...: (9 ticks this GP) idle=401/1/0\n",
+            "CPUs 3 and 5 gave RCU no quiescent state (RCU stall); CPU 3 was idle, so no thread kept RCU waiting there: a timer interrupt, or \
+                 a wake-up of RCU's own thread, was lost or late; what ran on CPU 5, or whether interrupts were disabled there, is not shown",
+        ),
         // Nothing but the message.
         ("rcu: INFO: rcu_preempt self-detected stall on CPU", ""),
     ];
@@ -123,4 +129,16 @@ fn a_second_report_is_not_of_the_first() {
         rcu.meaning(&LoggedStacks::default()).as_deref(),
         Some("CPU 1 gave RCU no quiescent state (RCU stall)")
     );
+}
+
+#[test]
+fn all_cpus_are_listed() {
+    let rows = |cpus: std::ops::Range<u32>| {
+        cpus.map(|cpu| format!("rcu: {cpu}-....: (3 GPs behind)\n")).collect::<String>()
+    };
+    let nine = read(&rows(0..9));
+    assert!(nine.starts_with("CPUs 0, 1, 2, 3, 4, 5, 6, 7 and 8 gave RCU"), "{nine}");
+    assert!(read(&rows(2..40)).starts_with("CPUs 2-39 gave RCU"));
+    let readers = read("rcu: Tasks blocked on level-0 rcu_node (CPUs 0-7): P1 P2 P3 P4 P5 P6 P7 P8 P9 P10\n");
+    assert!(readers.contains("8, and 2 more were in sections"), "{readers}");
 }
