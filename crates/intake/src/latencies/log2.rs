@@ -35,7 +35,8 @@ pub(super) fn read(text: &str) -> Vec<Result<Run, Broken>> {
         return Vec::new();
     }
     let title = TITLES.iter().find(|(title, ..)| text.contains(title));
-    let (tool, probe) = title.map_or(("bcc or bpftrace", "histogram"), |&(_, tool, probe)| (tool, probe));
+    let named = title.map(|&(_, tool, probe)| (tool, probe)).or_else(|| named_above(text));
+    let (tool, probe) = named.unwrap_or(("bcc or bpftrace", "histogram"));
     let broken = |why: &str| Broken { tool, why: why.to_owned() };
     let mut tables: Vec<Table> = Vec::new();
     let mut key = "";
@@ -131,6 +132,21 @@ pub(super) fn read(text: &str) -> Vec<Result<Run, Broken>> {
             .extend(each_largest(run.threads.iter().map(|one| (one.name.clone(), one.histogram.clone()))));
     }
     vec![Ok(run)]
+}
+
+/// The tool and what a sample is, by the command above the first table: `# ./cpudist.py -p 812`.
+fn named_above(text: &str) -> Option<(&'static str, &'static str)> {
+    const OFF_CPU: [&str; 2] = ["-O", "--offcpu"];
+    let above = text.lines().take_while(|line| head(line.trim()).is_none());
+    let words = || above.clone().flat_map(str::split_whitespace);
+    let tool = |word: &str| {
+        let file = word.rsplit('/').next().unwrap_or(word).trim_matches(['`', '"', ':', ',']);
+        let name = file.split(['.', '-']).next().unwrap_or(file);
+        TITLES.iter().find(|(_, tool, _)| *tool == name).map(|&(_, tool, probe)| (tool, probe))
+    };
+    let (tool, probe) = words().find_map(tool)?;
+    let is_off_cpu = tool == "cpudist" && words().any(|word| OFF_CPU.contains(&word));
+    Some((tool, if is_off_cpu { "off-CPU time" } else { probe }))
 }
 
 struct Table {

@@ -71,6 +71,22 @@ fn histograms_whose_classes_double() {
 }
 
 #[test]
+fn the_command_above_a_histogram_shows_what_it_is_of() {
+    let table = "     usecs               : count     distribution\n         0 -> 1          : 90       |*********|\n";
+    for (command, tool, probe) in [
+        ("# ./cpudist.py -p 812 1", "cpudist", "on-CPU time"),
+        ("$ sudo /usr/share/bcc/tools/cpudist -O", "cpudist", "off-CPU time"),
+        ("I ran `softirqs-bpfcc -d`:", "softirqs", "softirq time"),
+        ("# runqlat 1 1", "runqlat", "run queue"),
+        ("# ./other.py", "bcc or bpftrace", "histogram"),
+    ] {
+        let run = run(&format!("{command}\n\n{table}"));
+        assert_eq!((run.tool.as_str(), run.probe.as_str()), (tool, probe), "{command}");
+        assert_eq!(run.measures_time(), probe.ends_with("time"), "{command}");
+    }
+}
+
+#[test]
 fn a_class_without_a_count_is_not_left_out() {
     let rows = |tail: &str| {
         format!(
