@@ -303,6 +303,17 @@ pub(crate) fn lateness(activation: &Activation) -> String {
     }
 }
 
+/// What is shown of an activation of which the recording has one instant, in place of shares of nothing.
+pub(crate) fn one_instant(activation: &Activation) -> Option<String> {
+    (activation.response() == Ns::ZERO).then(|| {
+        format!(
+            "seen only at {} on CPU {}: the recording has no whole activation of it, so neither a latency nor a cause",
+            instant(activation.due),
+            activation.cpu
+        )
+    })
+}
+
 /// A critical section in a few words: which tracer, where, how long, whose.
 pub(crate) fn section(section: &CriticalSection) -> Vec<String> {
     let mut parts =

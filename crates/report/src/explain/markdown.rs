@@ -114,6 +114,9 @@ pub(crate) fn findings(findings: &[Finding]) -> String {
 
 /// One activation: when and how late, the verdict, the ledger, what shows it, what to do.
 pub(crate) fn activation(activation: &Activation) -> String {
+    if let Some(seen) = words::one_instant(activation) {
+        return format!("\n{}\n", escape(&seen));
+    }
     let verdict = &activation.verdict;
     let mut text = format!(
         "\n{} ({}); {} on CPU {}\n\n**{}**: {}\n\n{} of {} ({}), {} confidence\n",

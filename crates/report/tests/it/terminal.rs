@@ -48,6 +48,20 @@ fn the_lines_that_took_more_time_are_one_sentence() {
 }
 
 #[test]
+fn an_activation_of_one_instant_has_no_shares_of_nothing() {
+    let mut story = sample::story();
+    let tid = story.tasks[0].tid;
+    let first = story.activations.iter_mut().find(|activation| activation.tid == tid).expect("an activation");
+    (first.end, first.done) = (first.due, Some(first.due));
+    first.ledger.clear();
+    let text = explain::terminal::render(&story, &Style { color: false, width: 200 });
+    for report in [text, explain::markdown::render(&story), explain::html::render(&story)] {
+        assert!(report.contains("the recording has no whole activation of it"), "{report}");
+        assert!(!report.contains("0 ns of 0 ns"), "{report}");
+    }
+}
+
+#[test]
 fn threads_that_are_not_listed_are_counted() {
     let mut story = sample::story();
     story.unlisted = 1_204;

@@ -22,6 +22,9 @@ pub(crate) fn chip(cause: Cause) -> Markup {
 
 /// When and how late, in one line.
 pub(crate) fn heading(activation: &Activation) -> Markup {
+    if let Some(seen) = words::one_instant(activation) {
+        return html! { span.when { b { (seen) } } };
+    }
     html! {
         span.when {
             b { (words::lateness(activation)) } " "
@@ -34,6 +37,9 @@ pub(crate) fn heading(activation: &Activation) -> Markup {
 
 /// `stacks` are those of its recording, where it has some.
 pub(crate) fn body(activation: &Activation, stacks: Option<&Stacks>) -> Markup {
+    if words::one_instant(activation).is_some() {
+        return html! {};
+    }
     let verdict = &activation.verdict;
     html! {
         p.why { (words::clean(&verdict.why)) }

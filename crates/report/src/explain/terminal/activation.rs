@@ -14,6 +14,9 @@ const OBSERVATIONS: usize = 6;
 
 /// `label` comes before the first line, and may be empty.
 pub(crate) fn write(page: &mut Page, label: &str, activation: &Activation) {
+    if let Some(seen) = words::one_instant(activation) {
+        return page.labelled(2, (label, Ink::Strong), &seen, Ink::Plain);
+    }
     let verdict = &activation.verdict;
     let when = format!(
         "{} ({}); {} on CPU {}",

@@ -65,7 +65,12 @@ fn overview(page: &mut Page, explanation: &Explanation) {
             longest(|spread| spread.p99, task.latency),
             longest(|spread| spread.max, task.latency),
             longest(|spread| spread.max, task.response),
-            worst.map_or_else(String::new, |worst| worst.verdict.cause.code().to_owned()).into(),
+            worst
+                .map_or_else(String::new, |worst| match words::one_instant(worst) {
+                    Some(_) => "-".to_owned(),
+                    None => worst.verdict.cause.code().to_owned(),
+                })
+                .into(),
         ]);
     }
     let mut aligns =
@@ -104,7 +109,10 @@ fn spreads(page: &mut Page, task: &TaskSummary) {
     let faint = |text: &str| Cell::new(text, Ink::Faint);
     let mut rows = vec![vec![faint(""), faint("min"), faint("p50"), faint("p99"), faint("max")]];
     for (name, spread) in [("latency", task.latency), ("response", task.response)] {
-        let Some(spread) = spread else { continue };
+        // Of activations of one instant no time is known.
+        let Some(spread) = spread.filter(|spread| name == "latency" || spread.max > Ns::ZERO) else {
+            continue;
+        };
         rows.push(vec![
             faint(name),
             spread.min.to_string().into(),
@@ -132,11 +140,18 @@ fn others<'a>(page: &mut Page, activations: impl Iterator<Item = &'a Activation>
     let faint = |text: &str| Cell::new(text, Ink::Faint);
     let mut rows = vec![vec![faint("next worst"), faint("latency"), faint("response"), faint("cause")]];
     for activation in activations {
+        let (response, cause) = match words::one_instant(activation) {
+            Some(_) => ("-".to_owned(), "-".to_owned()),
+            None => (
+                activation.response().to_string(),
+                format!("{}{}", words::because(&activation.verdict), words::start_or_end(activation)),
+            ),
+        };
         rows.push(vec![
             words::instant(activation.due).into(),
             latency(activation).into(),
-            activation.response().to_string().into(),
-            format!("{}{}", words::because(&activation.verdict), words::start_or_end(activation)).into(),
+            response.into(),
+            cause.into(),
         ]);
     }
     if rows.len() > 1 {
