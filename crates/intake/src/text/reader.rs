@@ -313,6 +313,8 @@ impl Reader {
         } else if let Some((cpu, count)) = header::loss(text) {
             self.collected.loss_waits(cpu, count);
         } else if let Some(line) = graph::parse(text) {
+            self.ended =
+                fragment::end_of_section_in_graph(text, &line).filter(|_| self.header.latency.is_none());
             self.graph_line(&line);
         } else if let Some(row) = timehist::parse(text) {
             row.thread().into_iter().for_each(|(tid, comm)| self.names.learn(tid, comm));

@@ -360,3 +360,15 @@ fn the_priority_that_a_header_states_wins_over_the_form_of_the_rows() {
     // A header without a real-time priority states none.
     assert_eq!(priorities("(5 0)", "(76 5)", 0), [(Priority(5), unknown), (Priority(5), Priority(0x76))]);
 }
+
+#[test]
+fn the_end_of_a_section_with_calls_shows_its_length() {
+    let text = "   3750 us |   1)     sh-65      |  d..1 |   0.120 us    |  _raw_spin_unlock_irqrestore();\n\
+                \x20  3764 us |   1)     sh-65      |  d..1 |   0.000 us    |  tracer_hardirqs_on();\n\
+                \x20     sh-65        1d..1 3792us : <stack trace>\n=> uart_write\n";
+    let latency = |text: &str| all(text).1.latency.map(|trace| (trace.tracer, trace.latency, trace.cpu));
+    assert_eq!(latency(text), Some((LatencyTracer::Irqsoff, Ns::from_us(3764), Cpu(1))));
+    // Times of a clock are of no section.
+    assert_eq!(latency(&text.replace("3764 us |", "3.000764 |")), None);
+    assert_eq!(latency(&text.replace("tracer_hardirqs_on", "other")), None);
+}
