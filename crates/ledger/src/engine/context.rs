@@ -195,8 +195,9 @@ impl Engine<'_> {
     pub(super) fn appear(&mut self, at: Ns, last: Ns, cpu: Cpu, tid: Tid) {
         let Some(timeline) = self.timeline.cpus.get_mut(cpu) else { return };
         let before = timeline.current();
-        if before.is_some() {
-            timeline.unseen_switches += 1;
+        if let Some(before) = before {
+            // Where the text itself leaves open which thread came, its switch away is no other one.
+            timeline.unseen_switches += u64::from(!is_stand_in(before));
             timeline.unseen_until = Some(at);
             timeline.lose_sight(last);
         }

@@ -153,6 +153,9 @@ pub(crate) fn why(
                 "the recording has no run of {late_thread} from then on: {charged} of {response} was {cause}"
             );
         }
+        if verdict.cause == Cause::Unexplained {
+            return format!("{late_thread} was hardly late: {charged} of {response} is not explained");
+        }
         if let Some(by) = verdict.by.filter(|_| verdict.cause.culprit_runs_first()) {
             return format!(
                 "nothing delayed {late_thread} notably: {by} ran before it, for {charged} of {response}"

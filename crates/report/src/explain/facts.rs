@@ -201,6 +201,7 @@ pub(crate) fn candidates(candidates: &Candidates) -> [String; 3] {
     };
     let more = match candidates.more {
         0 => String::new(),
+        1 => " 1 more thread is not listed.".to_owned(),
         more => format!(" {more} more threads are not listed."),
     };
     let has_command = candidates.threads.iter().any(|candidate| candidate.kind == CandidateKind::Command);
