@@ -206,6 +206,9 @@ pub(crate) fn no_finding(explanation: &Explanation) -> Option<String> {
             format!("the latest start came {latest} after it was due, and the longest took {longest}")
         }
         (Some(latest), _) => format!("the latest start came {latest} after it was due"),
+        (None, Some(Ns::ZERO)) if longest_in_part(explanation, Ns::ZERO).is_none() => {
+            "none of which the recording has whole".to_owned()
+        }
         (None, Some(longest)) if !is_marked(explanation) => {
             let longest = longest_in_part(explanation, longest).map_or_else(|| longest.to_string(), at_least);
             format!("the longest took {longest}; how late they started, the recording does not show")

@@ -39,7 +39,7 @@ impl Tally {
     /// One more activation, seen up to `end`.
     pub(crate) fn count(&mut self, open: &Open, end: Ns) {
         self.activations += 1;
-        if open.begin != Begin::TraceStart {
+        if open.begin != Begin::TraceStart && !open.came_unseen() {
             // Of one that is cut off as it becomes due nothing is seen.
             let until = open.running.or(Some(end).filter(|&end| end > open.due));
             self.latency = self.latency.max(until.map(|until| until.since(open.due)));

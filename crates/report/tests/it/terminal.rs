@@ -2,7 +2,7 @@
 
 use crate::{assert_current, fixture, sample};
 use whylate_base::{Comm, Confidence, Ns, Priority, Tid};
-use whylate_ledger::{Candidate, Cause, Culprit, Trigger};
+use whylate_ledger::{Candidate, Cause, Culprit, Spread, Trigger};
 use whylate_report::{Style, explain, measure};
 
 #[test]
@@ -176,6 +176,22 @@ fn no_finding_names_the_cause_of_the_latest_start() {
         "{}",
         page(&sample)
     );
+}
+
+#[test]
+fn of_threads_that_were_only_glimpsed_no_time_is_given() {
+    let mut sample = sample::story();
+    sample.findings.clear();
+    sample.trace.lost_events = 0;
+    sample.trace.damage.clear();
+    sample.activations.clear();
+    for task in &mut sample.tasks {
+        (task.latency, task.activations) = (None, 2);
+        task.response =
+            task.response.map(|_| Spread { min: Ns::ZERO, p50: Ns::ZERO, p99: Ns::ZERO, max: Ns::ZERO });
+    }
+    let text = explain::terminal::render(&sample, &Style { color: false, width: 400 });
+    assert!(text.contains("No finding: in 4 activations, none of which the recording has whole."), "{text}");
 }
 
 #[test]
