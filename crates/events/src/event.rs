@@ -4,6 +4,7 @@ use crate::blocked::BlockedReason;
 use crate::carriers::{CpuCall, Packet, Work};
 use crate::kvm::Kvm;
 use crate::names::{Marker, Name, Symbol};
+use crate::task_state::TaskState;
 use crate::tracers::{Noise, OsnoiseSample, Preemptirq, Timerlat};
 use crate::{Context, Kind, KindSet};
 use whylate_base::{Comm, Cpu, Ns, Priority, Tid};
@@ -305,32 +306,6 @@ pub struct Wake {
     pub prio: Priority,
     /// The CPU it was last on (`sched_waking`) or is queued on (`sched_wakeup`).
     pub target_cpu: Cpu,
-}
-
-/// The state in which a thread left the CPU, whatever its version's bits were.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TaskState {
-    /// `R`: still runnable, it gave way (`sched_yield`) or was taken off.
-    Runnable,
-    /// `R+`: preempted.
-    Preempted,
-    /// `S`: sleeps, a signal may wake it.
-    Interruptible,
-    /// `D`: sleeps uninterruptibly: a device, a kernel lock, a page.
-    Uninterruptible,
-    /// `I`: an idle kernel thread.
-    Idle,
-    /// `X` or `Z`: it ends here.
-    Dead,
-    /// Stopped, traced, parked, or bits this version does not know.
-    Other,
-}
-
-impl TaskState {
-    /// True when the thread still wants the CPU.
-    pub fn is_runnable(self) -> bool {
-        matches!(self, TaskState::Runnable | TaskState::Preempted)
-    }
 }
 
 /// `hrtimer_start`

@@ -27,6 +27,7 @@ mod names;
 mod softirqs;
 mod source;
 mod stacks;
+mod task_state;
 mod tracers;
 
 pub use blocked::BlockedReason;
@@ -34,7 +35,7 @@ pub use carriers::{CpuCall, Packet, PacketStep, Work, WorkStep};
 pub use context::{Context, ContextFlags};
 pub use event::{
     ContentionFlags, Event, EventKind, HrtimerExpiry, HrtimerStart, PageFault, Signal, Switch, Syscall,
-    SyscallReturn, TaskState, Wake,
+    SyscallReturn, Wake,
 };
 pub use facts::{FACT_PREFIX, Fact};
 pub use idle_functions::{IDLE_FUNCTIONS, is_idle_function, leads_to_idle};
@@ -54,4 +55,5 @@ pub use stacks::{
     AddressId, CodeAddress, CodeLocation, CodeModule, Frame, ModuleId, ModuleKind, SampleKind, StackId,
     StackSample, Stacks,
 };
+pub use task_state::TaskState;
 pub use tracers::{Noise, NoiseSource, OsnoiseSample, Preemptirq, Timerlat, TimerlatContext};

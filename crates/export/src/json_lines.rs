@@ -212,6 +212,8 @@ fn state(state: TaskState) -> &'static str {
         TaskState::Uninterruptible => "uninterruptible",
         TaskState::Idle => "idle",
         TaskState::Dead => "dead",
+        TaskState::Stopped => "stopped",
+        TaskState::Traced => "traced",
         TaskState::Other => "other",
     }
 }

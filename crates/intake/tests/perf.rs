@@ -79,6 +79,8 @@ fn same(events: &[Event], lines: &[Line]) {
                     "D" => TaskState::Uninterruptible,
                     "I" => TaskState::Idle,
                     "X" | "Z" => TaskState::Dead,
+                    "T" => TaskState::Stopped,
+                    "t" => TaskState::Traced,
                     _ => TaskState::Other,
                 };
                 assert_eq!(switch.prev_state, state, "{shown}");

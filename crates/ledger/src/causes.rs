@@ -109,6 +109,8 @@ causes! {
     FairQueue: fair_queue,
     /// Another thread held the CPU, and which of the two comes first is not known.
     OtherTask: other_task,
+    /// Another program stopped it.
+    Stopped: stopped,
     /// The CPU controller's quota was used up.
     CgroupQuota: cgroup_quota,
     /// A limit on CPU time was used up; which one, the thread's priority would show.
@@ -227,6 +229,7 @@ mod tests {
             carrier: None,
             lock_owner: None,
             asked: None,
+            is_traced: false,
             inherited_priority: false,
             waits_to_end: false,
             is_whole: true,
@@ -327,6 +330,7 @@ mod tests {
                 Cause::OtherTask,
                 Cause::Stolen,
                 Cause::StopTask,
+                Cause::Stopped,
                 Cause::WorkItem,
             ];
             assert!(names_settings || !accuses_another || by_hand.contains(&cause), "{cause}: {kinds:?}");

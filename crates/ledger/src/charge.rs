@@ -137,7 +137,7 @@ impl Charger<'_> {
                 State::Running(cpu) => self.running(cpu, to),
                 State::Queued(cpu) => self.waiting(self.victim, cpu, to),
                 // It was still in the middle of its work before.
-                State::Blocked { wait, waker } if wait.continues() => self.blocked(wait, waker, to),
+                State::Blocked { wait, waker } if wait.delays() => self.blocked(wait, waker, to),
                 State::Blocked { .. } | State::Unknown => {
                     self.cpu = timer_cpu;
                     self.charge(hard_due.min(to), Charge::to(Cause::TimerSlack, None, Confidence::High));
@@ -158,7 +158,7 @@ impl Charger<'_> {
             match stay.state {
                 State::Running(cpu) => self.running(cpu, stay.to),
                 State::Queued(cpu) => self.waiting(self.victim, cpu, stay.to),
-                State::Blocked { wait, waker } if wait.continues() => self.blocked(wait, waker, stay.to),
+                State::Blocked { wait, waker } if wait.delays() => self.blocked(wait, waker, stay.to),
                 State::Blocked { .. } | State::Unknown => self.carried(origin, stay.to),
             }
         }

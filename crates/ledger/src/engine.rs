@@ -16,6 +16,7 @@ mod scheduler_clock;
 mod scheduling;
 mod settings;
 mod state;
+mod stops;
 mod syscall_names;
 mod syscall_numbers;
 mod syscall_table;
@@ -59,6 +60,9 @@ impl Engine<'_> {
             EventKind::Signal(signal) => {
                 self.note_signal(at, signal);
                 self.signal(at, event, signal);
+                if stops::STOPS.contains(&signal.sig) {
+                    self.stop_signal(event, signal);
+                }
             }
             EventKind::Exit { tid } => self.exit(at, *tid),
             EventKind::PiSetprio { tid, old, new } => self.inherit(at, event, *tid, *old, *new),

@@ -46,6 +46,7 @@ pub(crate) mod slices;
 pub(crate) mod softirqs;
 pub(crate) mod spent;
 pub(crate) mod states;
+pub(crate) mod stops;
 pub(crate) mod tally;
 pub(crate) mod thread;
 pub(crate) mod threads;
@@ -68,6 +69,7 @@ use pending::PendingSoftirqs;
 use quota::QuotaTimers;
 use settings::RtOverrun;
 use softirqs::{Raiser, Softirqs};
+use stops::StopSignals;
 use thread::Thread;
 use threads::Threads;
 use timers::ArmedTimers;
@@ -92,6 +94,7 @@ pub(crate) struct Timeline {
     pub(crate) links: Option<Vec<Link>>,
     pub(crate) rt_overruns: Vec<RtOverrun>,
     pub(crate) process_ends: ProcessEnds,
+    pub(crate) stops: StopSignals,
     pub(crate) hypervisor: Option<bool>,
     pub(crate) foreign_modules: ForeignModules,
     pub(crate) losses: Losses,
@@ -130,6 +133,7 @@ impl Timeline {
             links: None,
             rt_overruns: Vec::new(),
             process_ends: ProcessEnds::default(),
+            stops: StopSignals::default(),
             hypervisor: None,
             foreign_modules: ForeignModules::default(),
             losses: Losses::default(),

@@ -170,6 +170,8 @@ fn state() -> impl Strategy<Value = TaskState> {
         Just(TaskState::Uninterruptible),
         Just(TaskState::Idle),
         Just(TaskState::Dead),
+        Just(TaskState::Stopped),
+        Just(TaskState::Traced),
         Just(TaskState::Other)
     ]
 }

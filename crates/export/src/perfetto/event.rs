@@ -78,7 +78,11 @@ impl StateBits {
             (TaskState::Runnable, _) => 0,
             (TaskState::Interruptible, _) => 0x1,
             (TaskState::Uninterruptible, _) => 0x2,
-            (TaskState::Other, _) => 0x4,
+            (TaskState::Stopped, _) => 0x4,
+            (TaskState::Traced, _) => 0x8,
+            // Parked, and before that state had a bit of its own, to be woken to be killed alone.
+            (TaskState::Other, StateBits::Today) => 0x40,
+            (TaskState::Other, _) => 0x80,
             (TaskState::Dead, _) => 0x10,
             (TaskState::Preempted, StateBits::Today) => 0x100,
             (TaskState::Preempted, StateBits::Old) => 0x1000,

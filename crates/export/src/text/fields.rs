@@ -239,7 +239,7 @@ fn indent(depth: u32) -> usize {
     2 * depth.min(64) as usize
 }
 
-/// The letters of `TASK_STATE_TO_CHAR_STR`; what is none of them all is shown as stopped.
+/// The letters of `TASK_STATE_TO_CHAR_STR`; what is none of them all is shown as parked.
 fn state(state: TaskState) -> &'static str {
     match state {
         TaskState::Runnable => "R",
@@ -248,7 +248,9 @@ fn state(state: TaskState) -> &'static str {
         TaskState::Uninterruptible => "D",
         TaskState::Idle => "I",
         TaskState::Dead => "X",
-        TaskState::Other => "T",
+        TaskState::Stopped => "T",
+        TaskState::Traced => "t",
+        TaskState::Other => "P",
     }
 }
 

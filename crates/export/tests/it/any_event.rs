@@ -55,6 +55,8 @@ fn state() -> impl Strategy<Value = TaskState> {
         TaskState::Uninterruptible,
         TaskState::Idle,
         TaskState::Dead,
+        TaskState::Stopped,
+        TaskState::Traced,
         TaskState::Other,
     ])
 }

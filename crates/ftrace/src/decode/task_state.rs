@@ -15,6 +15,8 @@ pub(super) struct StateBits {
     /// All bits that have a letter.
     listed: u64,
     interruptible: u64,
+    stopped: u64,
+    traced: u64,
     uninterruptible: u64,
     /// `N`: does not count as load. With `D` it is an idle kernel thread.
     no_load: u64,
@@ -28,6 +30,8 @@ impl StateBits {
         preempted: 0,
         listed: u64::MAX,
         interruptible: 1,
+        stopped: 4,
+        traced: 8,
         uninterruptible: 2,
         no_load: 0,
         idle: 0,
@@ -41,6 +45,8 @@ impl StateBits {
             match letter {
                 "S" => bits.interruptible |= bit,
                 "D" => bits.uninterruptible |= bit,
+                "T" => bits.stopped |= bit,
+                "t" => bits.traced |= bit,
                 "N" => bits.no_load |= bit,
                 "I" => bits.idle |= bit,
                 "X" | "x" | "Z" => bits.dead |= bit,
@@ -76,6 +82,10 @@ impl StateBits {
             TaskState::Uninterruptible
         } else if any(self.interruptible) {
             TaskState::Interruptible
+        } else if any(self.stopped) {
+            TaskState::Stopped
+        } else if any(self.traced) {
+            TaskState::Traced
         } else {
             TaskState::Other
         }
@@ -178,7 +188,9 @@ mod tests {
             (NEW, 0x80, Idle),
             (NEW, 0x10, Dead),
             (NEW, 0x20, Dead),
-            (NEW, 0x4, Other),
+            (NEW, 0x4, Stopped),
+            (NEW, 0x8, Traced),
+            (NEW, 0x40, Other),
             (NEW, 0x2000, Runnable),
             (OLD, 0, Runnable),
             (OLD, 1024, Preempted),

@@ -46,7 +46,9 @@ fn state_bits(state: TaskState) -> i64 {
         TaskState::Uninterruptible => 0x2,
         TaskState::Idle => 0x80,
         TaskState::Dead => 0x10,
-        TaskState::Other => 0x4,
+        TaskState::Stopped => 0x4,
+        TaskState::Traced => 0x8,
+        TaskState::Other => 0x40,
     }
 }
 

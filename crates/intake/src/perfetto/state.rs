@@ -16,6 +16,8 @@ pub(super) struct StateBits {
 
 const INTERRUPTIBLE: u64 = 1;
 const UNINTERRUPTIBLE: u64 = 2;
+const STOPPED: u64 = 4;
+const TRACED: u64 = 8;
 
 impl StateBits {
     /// Of a kernel by `uname -r`; without it, of one of the last years.
@@ -48,6 +50,10 @@ impl StateBits {
             TaskState::Uninterruptible
         } else if any(INTERRUPTIBLE) {
             TaskState::Interruptible
+        } else if any(STOPPED) {
+            TaskState::Stopped
+        } else if any(TRACED) {
+            TaskState::Traced
         } else {
             TaskState::Other
         }
@@ -69,7 +75,9 @@ mod tests {
             (Some("4.14.7"), 128, Idle),
             (Some("5.10"), 0x2000, Runnable),
             (Some("5.10"), 32, Dead),
-            (Some("5.10"), 4, Other),
+            (Some("5.10"), 4, Stopped),
+            (Some("5.10"), 8, Traced),
+            (Some("5.10"), 64, Other),
             (Some("4.9.1"), 4096, Preempted),
             (Some("4.9.1"), 1026, Idle),
             (Some("4.4"), 2048, Preempted),

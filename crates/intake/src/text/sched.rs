@@ -331,6 +331,8 @@ fn task_state(text: &str) -> Option<TaskState> {
             0x80 | 0x402 => TaskState::Idle,
             _ if any(0x2) => TaskState::Uninterruptible,
             _ if any(0x1) => TaskState::Interruptible,
+            _ if any(0x4) => TaskState::Stopped,
+            _ if any(0x8) => TaskState::Traced,
             _ => TaskState::Other,
         });
     }
@@ -348,6 +350,10 @@ fn task_state(text: &str) -> Option<TaskState> {
         TaskState::Uninterruptible
     } else if any(&["S"]) {
         TaskState::Interruptible
+    } else if any(&["T"]) {
+        TaskState::Stopped
+    } else if any(&["t"]) {
+        TaskState::Traced
     } else if text.split('|').all(|letter| letter.len() == 1) {
         TaskState::Other
     } else {

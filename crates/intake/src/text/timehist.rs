@@ -264,7 +264,9 @@ fn state(letter: &str) -> Option<TaskState> {
         "D" => TaskState::Uninterruptible,
         "X" | "Z" | "x" => TaskState::Dead,
         "I" | "K" => TaskState::Idle,
-        "T" | "t" | "P" | "W" | "N" | "w" | "p" | "?" => TaskState::Other,
+        "T" => TaskState::Stopped,
+        "t" => TaskState::Traced,
+        "P" | "W" | "N" | "w" | "p" | "?" => TaskState::Other,
         _ => return None,
     })
 }

@@ -140,6 +140,8 @@ pub(crate) struct LateActivation<'a> {
     pub(crate) lock_owner: Option<&'a Culprit>,
     /// How the thread asked the culprit for the answer that it waited for.
     pub(crate) asked: Option<Asked>,
+    /// It stopped for the program that traces it, and not by a signal alone.
+    pub(crate) is_traced: bool,
     /// The culprit ran at a priority that it inherited by a lock.
     pub(crate) inherited_priority: bool,
     /// The thread still waited for the CPU when the trace ended.
@@ -227,7 +229,7 @@ impl ChargedTime {
 /// A group of causes, as documents list them and as colours show them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum CauseGroup {
-    /// Another thread had the CPU.
+    /// Another thread had the CPU, or stopped the late one.
     OtherThreads,
     /// A limit on CPU time was used up.
     CpuTimeLimits,

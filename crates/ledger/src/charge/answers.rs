@@ -26,6 +26,8 @@ enum Doing {
     Device,
     Lock(Option<Tid>),
     Timer,
+    /// This thread had stopped it.
+    Stopped(Option<Tid>),
 }
 
 /// How long all the servers did what, and since when.
@@ -60,6 +62,11 @@ impl Charger<'_> {
                 (format!("waited for {total} for a lock{of}"), None)
             }
             Doing::Timer => (format!("slept for {total} until a timer of its own expired"), None),
+            Doing::Stopped(by) => {
+                let by = by.and_then(|by| self.thread_at(by, since));
+                let by = by.map_or_else(String::new, |by| format!(" by {by}"));
+                (format!("was stopped{by} for {total}"), None)
+            }
         };
         let text = format!("{server}, which was to answer, {what}");
         self.notes.push(VerdictNote::Note(Evidence::at(since, self.cpu, text)));
@@ -126,5 +133,6 @@ fn asleep(wait: Wait, waker: Option<Tid>) -> Option<Doing> {
         Wait::Lock { owner } | Wait::KernelLock { owner } => Some(Doing::Lock(waker.or(owner))),
         Wait::Semaphore { owner: Some((owner, _)) } => Some(Doing::Lock(Some(owner))),
         _ => None,
+        Wait::Stopped { by, .. } => Some(Doing::Stopped(by)),
     }
 }

@@ -12,7 +12,7 @@ use crate::causes::Cause;
 use crate::model::Culprit;
 use crate::timeline::housekeeping::{does_requests, is_kernel_handler, is_kworker};
 use crate::timeline::running::Running;
-use crate::timeline::sleeps::Wait;
+use crate::timeline::sleeps::{Asked, Wait};
 use crate::timeline::states::State;
 use crate::timeline::thread::Thread;
 use whylate_base::{Confidence, Evidence, Ns, Tid};
@@ -118,6 +118,14 @@ impl<'t> Charger<'t> {
             }
             Wait::Migration => self.charge(to, Charge::to(Cause::Migration, None, Confidence::High)),
             Wait::GracePeriod
+            Wait::Stopped { by, traced, .. } => {
+                let by = by.or(waker.filter(|_| traced)).and_then(|tid| self.timeline.threads.get(tid));
+                let by = by.map(|by| self.task(by.tid, by.priority_at(self.at), self.at));
+                if traced && !self.notes.contains(&VerdictNote::Traced) {
+                    self.notes.push(VerdictNote::Traced);
+                }
+                self.charge(to, Charge::to(Cause::Stopped, by, Confidence::High));
+            }
             | Wait::Period
             | Wait::Input
             | Wait::Ring
@@ -288,6 +296,11 @@ impl<'t> Charger<'t> {
             Wait::Child => ", for a child".to_owned(),
             _ => woken().unwrap_or_default(),
         };
+            Wait::Stopped { by, .. } => {
+                let by = by.and_then(|tid| self.timeline.threads.get(tid));
+                let by = by.map(|by| format!(" by {}", self.task(by.tid, by.priority_at(self.at), self.at)));
+                format!(", stopped{}", by.unwrap_or_default())
+            }
         if slept >= NOTABLE_SLEEP {
             let text = format!("{owner} slept for {slept} with the lock{what}");
             self.notes.push(VerdictNote::Note(Evidence::at(self.at, self.cpu, text)));

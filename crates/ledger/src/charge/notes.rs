@@ -31,6 +31,8 @@ pub(crate) enum VerdictNote {
     KernelLock { from: Ns, to: Ns },
     /// In which call or handler it spent most of its own time, and how long.
     Spent { within: Within, time: Ns },
+    /// It stopped for the program that traces it.
+    Traced,
     /// Something else was seen.
     Note(Evidence),
     /// The tool that measured it kept it because it was too late.

@@ -238,6 +238,10 @@ impl Engine<'_> {
     fn sleeps(&mut self, at: Ns, tid: Tid, expires: Ns) {
         let is_asked_for = self.is_asked_for(at);
         let thread = self.timeline.threads.get_mut(tid);
+        if thread.stopped_in_sleep.is_some() {
+            self.sleeps_on(at, tid, expires);
+        }
+        let thread = self.timeline.threads.get_mut(tid);
         if is_asked_for {
             thread.pacing.program(at, expires);
             let call = SyscallTable::call_of(self.syscalls, thread);

@@ -96,7 +96,7 @@ impl Engine<'_> {
 }
 
 /// True of two threads of one program, as far as their forks were recorded.
-fn are_kin(one: &Thread, other: &Thread) -> bool {
+pub(super) fn are_kin(one: &Thread, other: &Thread) -> bool {
     let started = |by: &Thread, thread: &Thread| thread.forked_by == Some(by.tid) && !thread.has_executed;
     let siblings = one.forked_by.is_some()
         && one.forked_by == other.forked_by

@@ -25,7 +25,9 @@ impl PrevStates {
         match switch.prev_state {
             TaskState::Runnable | TaskState::Interruptible => TaskState::Runnable,
             TaskState::Uninterruptible => TaskState::Interruptible,
-            TaskState::Other => TaskState::Uninterruptible,
+            TaskState::Stopped => TaskState::Uninterruptible,
+            TaskState::Traced => TaskState::Stopped,
+            TaskState::Other => TaskState::Other,
             TaskState::Dead => TaskState::Dead,
             TaskState::Idle => TaskState::Other,
             // A thread that is preempted does not leave its CPU idle.
@@ -67,7 +69,8 @@ mod tests {
         for (recorded, next, meant) in [
             (TaskState::Interruptible, 8, TaskState::Runnable),
             (TaskState::Uninterruptible, 8, TaskState::Interruptible),
-            (TaskState::Other, 0, TaskState::Uninterruptible),
+            (TaskState::Stopped, 0, TaskState::Uninterruptible),
+            (TaskState::Traced, 0, TaskState::Stopped),
             (TaskState::Dead, 0, TaskState::Dead),
             (TaskState::Preempted, 0, TaskState::Idle),
             (TaskState::Preempted, 8, TaskState::Preempted),

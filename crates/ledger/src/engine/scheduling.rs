@@ -248,7 +248,12 @@ impl Engine<'_> {
         thread.timeouts.clear();
         // A period that began before the last activation ended is late from its own beginning on,
         // but never reaches back beyond the one before.
-        let earliest = thread.last_due.unwrap_or(first).max(first);
+        let mut earliest = thread.last_due.unwrap_or(first).max(first);
+        let goes_on = matches!(thread.state(), State::Blocked { wait: Wait::Stopped { .. }, .. });
+        if let Some(sleep) = thread.stopped_in_sleep.filter(|_| !goes_on) {
+            thread.stopped_in_sleep = None;
+            earliest = earliest.min(sleep.since);
+        }
         // One packet makes a thread due once: what it is woken for again came with that (GRO), and was sent later.
         let is_again =
             |kind| matches!(kind, OriginKind::Packet { .. }) && thread.last_due == Some(waking.due);
@@ -390,6 +395,7 @@ impl Engine<'_> {
                 self.dies(at, switch.prev_tid);
                 self.end(switch.prev_tid, Some(at), at);
             }
+            state @ (TaskState::Stopped | TaskState::Traced) => self.stops(at, switch.prev_tid, state),
             state => {
                 if let (Some(native), Some(call)) = (self.syscalls, &thread.syscall)
                     && state == TaskState::Interruptible

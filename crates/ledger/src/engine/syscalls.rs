@@ -60,6 +60,10 @@ impl Engine<'_> {
         let setting = known.and_then(|(call, table)| table.setting(call, caller));
         thread.syscall = None;
         thread.lent_priority_to = None;
+        if thread.stopped_in_sleep.is_some() {
+            self.slept_while_stopped(caller);
+        }
+        let thread = self.timeline.threads.get_mut(caller);
         if let (State::Running(_), Some(since), Some(open)) =
             (thread.state(), thread.since(), &mut thread.open)
         {

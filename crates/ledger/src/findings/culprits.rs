@@ -27,6 +27,8 @@ const MINOR_OF_PERIOD: i64 = 50;
 const NOTABLE_PART: i64 = 5;
 /// So many activations of a thread show how often it has one.
 const MANY: i64 = 20;
+/// A program that stops another one so often does it as a rule.
+const OFTEN_STOPPED: u64 = 3;
 /// A longer list is not read.
 const MAX_FINDINGS: usize = 8;
 
@@ -147,7 +149,10 @@ fn finding(subject: &Subject<'_>, cause: Cause, by: Culprit, accused: Accused<'_
         .deadline
         .is_some_and(|deadline| worst.iter().any(|delay| delay.activation.response() > deadline));
     let called = worst.iter().all(|delay| is_called(subject.notes(delay.activation), Some(by)));
-    let severity = match missed || (!called && !among_deadlines && as_usual().any(matters)) {
+    // A user's Ctrl-Z is what that user asked for.
+    let seldom_stopped = cause == Cause::Stopped && times < OFTEN_STOPPED;
+    let is_meant = called || among_deadlines || seldom_stopped;
+    let severity = match missed || (!is_meant && as_usual().any(matters)) {
         true => Severity::Warning,
         false => Severity::Info,
     };

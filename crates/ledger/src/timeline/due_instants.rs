@@ -40,6 +40,10 @@ impl DueInstants {
     pub(crate) fn program(&mut self, now: Ns, expires: Ns) {
         let Some(last) = self.last.replace(expires) else { return };
         let step = expires - last;
+        if step == Ns::ZERO {
+            // A signal interrupted the sleep, which goes on.
+            return;
+        }
         let Some(period) = self.period.filter(|&period| period > SAME_STEP) else {
             (self.period, self.same) = (Some(step), 1);
             return;
@@ -100,6 +104,19 @@ mod tests {
         let (longest, times) = slept(221, 240).expect("left out");
         assert_eq!((longest.periods, times), (5, 1));
         assert_eq!((longest.due, longest.took), (Ns::from_ms(120), Ns::from_ms(101)));
+    }
+
+    /// A signal that stops the thread, or that it ignores, interrupts its sleep.
+    #[test]
+    fn a_sleep_that_goes_on_is_no_other_instant() {
+        let mut instants = DueInstants::default();
+        for period in 0..6 {
+            let due = Ns::from_ms(20 * (period + 1));
+            instants.program(due - Ns::from_ms(19), due);
+            instants.program(due - Ns::from_ms(10), due);
+        }
+        instants.program(Ns::from_ms(201), Ns::from_ms(220));
+        assert_eq!(instants.left_out().map(|(longest, times)| (longest.periods, times)), Some((4, 1)));
     }
 
     #[test]

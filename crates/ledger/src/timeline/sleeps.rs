@@ -38,6 +38,9 @@ pub(crate) enum Wait {
     GracePeriod,
     /// The stopper thread, to be moved to a CPU it may run on.
     Migration,
+    /// To be continued, after a signal stopped it or for the program that traces it; which thread sent the signal, where that
+    /// was seen. `in_sleep`: it stopped in a sleep of its own, which then goes on.
+    Stopped { by: Option<Tid>, traced: bool, in_sleep: bool },
     /// A page to be read in.
     Fault,
     /// Sleeps, and no syscall was recorded that would show why.
@@ -75,4 +78,10 @@ impl Wait {
                 | Wait::Migration
         )
     }
+                | Wait::Stopped { in_sleep: false, .. }
 }
+
+    /// True where it delays an activation that was due before it was over.
+    pub(crate) fn delays(self) -> bool {
+        self.continues() || matches!(self, Wait::Stopped { .. })
+    }

@@ -49,6 +49,11 @@ impl Crossings {
 
     /// It begins a page fault, perhaps within a call.
     pub(crate) fn faults(&mut self, at: Ns) {
+    /// True where it has entered a system call since then.
+    pub(crate) fn entered_since(&self, at: Ns) -> bool {
+        self.entered >= at
+    }
+
         self.inside_since = Some(at);
     }
 

@@ -23,6 +23,7 @@ use super::sleeps::Wait;
 use super::slept_in::SleptIn;
 use super::spent::Crossings;
 use super::states::State;
+use super::stops::StoppedSleep;
 use super::tally::Tally;
 use super::waking::{Contention, Timeout, Waking};
 use crate::identities::Identity;
@@ -99,6 +100,8 @@ pub(crate) struct Thread {
     pub(crate) pacing: Pacing,
     pub(crate) own_timers: OwnTimers,
     pub(crate) due_instants: DueInstants,
+    /// The sleep in which it was stopped, until that is over.
+    pub(crate) stopped_in_sleep: Option<StoppedSleep>,
     pub(crate) lifetime: Lifetime,
     pub(crate) futexes: Futexes,
     /// Waits of this activation that ended by their timeouts, until it shows what they were.
@@ -163,6 +166,7 @@ impl Thread {
             pacing: Pacing::default(),
             own_timers: OwnTimers::default(),
             due_instants: DueInstants::default(),
+            stopped_in_sleep: None,
             lifetime: Lifetime::default(),
             futexes: Futexes::default(),
             timeouts: Vec::new(),

@@ -193,6 +193,7 @@ pub(crate) fn why(
         carrier: carrier(notes),
         lock_owner: activation.ledger.iter().filter(of_verdict).find_map(|segment| segment.owner.as_ref()),
         asked: asked(notes, verdict.by),
+        is_traced: notes.contains(&VerdictNote::Traced),
         inherited_priority: verdict.by.as_ref().is_some_and(|by| is_boosted(notes, by)),
         waits_to_end: ends_waiting(activation),
         is_whole: activation.is_whole(),

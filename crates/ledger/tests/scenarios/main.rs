@@ -37,6 +37,7 @@ mod small_delays;
 mod softirqs;
 mod spent;
 mod standstills;
+mod stops;
 mod switches;
 mod timers;
 mod tracers;

@@ -116,7 +116,7 @@ fn shades(group: CauseGroup) -> &'static [u32] {
     match group {
         // Vermilion
         CauseGroup::OtherThreads => {
-            &[0xd55e00, 0xe9873f, 0xb04a00, 0x853800, 0xf0a36b, 0xf5c19b, 0xc78a62, 0xdb7d4a]
+            &[0xd55e00, 0xe9873f, 0xb04a00, 0x853800, 0xf0a36b, 0xf5c19b, 0xc78a62, 0xdb7d4a, 0x5e2700]
         }
         // Purple
         CauseGroup::CpuTimeLimits => &[0x9b3d8f, 0x6f2a67, 0xbd77b4, 0xdaaed4, 0x84407c],

@@ -295,7 +295,8 @@ fn states_by_letter_and_by_bit() {
         ("X", Dead),
         ("Z", Dead),
         ("x", Dead),
-        ("T", Other),
+        ("T", Stopped),
+        ("t", Traced),
         ("P", Other),
         ("S|D+", Preempted),
         ("0", Runnable),
@@ -307,7 +308,8 @@ fn states_by_letter_and_by_bit() {
         ("256", Preempted),
         ("1024", Preempted),
         ("16", Dead),
-        ("4", Other),
+        ("4", Stopped),
+        ("8", Traced),
     ] {
         let event = one(&format!("a-1 [000] 1.5: sched_switch: a:1 [120] {state} ==> b:2 [120]"));
         assert_eq!(event.kind, switch(("a", 1, 120), expected, ("b", 2, 120)), "{state}");

@@ -1,0 +1,60 @@
+//! Another program stopped it: by a signal, or as the one that traces it.
+
+use super::advised::{Advised, THEIR_PROGRAM};
+use super::info::{Blames, CauseGroup, CauseInfo, ChargedTime, Details, LateActivation, Usual, page};
+use whylate_base::AdvisedFix;
+
+pub(super) const CAUSE: CauseInfo = CauseInfo {
+    code: "stopped",
+    page: page!("stopped"),
+    group: CauseGroup::OtherThreads,
+    blames: Blames::Another,
+    why,
+    advice,
+    details: Details {
+        evidence,
+        name_on_time: Some("the time that it was stopped"),
+        culprit_finding: Some("it stopped that thread (SIGSTOP, ptrace)"),
+        // A program that is traced stops at each call.
+        usual: Usual::Mean,
+        starves: None,
+        ..Details::DEFAULT
+    },
+};
+
+fn why(late: &LateActivation<'_>) -> String {
+    let LateActivation { thread, charged, is_traced, .. } = late;
+    match (late.culprit, is_traced) {
+        (Some(by), true) => format!("{by}, which traces {thread}, stopped it for {charged} (ptrace)"),
+        (Some(by), false) => format!("{by} stopped {thread} for {charged} by a signal, such as SIGSTOP"),
+        (None, true) => format!("{thread} was stopped for {charged} for the program that traces it (ptrace)"),
+        (None, false) => format!("{thread} was stopped for {charged} by a signal, such as SIGSTOP or SIGTSTP"),
+    }
+}
+
+fn evidence(time: &ChargedTime) -> String {
+    match &time.culprit {
+        Some(by) => format!("stopped by {by}, {}", time.length),
+        None => format!("stopped, {}", time.length),
+    }
+}
+
+fn advice(of: &Advised<'_>) -> Vec<AdvisedFix> {
+    let find = match of.by {
+        Some(by) => format!(
+            "find why {by} stops the program: cpulimit does so to limit its CPU time, a shell at Ctrl-Z, a debugger at each \
+             breakpoint; leave programs with deadlines out of that"
+        ),
+        None => "find the program that stops it: record signals, whylate record -e signal; cpulimit, a shell at Ctrl-Z and a \
+                 debugger do so"
+            .to_owned(),
+    };
+    vec![
+        AdvisedFix::by_hand(find, THEIR_PROGRAM),
+        AdvisedFix::by_hand(
+            "limit the CPU time of a program otherwise than by stopping it: a cgroup's cpu.max for its threads without deadlines, \
+             or less work in each period",
+            THEIR_PROGRAM,
+        ),
+    ]
+}
