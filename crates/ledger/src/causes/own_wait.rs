@@ -31,6 +31,9 @@ fn why(late: &LateActivation<'_>) -> String {
         Some(by) if late.asked == Some(Asked::Fault) => {
             format!("{thread} waited {charged} in a page fault, until {by} woke it")
         }
+        Some(by) if late.asked == Some(Asked::Device) => {
+            format!("{thread} waited {charged} for a block device that is a program, {by}, which it woke for that")
+        }
         Some(by) => format!("{thread} waited {charged} in a call of its own, until {by} woke it"),
         None => format!("{thread} slept {charged} in a call of its own"),
     }
@@ -38,7 +41,7 @@ fn why(late: &LateActivation<'_>) -> String {
 
 fn evidence(time: &ChargedTime) -> String {
     match &time.culprit {
-        Some(by) => format!("slept {}, until {by} woke it", time.length),
+        Some(by) => format!("slept {}, until {by} let it go on", time.length),
         None => format!("slept {}", time.length),
     }
 }
@@ -72,6 +75,9 @@ fn advice_on_answers(
         Asked::Fault => {
             "touch the memory that the loop uses before it begins, so that the thread that brings its pages (userfaultfd) has \
              brought them"
+        }
+        Asked::Device => {
+            "read and write the device before the loop, or in a thread of its own: its requests are done by a program (nbd)"
         }
     };
     fixes.push(AdvisedFix::by_hand(not_in_the_loop, ITS_PROGRAM));

@@ -35,11 +35,12 @@ type Doings = BTreeMap<(Tid, Doing), (Ns, Ns)>;
 
 impl Charger<'_> {
     /// Notes what took most of the time of the one that was to answer by `to`, or of those that it had asked in turn.
-    pub(super) fn note_answer(&mut self, (from, asked): (Tid, Asked), to: Ns) {
+    /// `last` woke the late thread.
+    pub(super) fn note_answer(&mut self, (from, asked): (Tid, Asked), last: Tid, to: Ns) {
         if !self.notes.iter().any(|note| matches!(note, VerdictNote::Asked(tid, _) if *tid == from)) {
             self.notes.push(VerdictNote::Asked(from, asked));
         }
-        let doings = self.doings_of_servers(from, to);
+        let doings = self.doings_of_servers(last, to);
         let most = doings.into_iter().max_by_key(|(_, (total, since))| (*total, Reverse(*since)));
         let Some(((server, doing), (total, since))) = most.filter(|(_, (total, _))| *total >= NOTABLE) else {
             return;
@@ -61,12 +62,12 @@ impl Charger<'_> {
                 let of = owner.map_or_else(String::new, |owner| format!(" of {owner}"));
                 (format!("waited for {total} for a lock{of}"), None)
             }
-            Doing::Timer => (format!("slept for {total} until a timer of its own expired"), None),
             Doing::Stopped(by) => {
                 let by = by.and_then(|by| self.thread_at(by, since));
                 let by = by.map_or_else(String::new, |by| format!(" by {by}"));
                 (format!("was stopped{by} for {total}"), None)
             }
+            Doing::Timer => (format!("slept for {total} until a timer of its own expired"), None),
         };
         let text = format!("{server}, which was to answer, {what}");
         self.notes.push(VerdictNote::Note(Evidence::at(since, self.cpu, text)));
@@ -132,7 +133,7 @@ fn asleep(wait: Wait, waker: Option<Tid>) -> Option<Doing> {
         Wait::Period | Wait::KernelTimer => Some(Doing::Timer),
         Wait::Lock { owner } | Wait::KernelLock { owner } => Some(Doing::Lock(waker.or(owner))),
         Wait::Semaphore { owner: Some((owner, _)) } => Some(Doing::Lock(Some(owner))),
-        _ => None,
         Wait::Stopped { by, .. } => Some(Doing::Stopped(by)),
+        _ => None,
     }
 }

@@ -89,7 +89,9 @@ impl<'t> Charger<'t> {
                 self.at_most(confidence, |charger| charger.follow(Some(owner), to, 0));
             }
             Wait::Answer { from, asked } => {
-                self.note_answer((from, asked), to);
+                // Of a device, the kernel's thread that takes the answer is the last that had to run for it.
+                let last = waker.filter(|_| asked == Asked::Device);
+                self.note_answer((from, asked), last.unwrap_or(from), to);
                 self.own_wait(wait, Some(from), to);
             }
             Wait::Output | Wait::Child => self.own_wait(wait, waker, to),
@@ -116,8 +118,6 @@ impl<'t> Charger<'t> {
                     if self.victim.syscalls_recorded { Confidence::High } else { Confidence::Medium };
                 self.charge(to, Charge::to(Cause::PageFault, None, confidence));
             }
-            Wait::Migration => self.charge(to, Charge::to(Cause::Migration, None, Confidence::High)),
-            Wait::GracePeriod
             Wait::Stopped { by, traced, .. } => {
                 let by = by.or(waker.filter(|_| traced)).and_then(|tid| self.timeline.threads.get(tid));
                 let by = by.map(|by| self.task(by.tid, by.priority_at(self.at), self.at));
@@ -126,6 +126,8 @@ impl<'t> Charger<'t> {
                 }
                 self.charge(to, Charge::to(Cause::Stopped, by, Confidence::High));
             }
+            Wait::Migration => self.charge(to, Charge::to(Cause::Migration, None, Confidence::High)),
+            Wait::GracePeriod
             | Wait::Period
             | Wait::Input
             | Wait::Ring
@@ -294,13 +296,13 @@ impl<'t> Charger<'t> {
             Wait::Io | Wait::Fault => ", for a device".to_owned(),
             Wait::Input | Wait::Output | Wait::Answer { .. } => ", for another thread".to_owned(),
             Wait::Child => ", for a child".to_owned(),
-            _ => woken().unwrap_or_default(),
-        };
             Wait::Stopped { by, .. } => {
                 let by = by.and_then(|tid| self.timeline.threads.get(tid));
                 let by = by.map(|by| format!(" by {}", self.task(by.tid, by.priority_at(self.at), self.at)));
                 format!(", stopped{}", by.unwrap_or_default())
             }
+            _ => woken().unwrap_or_default(),
+        };
         if slept >= NOTABLE_SLEEP {
             let text = format!("{owner} slept for {slept} with the lock{what}");
             self.notes.push(VerdictNote::Note(Evidence::at(self.at, self.cpu, text)));

@@ -10,7 +10,7 @@
 use super::Engine;
 use super::syscall_table::SyscallTable;
 use crate::timeline::activations::{Begin, Errand, Open, WakeCause};
-use crate::timeline::housekeeping::is_of_kernel;
+use crate::timeline::housekeeping::{is_kworker, is_of_kernel};
 use crate::timeline::sleeps::{Asked, Wait};
 use crate::timeline::waking::Waking;
 use whylate_base::{Ns, Tid};
@@ -48,6 +48,9 @@ impl Engine<'_> {
 
     /// The same of a call or a page fault that the kernel left to a program: the thread that ended the sleep was woken in there.
     fn served(&mut self, at: Ns, tid: Tid, (wait, refined): (Wait, Wait), waking: &Waking) -> Option<Wait> {
+        if let Some(by_device) = self.served_device(at, tid, refined, waking) {
+            return Some(by_device);
+        }
         let asked = match (wait, refined) {
             (Wait::Fault, Wait::Fault) => Asked::Fault,
             (Wait::Io | Wait::Output, Wait::Output) => Asked::Call,
@@ -73,6 +76,28 @@ impl Engine<'_> {
             return None;
         }
         (at - asked_at >= NOTABLE).then_some(Wait::Answer { from, asked })
+    }
+
+    /// The same of a request to a block device that is a program: the thread woke that in its call, and a thread of the kernel that
+    /// the program woke in turn took the answer (`nbd_send_cmd()`, `recv_work()`, `drivers/block/nbd.c`).
+    fn served_device(&self, at: Ns, tid: Tid, wait: Wait, waking: &Waking) -> Option<Wait> {
+        if !matches!(wait, Wait::Io | Wait::Fault) {
+            return None;
+        }
+        let threads = &self.timeline.threads;
+        let (thread, taker) = (threads.get(tid)?, threads.get(waking.cause.waker()?)?);
+        let (set_off, server) = thread.crossings.woken_inside()?;
+        let is_of_program = |of: Tid| threads.get(of).is_some_and(|of| !is_of_kernel(of.comm().as_str()));
+        if !is_kworker(taker.comm().as_str()) || !is_of_program(server) || thread.since()? < set_off {
+            return None;
+        }
+        let open = taker.open.as_ref()?;
+        let Begin::Woken(cause) = open.begin else { return None };
+        let answers = cause.waker().or_else(|| open.origin.as_ref()?.by).filter(|&by| is_of_program(by))?;
+        let is_its_errand = open.errand.is_some_and(|errand| errand.of == tid && errand.since >= set_off);
+        let is_its_answer = open.waking >= set_off && (is_its_errand || answers == server);
+        let is_long = at - thread.since()? >= NOTABLE;
+        (is_its_answer && is_long).then_some(Wait::Answer { from: server, asked: Asked::Device })
     }
 
     /// For whom the thread works that this wake-up sets off.

@@ -155,12 +155,13 @@ impl Engine<'_> {
         self.timeline.threads.get(tid).is_some_and(|thread| thread.is_housekeeping())
     }
 
-    /// Notes of the thread that woke another one, directly or by a packet, that it let a thread go on that runs before it.
+    /// Notes of the thread that woke another one, directly or by a packet, that it let another one go on, which may run before it.
     pub(super) fn note_call(&mut self, tid: Tid, waking: &Waking) {
         let Some(by) = waking.cause.waker().or_else(|| waking.origin?.by).filter(|by| *by != tid) else {
             return;
         };
         let caller = self.timeline.threads.get_mut(by);
+        caller.crossings.wakes(waking.at, tid);
         if waking.prio.outranks(caller.priority())
             && let Some(open) = &mut caller.open
         {

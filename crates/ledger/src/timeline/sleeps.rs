@@ -56,6 +56,8 @@ pub(crate) enum Asked {
     Call,
     /// By a page fault that the kernel leaves to a program (userfaultfd).
     Fault,
+    /// By a request to a block device that is a program (nbd), which a thread of the kernel takes the answer of.
+    Device,
 }
 
 impl Wait {
@@ -76,12 +78,12 @@ impl Wait {
                 | Wait::GracePeriod
                 | Wait::Fault
                 | Wait::Migration
+                | Wait::Stopped { in_sleep: false, .. }
         )
     }
-                | Wait::Stopped { in_sleep: false, .. }
-}
 
     /// True where it delays an activation that was due before it was over.
     pub(crate) fn delays(self) -> bool {
         self.continues() || matches!(self, Wait::Stopped { .. })
     }
+}

@@ -5,7 +5,7 @@
 //! handler:  signal_generate | sys_exit -EINTR |------- handler -------| sys_enter rt_sigreturn
 //! ```
 
-use whylate_base::Ns;
+use whylate_base::{Ns, Tid};
 
 /// A shorter time explains nothing.
 const LONG: Ns = Ns::from_us(200);
@@ -35,6 +35,8 @@ pub(crate) struct Crossings {
     returned: Ns,
     /// When it last began a call or a page fault.
     pub(crate) inside_since: Option<Ns>,
+    /// The first thread that it woke since then, and when.
+    woke: Option<(Ns, Tid)>,
     /// A signal that was sent to it, and when; the number is 0 where there were several.
     signal: Option<(Ns, i32)>,
 }
@@ -47,14 +49,26 @@ impl Crossings {
         self.inside_since = Some(at);
     }
 
-    /// It begins a page fault, perhaps within a call.
-    pub(crate) fn faults(&mut self, at: Ns) {
     /// True where it has entered a system call since then.
     pub(crate) fn entered_since(&self, at: Ns) -> bool {
         self.entered >= at
     }
 
+    /// It begins a page fault, perhaps within a call.
+    pub(crate) fn faults(&mut self, at: Ns) {
         self.inside_since = Some(at);
+    }
+
+    /// It wakes a thread.
+    pub(crate) fn wakes(&mut self, at: Ns, tid: Tid) {
+        if self.inside_since.is_some() && self.woken_inside().is_none() {
+            self.woke = Some((at, tid));
+        }
+    }
+
+    /// The first thread that it has woken in its last call or page fault, and when.
+    pub(crate) fn woken_inside(&self) -> Option<(Ns, Tid)> {
+        self.woke.filter(|&(at, _)| Some(at) >= self.inside_since)
     }
 
     /// It returns from its system call, which it entered at the instant that is returned, if that is long ago.

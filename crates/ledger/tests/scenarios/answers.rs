@@ -217,9 +217,14 @@ enum Left {
     Fault,
     /// Uninterruptibly in open(2), as it woke that thread before.
     WokeBefore,
+    /// Uninterruptibly in read(2), of a block device that is a program; a kworker takes the answer.
+    Device,
+    /// The same of a disk: the kworker comes by an interrupt.
+    Disk,
 }
 
 const OPENAT: i64 = 257;
+const KWORKER: Thread = fair("kworker/u5:0", 40);
 
 /// Four periods of 20 ms. In each the kernel leaves a call or a page fault to a daemon, which answers at once or, in the last one, after
 /// a hog has had the CPU for 7 ms.
@@ -242,15 +247,24 @@ fn leaves_to_a_program(how: Left) -> Activation {
         let next = if late > 0 { hog } else { daemon };
         scene = scene.at(due + 20);
         scene = match how {
-            Left::Open | Left::WokeBefore => scene.block(next),
+            Left::Open | Left::WokeBefore | Left::Device | Left::Disk => scene.block(next),
             Left::ServedOpen | Left::Fault => scene.sleep(next),
         };
         if late > 0 {
             scene = scene.at(due + 20 + late).sleep(daemon);
         }
+        scene = match how {
+            Left::Device => scene.at(due + 50 + late).wake(KWORKER, 1).at(due + 52 + late).run(KWORKER),
+            Left::Disk => scene.at(due + 50 + late).timer_wakes(KWORKER).at(due + 52 + late).run(KWORKER),
+            _ => scene,
+        };
         scene = scene.at(due + 60 + late).wake(VICTIM, 1).at(due + 65 + late).run(VICTIM);
         scene = if how == Left::Fault { scene } else { scene.ret(OPENAT) };
-        scene = scene.at(due + 100 + late).call(sys::CLOCK_NANOSLEEP, sys::UNTIL).sleep(daemon);
+        scene = scene.at(due + 100 + late).call(sys::CLOCK_NANOSLEEP, sys::UNTIL);
+        scene = match how {
+            Left::Device | Left::Disk => scene.sleep(KWORKER).at(due + 110 + late).sleep(daemon),
+            _ => scene.sleep(daemon),
+        };
         scene = scene.at(due + 120 + late).sleep(IDLE);
     }
     longest(&scene.explain("victim"))
@@ -263,6 +277,7 @@ fn a_call_or_a_page_fault_that_the_kernel_leaves_to_a_program_is_a_request() {
         (Left::Open, "in a call of its own, until daemon:20", "make the call before the loop"),
         (Left::ServedOpen, "in a call of its own, until daemon:20", "make the call before the loop"),
         (Left::Fault, "in a page fault, until daemon:20", "touch the memory that the loop uses"),
+        (Left::Device, "for a block device that is a program, daemon:20", "read and write the device before"),
     ] {
         let late = leaves_to_a_program(how);
         assert_blames(&late, Cause::OwnWait, Some(daemon));
@@ -275,6 +290,8 @@ fn a_call_or_a_page_fault_that_the_kernel_leaves_to_a_program_is_a_request() {
         let raised = "give daemon:20 (nice 0) a priority above hog:50 (rt 40): chrt -f -p PRIORITY TID";
         assert!(fixes[0] == raised && fixes.last().is_some_and(|last| last.starts_with(advice)), "{fixes:?}");
     }
-    let other = leaves_to_a_program(Left::WokeBefore);
-    assert!(other.verdict.evidence.iter().all(|one| !one.what.contains("which was to answer")));
+    for how in [Left::WokeBefore, Left::Disk] {
+        let other = leaves_to_a_program(how);
+        assert!(other.verdict.evidence.iter().all(|one| !one.what.contains("which was to answer")));
+    }
 }
