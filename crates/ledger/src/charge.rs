@@ -87,7 +87,16 @@ pub(crate) fn ledger(
         charger.notes.push(VerdictNote::Note(Evidence::at(at, charger.cpu, text)));
     }
     charger.notes.extend(spent(open, &charger.segments));
+    charger.notes.extend(write_protected(open));
     (charger.segments, charger.notes)
+}
+
+/// That most page faults were writes to pages that were there. One that sleeps takes longer than many others.
+fn write_protected(open: &Open) -> Option<VerdictNote> {
+    let faults = &open.marks().faults;
+    let times = faults.iter().filter(|fault| fault.protected).count();
+    let sleeps = faults.iter().any(|fault| fault.slept && !fault.protected);
+    (times > 0 && times * 2 >= faults.len() && !sleeps).then_some(VerdictNote::WriteProtected(times))
 }
 
 /// The system call or the handler in which it spent most of its own time.

@@ -75,7 +75,7 @@ impl Engine<'_> {
             }
             EventKind::SyscallEnter(call) => self.syscall_enter(at, event, call),
             EventKind::SyscallExit(ret) => self.syscall_exit(at, event, ret),
-            EventKind::PageFault(_) => self.page_fault(at, event),
+            EventKind::PageFault(fault) => self.page_fault(at, event, fault),
             EventKind::ContentionBegin { .. } => self.contention_begin(at, event),
             EventKind::ContentionEnd { .. } => self.contention_end(at, event),
             EventKind::IrqEntry { .. }
@@ -102,6 +102,7 @@ impl Engine<'_> {
             EventKind::Exec { tid, .. } => {
                 let thread = self.timeline.threads.get_mut(*tid);
                 thread.has_executed = true;
+                thread.locks_memory = false;
                 if let Some(open) = &mut thread.open {
                     open.executes = true;
                 }

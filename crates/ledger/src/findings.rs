@@ -35,6 +35,7 @@ mod subject;
 mod unseen;
 mod vcpu_preempted;
 mod words;
+mod write_protected;
 
 pub(crate) use chain_late::of_chains;
 pub(crate) use peer_late::of_peer;
@@ -75,7 +76,7 @@ const MEASURED: [&str; 6] = [
 ];
 
 /// What each file finds. The order is that of findings of the same severity.
-const FINDERS: [fn(&Subject<'_>) -> Vec<Finding>; 24] = [
+const FINDERS: [fn(&Subject<'_>) -> Vec<Finding>; 25] = [
     deadline::findings,
     bandwidth::findings,
     refused::findings,
@@ -88,6 +89,7 @@ const FINDERS: [fn(&Subject<'_>) -> Vec<Finding>; 24] = [
     beside::findings,
     placement::findings,
     quota::findings,
+    write_protected::findings,
     stolen::findings,
     relative_sleep::findings,
     left_out::findings,

@@ -118,6 +118,12 @@ pub(crate) struct Timeline {
 }
 
 impl Timeline {
+    /// True where a thread, or another one of its process, has locked the memory of that.
+    pub(crate) fn locks_memory(&self, tid: Tid) -> bool {
+        let Some(thread) = self.threads.get(tid) else { return false };
+        self.threads.iter().any(|other| other.locks_memory && other.is_kin_of(thread))
+    }
+
     /// Of a kernel of this major and minor version.
     pub(crate) fn new(kernel: Option<(u32, u32)>) -> Timeline {
         Timeline {

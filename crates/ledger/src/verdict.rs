@@ -13,7 +13,7 @@ use crate::causes::advised::Advised;
 use crate::causes::{Cause, CauseGroup};
 use crate::charge::notes::{
     TimerCallbacks, VerdictNote, answerer, asked, carrier, idle_cpus, is_boosted, is_called, owners_slept,
-    waits_for_the_kernel,
+    waits_for_the_kernel, write_protected,
 };
 use crate::model::{Activation, Culprit, IrqKind, Segment, Trigger, Verdict};
 use crate::options::Judge;
@@ -154,6 +154,8 @@ pub(crate) fn of(
         called: is_called(notes, by),
         answerer: answerer(notes).filter(|_| underlying == Cause::OwnWait),
         asked: asked(notes, by),
+        write_protected: write_protected(notes).is_some(),
+        memory_locked: timeline.locks_memory(activation.tid),
         owner_slept: owners_slept(notes).0.saturating_mul(2) >= charged.0 && charged > Ns::ZERO,
         lock_owner: of_verdict().find_map(|segment| segment.owner.as_ref()),
         in_doubt: confidence == Confidence::Low,

@@ -70,6 +70,10 @@ pub(crate) struct Advised<'a> {
     pub(crate) asked: Option<Asked>,
     /// The lock is the kernel's, and not the program's.
     pub(crate) kernel_lock: bool,
+    /// Most of its page faults were writes to pages that were there.
+    pub(crate) write_protected: bool,
+    /// Its process has locked its memory (mlockall(2)).
+    pub(crate) memory_locked: bool,
     /// The owner of the lock slept for most of the time that is charged.
     pub(crate) owner_slept: bool,
     /// The owner of the lock that the late thread waited for.

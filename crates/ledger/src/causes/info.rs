@@ -140,6 +140,8 @@ pub(crate) struct LateActivation<'a> {
     pub(crate) lock_owner: Option<&'a Culprit>,
     /// How the thread asked the culprit for the answer that it waited for.
     pub(crate) asked: Option<Asked>,
+    /// How often it wrote to pages that were there and write-protected, where that was most of its page faults.
+    pub(crate) write_protected: Option<usize>,
     /// It stopped for the program that traces it, and not by a signal alone.
     pub(crate) is_traced: bool,
     /// The culprit ran at a priority that it inherited by a lock.

@@ -16,20 +16,45 @@ pub(super) const CAUSE: CauseInfo = CauseInfo {
 
 fn why(late: &LateActivation<'_>) -> String {
     let LateActivation { thread, charged, .. } = late;
-    format!("{thread} touched memory that was not mapped: {charged} of page faults")
+    match late.write_protected {
+        Some(1) => format!("{thread} wrote to a page that was there and write-protected: {charged} of page faults"),
+        Some(times) => {
+            format!("{thread} wrote {times} times to pages that were there and write-protected: {charged} of page faults")
+        }
+        None => format!("{thread} touched memory that was not mapped: {charged} of page faults"),
+    }
 }
 
 fn evidence(time: &ChargedTime) -> String {
     format!("page fault, {}", time.length)
 }
 
-fn advice(_: &Advised<'_>) -> Vec<AdvisedFix> {
-    all_by_hand(
-        ITS_PROGRAM,
-        &[
-            "in a small program call mlockall(MCL_CURRENT | MCL_FUTURE) at start, and touch all stack and heap before the loop begins",
-            "in a large program lock only what the loop uses: mlock, or mlock2 with MLOCK_ONFAULT, and touch it before the loop begins",
-            "allocate nothing in the loop; with glibc: mallopt(M_TRIM_THRESHOLD, -1), mallopt(M_MMAP_MAX, 0)",
-        ],
-    )
+fn advice(of: &Advised<'_>) -> Vec<AdvisedFix> {
+    if of.write_protected {
+        return all_by_hand(
+            ITS_PROGRAM,
+            &[
+                "find what write-protects the pages: a monitor or CRIU that clears soft-dirty bits (/proc/PID/clear_refs), KSM \
+                 (/sys/kernel/mm/ksm/run), a userfaultfd, the writeback of a file that is mapped shared, or a fork of the program",
+                "fork before the loop begins, or not from the process with the loop: madvise(MADV_DONTFORK) for its memory, \
+                 posix_spawn(3) to start programs; locked memory (mlockall) is write-protected all the same",
+            ],
+        );
+    }
+    let lock = match of.memory_locked {
+        true => {
+            "the program has locked its memory (mlockall): what it touches first is mapped in the loop, or given back and taken again; \
+             map and fill all of it before the loop begins"
+        }
+        false => {
+            "in a small program call mlockall(MCL_CURRENT | MCL_FUTURE) at start, and touch all stack and heap before the loop begins"
+        }
+    };
+    let allocate =
+        "allocate nothing in the loop; with glibc: mallopt(M_TRIM_THRESHOLD, -1), mallopt(M_MMAP_MAX, 0)";
+    let part = "in a large program lock only what the loop uses: mlock, or mlock2 with MLOCK_ONFAULT, and touch it before the loop begins";
+    match of.memory_locked {
+        true => all_by_hand(ITS_PROGRAM, &[lock, allocate]),
+        false => all_by_hand(ITS_PROGRAM, &[lock, part, allocate]),
+    }
 }

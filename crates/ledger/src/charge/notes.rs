@@ -31,6 +31,8 @@ pub(crate) enum VerdictNote {
     KernelLock { from: Ns, to: Ns },
     /// In which call or handler it spent most of its own time, and how long.
     Spent { within: Within, time: Ns },
+    /// Most of its page faults were writes to pages that were there, and write-protected: so many.
+    WriteProtected(usize),
     /// It stopped for the program that traces it.
     Traced,
     /// Something else was seen.
@@ -78,6 +80,14 @@ pub(crate) fn is_boosted(notes: &[VerdictNote], by: &Culprit) -> bool {
 pub(crate) fn is_called(notes: &[VerdictNote], by: Option<Culprit>) -> bool {
     let Some(Culprit::Task { tid, .. }) = by else { return false };
     notes.contains(&VerdictNote::Called(tid))
+}
+
+/// How often it wrote to write-protected pages, where that was most of its page faults.
+pub(crate) fn write_protected(notes: &[VerdictNote]) -> Option<usize> {
+    notes.iter().find_map(|note| match note {
+        VerdictNote::WriteProtected(times) => Some(*times),
+        _ => None,
+    })
 }
 
 /// The thread that was to answer it, and the one that had that thread's CPU.

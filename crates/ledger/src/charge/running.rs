@@ -248,7 +248,14 @@ mod tests {
         let mut faults: Vec<Fault> = Vec::new();
         for gap in gaps {
             let (at, next) = (Ns::from_us(now), Ns::from_us(now + gap));
-            faults.push(Fault { at, next: Some(next), next_is_fault: true, slept: false, goes_on: false });
+            faults.push(Fault {
+                at,
+                next: Some(next),
+                next_is_fault: true,
+                slept: false,
+                goes_on: false,
+                protected: false,
+            });
             now += gap;
         }
         assert_eq!(long_in_burst(&faults, 4), Some(Ns::from_us(4_300)));
@@ -265,6 +272,7 @@ mod tests {
             next_is_fault,
             slept: false,
             goes_on: false,
+            protected: false,
         };
         let burst =
             [at(0, 2_000, true), at(2_000, 4_500, true), at(4_500, 7_000, true), at(7_000, 900_000, false)];

@@ -2,16 +2,22 @@
 
 use super::Engine;
 use whylate_base::{Cpu, Ns, Tid};
-use whylate_events::Event;
+use whylate_events::{Event, PageFault};
 
 /// Where a huge page is cleared, a page fault takes milliseconds; where memory is short, and the kernel must make room first,
 /// tens of them.
 pub(super) const LONGEST_FAULT: Ns = Ns::from_ms(50);
 
 impl Engine<'_> {
-    pub(super) fn page_fault(&mut self, at: Ns, event: &Event) {
+    pub(super) fn page_fault(&mut self, at: Ns, event: &Event, fault: &PageFault) {
         self.timeline.threads.get_mut(event.context.tid).crossings.faults(at);
         self.in_fault(at, event.cpu, event.context.tid);
+        if self.is_x86
+            && fault.is_write_to_present()
+            && let Some(open) = &mut self.timeline.threads.get_mut(event.context.tid).open
+        {
+            open.writes_to_protected();
+        }
     }
 
     /// A thread is in a page fault's handler from here on.

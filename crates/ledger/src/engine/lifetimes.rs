@@ -38,7 +38,7 @@ impl Engine<'_> {
         let Some(open) = &thread.open else { return at };
         let signalled = thread.lifetime.signalled.filter(|&signalled| signalled >= open.due);
         let threads = &self.timeline.threads;
-        let is_kin = |of: Tid| threads.get(of).is_some_and(|of| are_kin(of, thread));
+        let is_kin = |of: Tid| threads.get(of).is_some_and(|of| of.is_kin_of(thread));
         // To end a process is to wake its threads.
         let is_waker = |of: Tid| matches!(open.begin, Begin::Woken(cause) if cause.waker() == Some(of));
         let ended = self.timeline.process_ends.of(|of| is_kin(of) || is_waker(of));
@@ -93,14 +93,4 @@ impl Engine<'_> {
         };
         comes_first && until.is_some_and(|until| open.due < until)
     }
-}
-
-/// True of two threads of one program, as far as their forks were recorded.
-pub(super) fn are_kin(one: &Thread, other: &Thread) -> bool {
-    let started = |by: &Thread, thread: &Thread| thread.forked_by == Some(by.tid) && !thread.has_executed;
-    let siblings = one.forked_by.is_some()
-        && one.forked_by == other.forked_by
-        && !one.has_executed
-        && !other.has_executed;
-    one.tid == other.tid || started(one, other) || started(other, one) || siblings
 }

@@ -17,6 +17,11 @@ use crate::timeline::thread::Thread;
 use whylate_base::{Ns, Tid, release_version};
 use whylate_events::{Kind, TraceInfo};
 
+/// True of a machine, as `uname -m` names it.
+fn is_x86(machine: &str) -> bool {
+    matches!(machine, "x86_64" | "i686" | "i586" | "i486" | "i386")
+}
+
 /// Makes a timeline from events.
 pub(crate) struct Engine<'a> {
     pub(crate) timeline: Timeline,
@@ -27,6 +32,8 @@ pub(crate) struct Engine<'a> {
     pub(crate) scope: Option<AppliedScope>,
     /// The machine's system calls; `None` of one whose numbers are not known.
     pub(super) syscalls: Option<&'static SyscallTable>,
+    /// The error codes of page faults are those of x86.
+    pub(super) is_x86: bool,
     /// True when trace time and the kernel's monotonic time are one.
     pub(super) monotonic: bool,
     pub(super) prev_states: PrevStates,
@@ -76,6 +83,7 @@ impl<'a> Engine<'a> {
             options,
             scope: None,
             syscalls: SyscallTable::of(info.machine.as_deref()),
+            is_x86: info.machine.as_deref().is_none_or(is_x86),
             prev_states: PrevStates::default(),
             shows_migrations: info.recorded.is_some_and(|recorded| recorded.contains(Kind::Migrate)),
             records_contention: info.recorded.is_some_and(|recorded| recorded.contains(Kind::Contention)),

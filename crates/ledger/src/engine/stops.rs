@@ -11,7 +11,6 @@
 //! (`do_signal_stop()`, `kernel/signal.c`; `-ERESTARTNOHAND` of `hrtimer_nanosleep()`, `kernel/time/hrtimer.c`)
 
 use super::Engine;
-use super::lifetimes::are_kin;
 use crate::timeline::activations::{Begin, Open, WakeCause};
 use crate::timeline::sleeps::Wait;
 use crate::timeline::states::State;
@@ -49,7 +48,7 @@ impl Engine<'_> {
     pub(super) fn stops(&mut self, at: Ns, tid: Tid, state: TaskState) {
         let Some(thread) = self.timeline.threads.get(tid) else { return };
         let threads = &self.timeline.threads;
-        let is_kin = |of: Tid| threads.get(of).is_some_and(|of| are_kin(of, thread));
+        let is_kin = |of: Tid| threads.get(of).is_some_and(|of| of.is_kin_of(thread));
         let signal = self.timeline.stops.of(|of| of == tid || is_kin(of));
         let in_sleep = thread.open.as_ref().filter(|open| is_woken_to_stop(at, thread, open));
         let traced = state == TaskState::Traced;

@@ -44,6 +44,7 @@ pub(crate) struct SyscallTable {
     pub(super) signals: &'static [i64],
     /// sigreturn and rt_sigreturn: a handler of a signal returns.
     pub(super) sigreturn: [i64; 2],
+    pub(super) mlockall: i64,
     pub(super) names: &'static [(i64, &'static str)],
     /// The numbers of this kernel's 32-bit programs.
     pub(super) of_32_bit: Option<&'static SyscallTable>,
@@ -88,6 +89,7 @@ pub(super) static X86_64: SyscallTable = SyscallTable {
     stores: &[18, 296, 328, 74, 75, 277, 26, 162, 306],
     signals: &[62, 200, 234, 129],
     sigreturn: [15, 15],
+    mlockall: 151,
     names: names::X86_64,
     of_32_bit: Some(&I386),
 };
@@ -133,6 +135,7 @@ pub(super) static I386: SyscallTable = SyscallTable {
     stores: &[181, 334, 379, 118, 148, 314, 144, 36, 344],
     signals: &[37, 238, 270, 178],
     sigreturn: [119, 173],
+    mlockall: 152,
     names: names::OF_32_BIT,
     of_32_bit: None,
 };
@@ -170,6 +173,7 @@ pub(super) static GENERIC: SyscallTable = SyscallTable {
     stores: &[68, 70, 287, 82, 83, 84, 227, 81, 267],
     signals: &[129, 130, 131, 138],
     sigreturn: [139, 139],
+    mlockall: 230,
     names: names::GENERIC,
     of_32_bit: None,
 };
@@ -216,6 +220,7 @@ pub(super) static ARM: SyscallTable = SyscallTable {
     stores: &[181, 362, 393, 118, 148, 341, 144, 36, 373],
     signals: &[37, 238, 268, 178],
     sigreturn: [119, 173],
+    mlockall: 152,
     names: names::OF_32_BIT,
     of_32_bit: None,
 };

@@ -55,6 +55,14 @@ impl SyscallTable {
         }
     }
 
+    /// True for mlockall(2) of all memory, now and later, that fills it at once.
+    pub(crate) fn locks_memory(&self, call: &Syscall) -> bool {
+        const CURRENT: u64 = 1;
+        const FUTURE: u64 = 2;
+        const ONFAULT: u64 = 4;
+        call.nr == self.mlockall && call.args[0] & (CURRENT | FUTURE | ONFAULT) == CURRENT | FUTURE
+    }
+
     /// True when a thread that sleeps interruptibly in this call is a 32-bit program's: the call of that number does
     /// not sleep so in a 64-bit one. Nothing else in a recording tells the two apart.
     pub(crate) fn shows_32_bit(&self, call: &Syscall) -> bool {

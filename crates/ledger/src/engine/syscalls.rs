@@ -58,8 +58,10 @@ impl Engine<'_> {
             }
         }
         let setting = known.and_then(|(call, table)| table.setting(call, caller));
+        let locks_memory = ret.ret == 0 && known.is_some_and(|(call, table)| table.locks_memory(call));
         thread.syscall = None;
         thread.lent_priority_to = None;
+        thread.locks_memory |= locks_memory;
         if thread.stopped_in_sleep.is_some() {
             self.slept_while_stopped(caller);
         }

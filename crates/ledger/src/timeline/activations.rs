@@ -171,6 +171,8 @@ pub(crate) struct Fault {
     pub(crate) slept: bool,
     /// True when the kernel was seen at work on it up to `next`.
     pub(crate) goes_on: bool,
+    /// True of a write to a page that was there, and write-protected.
+    pub(crate) protected: bool,
 }
 
 /// A thread lets few others go on that run before it.
@@ -235,7 +237,21 @@ impl Open {
     pub(crate) fn fault(&mut self, at: Ns) {
         let faults = &mut self.marks.get_or_insert_default().faults;
         if faults.len() < MAX_MARKS {
-            faults.push(Fault { at, next: None, next_is_fault: false, slept: false, goes_on: false });
+            faults.push(Fault {
+                at,
+                next: None,
+                next_is_fault: false,
+                slept: false,
+                goes_on: false,
+                protected: false,
+            });
+        }
+    }
+
+    /// Notes that the last page fault is a write to a page that is there.
+    pub(crate) fn writes_to_protected(&mut self) {
+        if let Some(fault) = self.last_fault() {
+            fault.protected = true;
         }
     }
 

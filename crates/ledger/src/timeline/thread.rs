@@ -111,6 +111,8 @@ pub(crate) struct Thread {
     /// The thread that forked it, until it first sleeps.
     pub(crate) started_by: Option<Tid>,
     pub(crate) long_waits: LongWaits,
+    /// It has locked the memory of its process, what is mapped later as well (mlockall(2)).
+    pub(crate) locks_memory: bool,
     /// It runs a program of its own, by execve(2).
     pub(crate) has_executed: bool,
     /// Its activations are reported, so that it must not be forgotten.
@@ -173,6 +175,7 @@ impl Thread {
             slept_in: SleptIn::default(),
             started_by: None,
             long_waits: LongWaits::default(),
+            locks_memory: false,
             has_executed: false,
             is_reported: false,
             ended: false,

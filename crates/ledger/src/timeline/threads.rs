@@ -216,6 +216,18 @@ impl Threads {
     }
 }
 
+impl Thread {
+    /// True of two threads of one program, as far as their forks were recorded.
+    pub(crate) fn is_kin_of(&self, other: &Thread) -> bool {
+        let started = |by: &Thread, thread: &Thread| thread.forked_by == Some(by.tid) && !thread.has_executed;
+        let siblings = self.forked_by.is_some()
+            && self.forked_by == other.forked_by
+            && !self.has_executed
+            && !other.has_executed;
+        self.tid == other.tid || started(self, other) || started(other, self) || siblings
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

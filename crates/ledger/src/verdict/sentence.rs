@@ -2,7 +2,9 @@
 
 use crate::causes::Cause;
 use crate::causes::info::{ChargedTime, LateActivation};
-use crate::charge::notes::{TimerCallbacks, VerdictNote, asked, carrier, is_boosted, is_called};
+use crate::charge::notes::{
+    TimerCallbacks, VerdictNote, asked, carrier, is_boosted, is_called, write_protected,
+};
 use crate::model::{Activation, Culprit, OnCpu, Segment, Verdict, thread_name};
 use crate::stats::Stats;
 use crate::timeline::Timeline;
@@ -193,6 +195,7 @@ pub(crate) fn why(
         carrier: carrier(notes),
         lock_owner: activation.ledger.iter().filter(of_verdict).find_map(|segment| segment.owner.as_ref()),
         asked: asked(notes, verdict.by),
+        write_protected: write_protected(notes),
         is_traced: notes.contains(&VerdictNote::Traced),
         inherited_priority: verdict.by.as_ref().is_some_and(|by| is_boosted(notes, by)),
         waits_to_end: ends_waiting(activation),

@@ -24,6 +24,7 @@ mod nmi;
 mod overruns;
 mod pinned;
 mod placement;
+mod protected_pages;
 mod quota;
 mod recorded_cpus;
 mod requests;

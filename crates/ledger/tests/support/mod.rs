@@ -409,6 +409,11 @@ impl Scene {
         self.event(EventKind::PageFault(PageFault { address, ip: 0x40_1000, user: true, error_code: 0 }))
     }
 
+    /// The same, of a write to a page that is there and write-protected.
+    pub(crate) fn fault_by_protection(self, address: u64) -> Scene {
+        self.event(EventKind::PageFault(PageFault { address, ip: 0x40_1000, user: true, error_code: 7 }))
+    }
+
     /// `contention_begin` of a sleeping lock.
     pub(crate) fn contend(self, lock: u64) -> Scene {
         self.event(EventKind::ContentionBegin { lock, flags: ContentionFlags(ContentionFlags::RT) })

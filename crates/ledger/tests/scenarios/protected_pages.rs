@@ -1,0 +1,80 @@
+//! Page faults on pages that are there, and write-protected.
+
+use super::support::{Explained, IDLE, MS, Scene, Thread, assert_blames, rt, sys};
+use whylate_base::{Confidence, Severity};
+use whylate_ledger::Cause;
+
+const VICTIM: Thread = rt("victim", 10, 50);
+const MLOCKALL: i64 = 151;
+const ALL: [u64; 3] = [3, 0, 0];
+/// `MCL_CURRENT | MCL_FUTURE | MCL_ONFAULT`
+const ON_FAULT: [u64; 3] = [7, 0, 0];
+
+/// Twenty periods of 10 ms. In those of `bursts` the victim has 500 page faults, of which `protected` are writes to pages that are there;
+/// before, it calls mlockall(2) with these flags.
+fn faults(bursts: &[i64], protected: i64, locks: Option<[u64; 3]>) -> Explained {
+    let mut scene = Scene::new().cpu(1).at(0).run(VICTIM);
+    if let Some(flags) = locks {
+        scene = scene.at(10).call(MLOCKALL, flags).at(40).ret(MLOCKALL);
+    }
+    scene = scene.at(50).call(sys::CLOCK_NANOSLEEP, sys::UNTIL).at(55).sleep(IDLE);
+    for n in 1..=20 {
+        let due = n * 10 * MS;
+        scene = scene.at(due).timer_wakes(VICTIM).at(due + 5).run(VICTIM).ret(sys::CLOCK_NANOSLEEP);
+        let mut at = due + 50;
+        if bursts.contains(&n) {
+            for page in 0..500 {
+                scene = scene.at(at);
+                scene = match page < protected {
+                    true => scene.fault_by_protection(0x7000 + 0x1000 * page as u64),
+                    false => scene.fault(0x7000 + 0x1000 * page as u64),
+                };
+                at += 6;
+            }
+        }
+        scene = scene.at(at + 200).call(sys::CLOCK_NANOSLEEP, sys::UNTIL).at(at + 205).sleep(IDLE);
+    }
+    scene.explain("victim")
+}
+
+fn advice(explained: &Explained) -> String {
+    let texts = explained.worst().verdict.fix.iter().map(|fix| fix.text.as_str());
+    texts.collect::<Vec<_>>().join("; ")
+}
+
+#[test]
+fn pages_that_are_there_are_write_protected_and_locked_memory_is_no_help() {
+    let explained = faults(&[5, 8, 11], 500, Some(ALL));
+    let worst = explained.worst();
+    assert_blames(worst, Cause::PageFault, None);
+    assert_eq!(worst.verdict.confidence, Confidence::Medium);
+    let why = &worst.verdict.why;
+    assert!(why.starts_with("victim (rt 50) wrote 500 times to pages that were there"), "{why}");
+    let advice = advice(&explained);
+    assert!(advice.contains("/proc/PID/clear_refs") && !advice.contains("call mlockall"), "{advice}");
+    let finding = explained.finding("page-fault").expect("a finding");
+    assert_eq!(finding.severity, Severity::Warning);
+    assert!(finding.title.contains("wrote 500 times to write-protected pages"), "{}", finding.title);
+}
+
+#[test]
+fn a_fork_now_and_then_is_no_finding() {
+    let explained = faults(&[5, 8], 500, None);
+    assert_blames(explained.worst(), Cause::PageFault, None);
+    assert!(explained.finding("page-fault").is_none());
+}
+
+#[test]
+fn pages_that_are_not_there_are_not_mapped() {
+    for (protected, locks, locked) in
+        [(0, None, false), (100, Some(ON_FAULT), false), (100, Some(ALL), true), (0, Some(ALL), true)]
+    {
+        let explained = faults(&[5, 8, 11], protected, locks);
+        let why = &explained.worst().verdict.why;
+        assert!(why.contains("touched memory that was not mapped"), "{why}");
+        let advice = advice(&explained);
+        assert_eq!(advice.contains("call mlockall(MCL_CURRENT | MCL_FUTURE)"), !locked, "{advice}");
+        assert_eq!(advice.contains("has locked its memory"), locked, "{advice}");
+        assert!(explained.finding("page-fault").is_none());
+    }
+}
