@@ -229,6 +229,7 @@ mod tests {
             carrier: None,
             lock_owner: None,
             asked: None,
+            call: None,
             write_protected: None,
             is_traced: false,
             inherited_priority: false,

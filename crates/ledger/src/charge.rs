@@ -86,7 +86,10 @@ pub(crate) fn ledger(
         let text = format!("its own marker: {}", said.as_str());
         charger.notes.push(VerdictNote::Note(Evidence::at(at, charger.cpu, text)));
     }
-    charger.notes.extend(spent(open, &charger.segments));
+    let own = spent(open, &charger.segments, Cause::OwnWork);
+    charger.notes.extend(own.map(|(within, time)| VerdictNote::Spent { within, time }));
+    let slept = spent(open, &charger.segments, Cause::OwnWait);
+    charger.notes.extend(slept.map(|(within, time)| VerdictNote::SleptIn { within, time }));
     charger.notes.extend(write_protected(open));
     (charger.segments, charger.notes)
 }
@@ -99,12 +102,12 @@ fn write_protected(open: &Open) -> Option<VerdictNote> {
     (times > 0 && times * 2 >= faults.len() && !sleeps).then_some(VerdictNote::WriteProtected(times))
 }
 
-/// The system call or the handler in which it spent most of its own time.
-fn spent(open: &Open, ledger: &[Segment]) -> Option<VerdictNote> {
+/// The system call or the handler in which it spent most of the time of a cause, and how long.
+fn spent(open: &Open, ledger: &[Segment], cause: Cause) -> Option<(Within, Ns)> {
     let own = |spent: &Spent| -> Ns {
         let from = ledger.partition_point(|segment| segment.end <= spent.from);
         let within = ledger[from..].iter().take_while(|segment| segment.start < spent.to);
-        let own = within.filter(|segment| segment.cause == Cause::OwnWork);
+        let own = within.filter(|segment| segment.cause == cause);
         own.map(|segment| segment.end.min(spent.to).since(segment.start.max(spent.from))).sum()
     };
     let mut sums: Vec<(Within, Ns)> = Vec::new();
@@ -115,7 +118,7 @@ fn spent(open: &Open, ledger: &[Segment]) -> Option<VerdictNote> {
         }
     }
     let (within, time) = sums.into_iter().max_by_key(|(_, time)| *time)?;
-    (time > Ns::ZERO).then_some(VerdictNote::Spent { within, time })
+    (time > Ns::ZERO).then_some((within, time))
 }
 
 impl Charger<'_> {

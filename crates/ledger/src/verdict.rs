@@ -13,12 +13,13 @@ use crate::causes::advised::Advised;
 use crate::causes::{Cause, CauseGroup};
 use crate::charge::notes::{
     TimerCallbacks, VerdictNote, answerer, asked, carrier, idle_cpus, is_boosted, is_called, owners_slept,
-    waits_for_the_kernel, write_protected,
+    slept_in, waits_for_the_kernel, write_protected,
 };
 use crate::model::{Activation, Culprit, IrqKind, Segment, Trigger, Verdict};
 use crate::options::Judge;
 use crate::stats::{Charged, Stats, charged as charged_by};
 use crate::timeline::Timeline;
+use crate::timeline::spent::Within;
 use whylate_base::{AdvisedFix, Confidence, Evidence, Ns, Priority};
 use whylate_events::{Breakdown, LeftOut, Quality, TraceInfo};
 
@@ -154,6 +155,7 @@ pub(crate) fn of(
         called: is_called(notes, by),
         answerer: answerer(notes).filter(|_| underlying == Cause::OwnWait),
         asked: asked(notes, by),
+        call: slept_in(notes, charged).filter(|_| underlying == Cause::OwnWait).and_then(Within::call),
         write_protected: write_protected(notes).is_some(),
         memory_locked: timeline.locks_memory(activation.tid),
         owner_slept: owners_slept(notes).0.saturating_mul(2) >= charged.0 && charged > Ns::ZERO,

@@ -70,6 +70,8 @@ pub(crate) struct Advised<'a> {
     pub(crate) asked: Option<Asked>,
     /// The lock is the kernel's, and not the program's.
     pub(crate) kernel_lock: bool,
+    /// The call in which it slept, where that is known by name.
+    pub(crate) call: Option<&'static str>,
     /// Most of its page faults were writes to pages that were there.
     pub(crate) write_protected: bool,
     /// Its process has locked its memory (mlockall(2)).

@@ -9,6 +9,16 @@ use crate::model::Culprit;
 use crate::timeline::sleeps::Asked;
 use whylate_base::AdvisedFix;
 
+/// Calls that wait for room in a socket.
+const SENDS: [&str; 3] = ["sendto", "sendmsg", "sendmmsg"];
+/// Calls that wait for room in a pipe, a socket or a queue of messages; or, of a file, for the program that serves it.
+const WRITES: [&str; 6] = ["write", "writev", "pwrite64", "pwritev", "mq_timedsend", "msgsnd"];
+/// Calls on files that a program may serve.
+const FILES: [&str; 11] =
+    ["open", "openat", "openat2", "close", "read", "readv", "pread64", "preadv", "statx", "newfstatat", "fsync"];
+/// Calls that wait for a child.
+const CHILDREN: [&str; 5] = ["wait4", "waitid", "vfork", "clone", "clone3"];
+
 pub(super) const CAUSE: CauseInfo = CauseInfo {
     code: "own-wait",
     page: page!("own-wait"),
@@ -27,6 +37,8 @@ pub(super) const CAUSE: CauseInfo = CauseInfo {
 
 fn why(late: &LateActivation<'_>) -> String {
     let LateActivation { thread, charged, .. } = late;
+    let named = |name: &String| format!("the system call {name}");
+    let call = late.call.as_ref().map_or_else(|| "a call of its own".to_owned(), named);
     match late.culprit {
         Some(by) if late.asked == Some(Asked::Fault) => {
             format!("{thread} waited {charged} in a page fault, until {by} woke it")
@@ -34,8 +46,8 @@ fn why(late: &LateActivation<'_>) -> String {
         Some(by) if late.asked == Some(Asked::Device) => {
             format!("{thread} waited {charged} for a block device that is a program, {by}, which it woke for that")
         }
-        Some(by) => format!("{thread} waited {charged} in a call of its own, until {by} woke it"),
-        None => format!("{thread} slept {charged} in a call of its own"),
+        Some(by) => format!("{thread} waited {charged} in {call}, until {by} woke it"),
+        None => format!("{thread} slept {charged} in {call}"),
     }
 }
 
@@ -89,20 +101,38 @@ fn advice(of: &Advised<'_>) -> Vec<AdvisedFix> {
         let (server, behind) = of.answerer.unwrap_or((by, None));
         return advice_on_answers(of, asked, server, behind);
     }
-    let wait = match of.by {
-        Some(by) => {
+    let wait = match (of.by, of.call) {
+        (Some(by), _) => {
             format!("find what {by} did before it woke the thread: whylate explain --task it, or --chains")
         }
-        None => "find the call that sleeps: record --stacks shows its line".to_owned(),
+        (None, Some(call)) if SENDS.contains(&call) => {
+            "no thread ended the wait: a socket has room again as its packets leave; look at the queue of the device (tc -s qdisc), \
+             where a limit of its rate (tbf, htb) holds them back"
+                .to_owned()
+        }
+        (None, Some(call)) => format!("find what ends the wait in {call}: whylate explain --chains, or its manual page"),
+        (None, None) => "find the call that sleeps: record --stacks shows its line".to_owned(),
     };
-    all_by_hand(
-        ITS_PROGRAM,
-        &[
-            &wait,
+    let is = |calls: &[&str]| of.call.is_none_or(|call| calls.contains(&call));
+    let is_other = of.call.is_some_and(|call| ![&SENDS[..], &WRITES, &FILES, &CHILDREN].concat().contains(&call));
+    let mut fixes = vec![wait.as_str()];
+    if is(&SENDS) || is(&WRITES) {
+        fixes.push(
             "of a pipe or a socket that is full: write without waiting (O_NONBLOCK), or leave the output to a thread of its own",
+        );
+    }
+    if is(&FILES) {
+        fixes.push(
             "of a file system that a program serves (FUSE): open and read its files before the loop, or in a thread of its own",
+        );
+    }
+    if is(&CHILDREN) {
+        fixes.push(
             "of a child that it starts (vfork, posix_spawn): start it before, or from a thread of its own",
-            "leave waits out of what the markers enclose, where they are meant",
-        ],
-    )
+        );
+    }
+    if of.call.is_none() || is_other {
+        fixes.push("leave waits out of what the markers enclose, where they are meant");
+    }
+    all_by_hand(ITS_PROGRAM, &fixes)
 }

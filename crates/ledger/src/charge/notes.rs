@@ -35,6 +35,8 @@ pub(crate) enum VerdictNote {
     WriteProtected(usize),
     /// It stopped for the program that traces it.
     Traced,
+    /// In which call it slept for most of its own waits, and how long.
+    SleptIn { within: Within, time: Ns },
     /// Something else was seen.
     Note(Evidence),
     /// The tool that measured it kept it because it was too late.
@@ -80,6 +82,18 @@ pub(crate) fn is_boosted(notes: &[VerdictNote], by: &Culprit) -> bool {
 pub(crate) fn is_called(notes: &[VerdictNote], by: Option<Culprit>) -> bool {
     let Some(Culprit::Task { tid, .. }) = by else { return false };
     notes.contains(&VerdictNote::Called(tid))
+}
+
+/// The call in which it slept for most of this time of its own waits.
+pub(crate) fn slept_in(notes: &[VerdictNote], charged: Ns) -> Option<Within> {
+    notes.iter().find_map(|note| match note {
+        VerdictNote::SleptIn { within: within @ Within::Call { .. }, time }
+            if time.0.saturating_mul(2) >= charged.0 =>
+        {
+            Some(*within)
+        }
+        _ => None,
+    })
 }
 
 /// How often it wrote to write-protected pages, where that was most of its page faults.

@@ -19,6 +19,16 @@ pub(crate) enum Within {
     Handler { signal: i32 },
 }
 
+impl Within {
+    /// The name of the system call.
+    pub(crate) fn call(self) -> Option<&'static str> {
+        match self {
+            Within::Call { name, .. } => name,
+            Within::Handler { .. } => None,
+        }
+    }
+}
+
 /// When it did so.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Spent {

@@ -1,9 +1,10 @@
 //! The words of a verdict: one sentence that an engineer can act on, and the evidence's lines.
 
+use super::spent;
 use crate::causes::Cause;
 use crate::causes::info::{ChargedTime, LateActivation};
 use crate::charge::notes::{
-    TimerCallbacks, VerdictNote, asked, carrier, is_boosted, is_called, write_protected,
+    TimerCallbacks, VerdictNote, asked, carrier, is_boosted, is_called, slept_in, write_protected,
 };
 use crate::model::{Activation, Culprit, OnCpu, Segment, Verdict, thread_name};
 use crate::stats::Stats;
@@ -195,6 +196,7 @@ pub(crate) fn why(
         carrier: carrier(notes),
         lock_owner: activation.ledger.iter().filter(of_verdict).find_map(|segment| segment.owner.as_ref()),
         asked: asked(notes, verdict.by),
+        call: slept_in(notes, charged).as_ref().map(spent::name),
         write_protected: write_protected(notes),
         is_traced: notes.contains(&VerdictNote::Traced),
         inherited_priority: verdict.by.as_ref().is_some_and(|by| is_boosted(notes, by)),

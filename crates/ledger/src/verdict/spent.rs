@@ -30,7 +30,8 @@ pub(super) fn sentence(within: &Within, time: Ns) -> String {
     }
 }
 
-fn name(within: &Within) -> String {
+/// What it is called.
+pub(super) fn name(within: &Within) -> String {
     match within {
         Within::Call { name: Some(name), .. } => (*name).to_owned(),
         Within::Call { nr, name: None } => format!("number {nr}"),

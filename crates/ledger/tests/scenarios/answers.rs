@@ -274,8 +274,8 @@ fn leaves_to_a_program(how: Left) -> Activation {
 fn a_call_or_a_page_fault_that_the_kernel_leaves_to_a_program_is_a_request() {
     let daemon = fair("daemon", 20);
     for (how, why, advice) in [
-        (Left::Open, "in a call of its own, until daemon:20", "make the call before the loop"),
-        (Left::ServedOpen, "in a call of its own, until daemon:20", "make the call before the loop"),
+        (Left::Open, "in the system call openat, until daemon:20", "make the call before the loop"),
+        (Left::ServedOpen, "in the system call openat, until daemon:20", "make the call before the loop"),
         (Left::Fault, "in a page fault, until daemon:20", "touch the memory that the loop uses"),
         (Left::Device, "for a block device that is a program, daemon:20", "read and write the device before"),
     ] {
