@@ -90,7 +90,7 @@ impl Engine<'_> {
             EventKind::HrtimerStart(start) => self.arm(at, event, start),
             // Taking an expired timer off its queue is traced as a cancel, too, in the interrupt.
             EventKind::HrtimerCancel { hrtimer } if !event.context.flags.in_interrupt() => {
-                self.timeline.timers.disarm(*hrtimer);
+                self.cancel(at, event.cpu, *hrtimer);
             }
             EventKind::HrtimerExpire(expiry) => self.fire(at, event.cpu, expiry),
             EventKind::HrtimerExpireExit { .. } => {

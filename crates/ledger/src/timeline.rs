@@ -42,6 +42,7 @@ pub(crate) mod running;
 pub(crate) mod settings;
 pub(crate) mod sleeps;
 pub(crate) mod slept_in;
+pub(crate) mod slew;
 pub(crate) mod slices;
 pub(crate) mod softirqs;
 pub(crate) mod spent;
@@ -87,6 +88,8 @@ pub(crate) struct Timeline {
     pub(crate) windows: Windows,
     pub(crate) timers: ArmedTimers,
     pub(crate) timer_clocks: TimerClocks,
+    /// When a program adjusted the clock last.
+    pub(crate) clock_adjusted: Ns,
     pub(crate) quota: QuotaTimers,
     /// Where the wake-ups of devices, packets and work items began.
     pub(crate) origins: Origins,
@@ -134,6 +137,7 @@ impl Timeline {
             windows: Windows::default(),
             timers: ArmedTimers::default(),
             timer_clocks: TimerClocks::default(),
+            clock_adjusted: Ns(i64::MIN),
             quota: QuotaTimers::default(),
             origins: Origins::default(),
             links: None,

@@ -2,6 +2,7 @@
 
 mod advice;
 mod sentence;
+mod slewed;
 mod spent;
 mod usual;
 
@@ -13,7 +14,7 @@ use crate::causes::advised::Advised;
 use crate::causes::{Cause, CauseGroup};
 use crate::charge::notes::{
     TimerCallbacks, VerdictNote, answerer, asked, carrier, idle_cpus, is_boosted, is_called, owners_slept,
-    slept_in, waits_for_the_kernel, write_protected,
+    slept_in, slewed, waits_for_the_kernel, write_protected,
 };
 use crate::model::{Activation, Culprit, IrqKind, Segment, Trigger, Verdict};
 use crate::options::Judge;
@@ -187,6 +188,12 @@ pub(crate) fn of(
     if let Some((within, time)) = spent.filter(|_| cause == Cause::OwnWork && !on_time) {
         verdict.why += &spent::sentence(within, time);
         verdict.fix = spent::advice(within);
+    }
+    if let Some(slew) = slewed(notes, charged).filter(|_| cause == Cause::TimerLate && !on_time) {
+        let thread = format!("{} ({late_priority})", activation.comm);
+        let adjusted = timeline.clock_adjusted > Ns(i64::MIN);
+        verdict.why = slewed::sentence(&thread, slew, charged, adjusted);
+        verdict.fix = slewed::advice();
     }
     let delays_timer_threads = cause.info().details.delays_timer_threads;
     if let Some(expirer) =

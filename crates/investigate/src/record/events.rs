@@ -75,7 +75,7 @@ pub(super) const VECTORS: &[&str] = &[
     "spurious_apic",
 ];
 
-/// System calls that change how a thread is scheduled: rare, and useful whichever thread makes them.
+/// System calls that change how a thread is scheduled, or how the clock runs: rare, and useful whichever thread makes them.
 pub(super) const SCHEDULING_CALLS: &[&str] = &[
     "sched_setscheduler",
     "sched_setparam",
@@ -85,6 +85,8 @@ pub(super) const SCHEDULING_CALLS: &[&str] = &[
     "mlock2",
     "mlockall",
     "munlockall",
+    "adjtimex",
+    "clock_adjtime",
 ];
 
 /// Of the chosen threads only: too many of every thread's.

@@ -14,8 +14,19 @@ const SENDS: [&str; 3] = ["sendto", "sendmsg", "sendmmsg"];
 /// Calls that wait for room in a pipe, a socket or a queue of messages; or, of a file, for the program that serves it.
 const WRITES: [&str; 6] = ["write", "writev", "pwrite64", "pwritev", "mq_timedsend", "msgsnd"];
 /// Calls on files that a program may serve.
-const FILES: [&str; 11] =
-    ["open", "openat", "openat2", "close", "read", "readv", "pread64", "preadv", "statx", "newfstatat", "fsync"];
+const FILES: [&str; 11] = [
+    "open",
+    "openat",
+    "openat2",
+    "close",
+    "read",
+    "readv",
+    "pread64",
+    "preadv",
+    "statx",
+    "newfstatat",
+    "fsync",
+];
 /// Calls that wait for a child.
 const CHILDREN: [&str; 5] = ["wait4", "waitid", "vfork", "clone", "clone3"];
 
@@ -44,7 +55,9 @@ fn why(late: &LateActivation<'_>) -> String {
             format!("{thread} waited {charged} in a page fault, until {by} woke it")
         }
         Some(by) if late.asked == Some(Asked::Device) => {
-            format!("{thread} waited {charged} for a block device that is a program, {by}, which it woke for that")
+            format!(
+                "{thread} waited {charged} for a block device that is a program, {by}, which it woke for that"
+            )
         }
         Some(by) => format!("{thread} waited {charged} in {call}, until {by} woke it"),
         None => format!("{thread} slept {charged} in {call}"),
@@ -114,7 +127,8 @@ fn advice(of: &Advised<'_>) -> Vec<AdvisedFix> {
         (None, None) => "find the call that sleeps: record --stacks shows its line".to_owned(),
     };
     let is = |calls: &[&str]| of.call.is_none_or(|call| calls.contains(&call));
-    let is_other = of.call.is_some_and(|call| ![&SENDS[..], &WRITES, &FILES, &CHILDREN].concat().contains(&call));
+    let is_other =
+        of.call.is_some_and(|call| ![&SENDS[..], &WRITES, &FILES, &CHILDREN].concat().contains(&call));
     let mut fixes = vec![wait.as_str()];
     if is(&SENDS) || is(&WRITES) {
         fixes.push(

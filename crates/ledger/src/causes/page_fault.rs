@@ -17,9 +17,13 @@ pub(super) const CAUSE: CauseInfo = CauseInfo {
 fn why(late: &LateActivation<'_>) -> String {
     let LateActivation { thread, charged, .. } = late;
     match late.write_protected {
-        Some(1) => format!("{thread} wrote to a page that was there and write-protected: {charged} of page faults"),
+        Some(1) => {
+            format!("{thread} wrote to a page that was there and write-protected: {charged} of page faults")
+        }
         Some(times) => {
-            format!("{thread} wrote {times} times to pages that were there and write-protected: {charged} of page faults")
+            format!(
+                "{thread} wrote {times} times to pages that were there and write-protected: {charged} of page faults"
+            )
         }
         None => format!("{thread} touched memory that was not mapped: {charged} of page faults"),
     }

@@ -28,7 +28,9 @@ fn why(late: &LateActivation<'_>) -> String {
         (Some(by), true) => format!("{by}, which traces {thread}, stopped it for {charged} (ptrace)"),
         (Some(by), false) => format!("{by} stopped {thread} for {charged} by a signal, such as SIGSTOP"),
         (None, true) => format!("{thread} was stopped for {charged} for the program that traces it (ptrace)"),
-        (None, false) => format!("{thread} was stopped for {charged} by a signal, such as SIGSTOP or SIGTSTP"),
+        (None, false) => {
+            format!("{thread} was stopped for {charged} by a signal, such as SIGSTOP or SIGTSTP")
+        }
     }
 }
 

@@ -15,6 +15,11 @@ impl Charger<'_> {
         self.cpu = cpu;
         let Some(timeline) = self.timeline.cpus.get(cpu) else { return self.unseen(to) };
         for (from, end, slice) in timeline.between(self.at, to) {
+            let is_interrupted = !matches!(slice.running, Running::Idle | Running::Task(..));
+            if let Some(charge) = self.slewed(cpu, from, end).filter(|_| !is_interrupted) {
+                self.charge(end, charge);
+                continue;
+            }
             let charge = match slice.running {
                 Running::Idle => self.late_from_idle(cpu, from, end),
                 // Stopping all CPUs is the stopper's work (`kernel/stop_machine.c`): no hypervisor took them away.

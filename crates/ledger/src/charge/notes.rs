@@ -2,6 +2,7 @@
 
 use crate::model::{Culprit, Segment};
 use crate::timeline::sleeps::Asked;
+use crate::timeline::slew::Slew;
 use crate::timeline::spent::Within;
 use whylate_base::{Comm, Cpu, CpuSet, Evidence, Ns, Tid};
 use whylate_events::Symbol;
@@ -37,6 +38,8 @@ pub(crate) enum VerdictNote {
     Traced,
     /// In which call it slept for most of its own waits, and how long.
     SleptIn { within: Within, time: Ns },
+    /// A clock that runs faster than the timer hardware delayed its timer for so long.
+    Slewed { slew: Slew, time: Ns },
     /// Something else was seen.
     Note(Evidence),
     /// The tool that measured it kept it because it was too late.
@@ -117,6 +120,14 @@ pub(crate) fn asked(notes: &[VerdictNote], by: Option<Culprit>) -> Option<Asked>
     let Some(Culprit::Task { tid, .. }) = by else { return None };
     notes.iter().find_map(|note| match note {
         VerdictNote::Asked(server, asked) if *server == tid => Some(*asked),
+        _ => None,
+    })
+}
+
+/// The slew that delayed its timer for most of `charged`.
+pub(crate) fn slewed(notes: &[VerdictNote], charged: Ns) -> Option<Slew> {
+    notes.iter().find_map(|note| match note {
+        VerdictNote::Slewed { slew, time } if time.0.saturating_mul(2) >= charged.0 => Some(*slew),
         _ => None,
     })
 }

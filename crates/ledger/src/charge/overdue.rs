@@ -2,6 +2,7 @@
 
 use super::attribution::Charge;
 use super::charger::Charger;
+use super::notes::VerdictNote;
 use crate::causes::Cause;
 use crate::timeline::Timeline;
 use crate::timeline::cpus::CpuTimeline;
@@ -62,6 +63,15 @@ impl Charger<'_> {
         }
     }
 
+    /// A timer was late on `cpu` in `from..to` because the clock runs faster than the timer hardware.
+    pub(super) fn slewed(&mut self, cpu: Cpu, from: Ns, to: Ns) -> Option<Charge> {
+        let mut late = late_timers(self.timeline.cpus.get(cpu)?, from, to);
+        let slew = late.find_map(|late| late.slew.filter(|_| covers_half(late, from, to)))?;
+        self.notes.push(VerdictNote::Slewed { slew, time: to - from });
+        let confidence = if slew.is_shown { Confidence::Medium } else { Confidence::Low };
+        Some(Charge::to(Cause::TimerLate, None, confidence))
+    }
+
     /// A thread ran on `cpu` in `from..to` while an interrupt was due: it had interrupts disabled,
     /// or the CPU was taken from all of the kernel. `None` when the recording cannot tell.
     pub(super) fn kept_from_interrupt(
@@ -119,9 +129,9 @@ impl Charger<'_> {
     fn others_were_late(&self, cpu: Cpu, from: Ns, to: Ns) -> bool {
         let others = self.timeline.cpus.iter().filter(|(other, _)| *other != cpu);
         to - from > ORDINARY
-            && others
-                .flat_map(|(_, timeline)| late_timers(timeline, from, to))
-                .any(|late| covers_half(late, from, to) && lasts_as_long(late, from, to))
+            && others.flat_map(|(_, timeline)| late_timers(timeline, from, to)).any(|late| {
+                late.slew.is_none() && covers_half(late, from, to) && lasts_as_long(late, from, to)
+            })
     }
 }
 
@@ -141,7 +151,8 @@ pub(super) fn late_timers(timeline: &CpuTimeline, from: Ns, to: Ns) -> impl Iter
 
 /// Those of them that were late enough to show a theft.
 pub(super) fn notably_late(timeline: &CpuTimeline, from: Ns, to: Ns) -> impl Iterator<Item = &LateTimer> {
-    late_timers(timeline, from, to).filter(|late| late.handled - late.due >= NOTABLE_THEFT)
+    let is_theft = |late: &&LateTimer| late.slew.is_none() && late.handled - late.due >= NOTABLE_THEFT;
+    late_timers(timeline, from, to).filter(is_theft)
 }
 
 /// From when on it is in doubt whether a CPU worked on which a timer was late: it stood still before the timer was due

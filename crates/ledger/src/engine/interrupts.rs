@@ -14,6 +14,7 @@ use crate::timeline::irqs::{IrqId, LONG_SILENCE, LONG_SILENCE_OF_GUEST, Silence}
 use crate::timeline::lengths::Lengths;
 use crate::timeline::running::Running;
 use crate::timeline::sleeps::Wait;
+use crate::timeline::slew::Expired;
 use crate::timeline::states::State;
 use crate::timeline::thread::Thread;
 use crate::timeline::timers::{ArmedTimer, Callback, Firing, LateTimer};
@@ -223,7 +224,9 @@ impl Engine<'_> {
             || self.timeline.cpus.get(event.cpu).is_some_and(|cpu| cpu.interrupt().is_some());
         let by = Some(event.context.tid).filter(|tid| !in_interrupt && !tid.is_idle());
         let armed = ArmedTimer { softexpires: start.softexpires, expires: start.expires, armed: at, by };
-        self.timeline.timers.arm(start.hrtimer, armed);
+        if let Some(before) = self.timeline.timers.arm(start.hrtimer, armed) {
+            self.is_removed(at, event.cpu, &before);
+        }
         let Some(tid) = by.filter(|_| start.softexpires < NEVER) else { return };
         if ends_sleep(start.function) {
             self.sleeps(at, tid, start.softexpires);
@@ -231,6 +234,21 @@ impl Engine<'_> {
             let timer = (start.hrtimer, start.function);
             self.timeline.threads.get_mut(tid).own_timers.program(timer, at, start.softexpires);
         }
+    }
+
+    /// A timer was stopped.
+    pub(super) fn cancel(&mut self, at: Ns, on: Cpu, hrtimer: u64) {
+        if let Some(armed) = self.timeline.timers.disarm(hrtimer) {
+            self.is_removed(at, on, &armed);
+        }
+    }
+
+    /// A timer that has not expired is taken off the queue of a CPU: the hardware is programmed for the next one.
+    fn is_removed(&mut self, at: Ns, on: Cpu, armed: &ArmedTimer) {
+        let Some(cpu) = self.timeline.cpus.get_mut(on).filter(|_| armed.expires < NEVER) else { return };
+        let is_near = (at - armed.expires).0.unsigned_abs() < SAME_CLOCK.0.unsigned_abs();
+        let offset = if is_near { Ns::ZERO } else { self.timeline.timer_clocks.of(armed.expires, at) };
+        cpu.slew.removes(at, armed.expires + offset);
     }
 
     /// A thread programs a sleep. Where a program was started to sleep once, as a shell starts sleep(1), it is the sleep
@@ -285,6 +303,7 @@ impl Engine<'_> {
         };
         let on_trace_clock = |expires: Ns| (expires + offset).min(at);
         let read = on_trace_clock(expiry.now);
+        cpu.slew.looks(read);
         let armed = self.timeline.timers.disarm(expiry.hrtimer);
         let armed_by = armed.and_then(|armed| armed.by);
         if let Some(ArmedTimer { softexpires, by: Some(by), .. }) =
@@ -326,14 +345,23 @@ impl Engine<'_> {
                 let (due, hard_due) = (on_trace_clock(armed.softexpires), on_trace_clock(armed.expires));
                 // A timer that was armed for the past fires at once: that is not lateness.
                 let could_fire = hard_due.max(armed.armed);
+                let late = expiry.now - armed.expires;
+                let timer = Expired { armed: armed.armed, due: hard_due, late };
+                let slew = match in_softirq {
+                    true => None,
+                    false => cpu.slew.expires(timer, self.timeline.clock_adjusted),
+                };
+                if slew.is_some() {
+                    cpu.are_slewed(read, slew);
+                }
                 if read - could_fire >= LATE && !in_softirq {
                     let silence =
                         cpu.without_events.filter(|(from, to)| *from < could_fire && could_fire <= *to);
                     let silent_since = silence.map_or(could_fire, |(from, _)| from);
-                    let late = LateTimer { due: could_fire, handled: read, silent_since, in_kernel };
+                    let late = LateTimer { due: could_fire, handled: read, silent_since, in_kernel, slew };
                     cpu.late_timers.push_back(late);
                     // User code cannot disable interrupts.
-                    if in_kernel == Some(false) && read - could_fire >= LONG_SILENCE {
+                    if in_kernel == Some(false) && slew.is_none() && read - could_fire >= LONG_SILENCE {
                         self.timeline.standstills += 1;
                     }
                 }

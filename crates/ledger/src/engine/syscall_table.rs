@@ -166,6 +166,12 @@ impl SyscallTable {
         call.nr == self.exit[1]
     }
 
+    /// True for the calls by which a program slews the system's clocks, or asks how it does.
+    pub(crate) fn adjusts_clock(&self, call: &Syscall) -> bool {
+        const CLOCK_REALTIME: u64 = 0;
+        call.nr == self.adjtimex || self.clock_adjtime.contains(&call.nr) && call.args[0] == CLOCK_REALTIME
+    }
+
     /// True for the call that gives way to other threads.
     pub(crate) fn yields(&self, call: &Syscall) -> bool {
         call.nr == self.sched_yield

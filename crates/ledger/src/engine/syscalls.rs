@@ -22,8 +22,9 @@ impl Engine<'_> {
             open.spends(spent);
         }
         let setting = table.setting(call, event.context.tid);
+        let adjusts_clock = table.adjusts_clock(call);
         // The settings are recorded of every thread, other calls only of chosen ones.
-        if setting.is_none() {
+        if setting.is_none() && !adjusts_clock {
             thread.syscalls_recorded = true;
         }
         match table.sleeps_relative(call).filter(|_| is_asked_for) {
@@ -33,6 +34,9 @@ impl Engine<'_> {
         }
         if let Some(word) = table.wakes_on(call) {
             thread.futexes.wakes(word);
+        }
+        if adjusts_clock {
+            self.timeline.clock_adjusted = at;
         }
         if table.ends_process(call) {
             self.timeline.process_ends.begins(at, event.context.tid, false);

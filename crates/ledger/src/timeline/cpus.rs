@@ -9,6 +9,7 @@ use super::irqs::{LONG_SILENCE, Silence};
 use super::per_cpu::PerCpu;
 use super::recent::{forget_before, partition_from_end};
 use super::running::Running;
+use super::slew::{ONE_INTERRUPT, Slew, SlewJudge};
 use super::slices::{CpuSlice, Slices};
 use super::timers::{Callback, Firing, LateTimer};
 use super::usage::{Usage, UsageBlocks};
@@ -62,6 +63,7 @@ pub(crate) struct CpuTimeline {
     /// The end of a timer's callback was seen here: it is recorded.
     pub(crate) records_ends: bool,
     pub(crate) late_timers: VecDeque<LateTimer>,
+    pub(crate) slew: SlewJudge,
     pub(crate) callbacks: VecDeque<Callback>,
     pub(crate) irqs_off_samples: VecDeque<IrqsOffSample>,
     /// When events inside of interrupts showed that the thread below should yield.
@@ -334,6 +336,13 @@ impl CpuTimeline {
     /// True where the recording has no event of it.
     pub(crate) fn is_unseen(&self) -> bool {
         self.last_event.is_none()
+    }
+
+    /// The last of the timers that an interrupt finds expired shows that its clock is slewed.
+    pub(crate) fn are_slewed(&mut self, read: Ns, slew: Option<Slew>) {
+        let of_interrupt =
+            self.late_timers.iter_mut().rev().take_while(|late| read - late.handled <= ONE_INTERRUPT);
+        of_interrupt.for_each(|late| late.slew = slew);
     }
 
     /// How much of its past it holds.

@@ -1,5 +1,6 @@
 //! Timers: those that are armed, and those that fired.
 
+use super::slew::Slew;
 use rustc_hash::FxHashMap;
 use whylate_base::{Ns, Tid};
 use whylate_events::Symbol;
@@ -25,8 +26,9 @@ pub(crate) struct ArmedTimer {
 pub(crate) struct ArmedTimers(FxHashMap<u64, ArmedTimer>);
 
 impl ArmedTimers {
-    pub(crate) fn arm(&mut self, hrtimer: u64, timer: ArmedTimer) {
-        self.0.insert(hrtimer, timer);
+    /// Returns what it was armed for until now.
+    pub(crate) fn arm(&mut self, hrtimer: u64, timer: ArmedTimer) -> Option<ArmedTimer> {
+        self.0.insert(hrtimer, timer)
     }
 
     /// It expired or was cancelled.
@@ -51,6 +53,8 @@ pub(crate) struct LateTimer {
     pub(crate) silent_since: Ns,
     /// Whether the thread that ran was in the kernel, where interrupts can be disabled.
     pub(crate) in_kernel: Option<bool>,
+    /// A clock that runs faster than the timer hardware made it late.
+    pub(crate) slew: Option<Slew>,
 }
 
 /// The timer callback that is running on a CPU.

@@ -34,6 +34,7 @@ mod scope;
 mod semaphores;
 mod settings;
 mod sleep_stacks;
+mod slews;
 mod small_delays;
 mod softirqs;
 mod spent;
