@@ -232,6 +232,7 @@ mod tests {
             call: None,
             write_protected: None,
             is_traced: false,
+            called: false,
             inherited_priority: false,
             waits_to_end: false,
             is_whole: true,

@@ -62,7 +62,7 @@ pub(crate) struct Advised<'a> {
     pub(crate) raised_by: Option<&'a Culprit>,
     /// The thread that was to wake the late thread, and waited for the CPU that the culprit had.
     pub(crate) carrier: Option<&'a Culprit>,
-    /// The late thread woke the culprit itself.
+    /// The late thread woke the culprit, itself or by others that it woke.
     pub(crate) called: bool,
     /// The thread that was to answer the late thread, and the one that had the CPU for which it waited.
     pub(crate) answerer: Option<(&'a Culprit, Option<&'a Culprit>)>,

@@ -34,6 +34,12 @@ fn why(late: &LateActivation<'_>) -> String {
     }
     let role = late.culprit.and_then(role).map_or_else(String::new, |role| format!(", {role},"));
     let to_the_end = if late.waits_to_end { ", to the end of the trace" } else { "" };
+    if late.called {
+        return format!(
+            "{by}{role} has priority over {thread} and works for it in this activation ({name} woke it, or a thread that woke it): \
+             it held CPU {cpu} for {charged} while {name} was runnable{to_the_end}"
+        );
+    }
     format!(
         "{by}{role} has priority over {thread}: it held CPU {cpu} for {charged} while {name} was runnable{to_the_end}"
     )
@@ -69,9 +75,10 @@ fn advice(of: &Advised<'_>) -> Vec<AdvisedFix> {
     let by = of.the_culprit();
     if of.called {
         let text = format!(
-            "let {by} do less at once, or wake it when the urgent work is done: the late thread woke it itself"
+            "let {by} do less for one request, or ask it when the urgent work is done: the late thread set it to work itself; where it \
+             waits for the answer, that is part of its own work"
         );
-        return vec![AdvisedFix::by_hand(text, ITS_PROGRAM), of.culprit_moved()];
+        return vec![AdvisedFix::by_hand(text, ITS_PROGRAM)];
     }
     let priority = match of.priority.map(Priority::class) {
         Some(SchedClass::Fair) => {

@@ -4,7 +4,7 @@ use super::Engine;
 use super::syscall_table::SyscallTable;
 use crate::model::IrqKind;
 use crate::model::culprit::irq_of_thread;
-use crate::timeline::activations::{Begin, Open, WakeCause};
+use crate::timeline::activations::{Begin, Errand, Open, WakeCause};
 use crate::timeline::housekeeping::polls_network;
 use crate::timeline::irqs::IrqId;
 use crate::timeline::links::{HandOff, Link};
@@ -16,6 +16,9 @@ use crate::timeline::states::State;
 use crate::timeline::waking::Waking;
 use whylate_base::{Comm, Cpu, Ns, Tid};
 use whylate_events::{ContextFlags, Event, Kind, Packet, PacketStep, Symbol, Work, WorkStep};
+
+/// So many threads may have asked each other, one for the next.
+const MOST_ASKERS: usize = 4;
 
 impl Engine<'_> {
     /// The interrupt or softirq that is on top of a CPU, since when.
@@ -156,6 +159,7 @@ impl Engine<'_> {
     }
 
     /// Notes of the thread that woke another one, directly or by a packet, that it let another one go on, which may run before it.
+    /// Where it works for a third one itself, so does that thread.
     pub(super) fn note_call(&mut self, tid: Tid, waking: &Waking) {
         let Some(by) = waking.cause.waker().or_else(|| waking.origin?.by).filter(|by| *by != tid) else {
             return;
@@ -167,6 +171,37 @@ impl Engine<'_> {
         {
             open.calls(tid);
         }
+        let errand = caller.open.as_ref().and_then(|open| open.errand);
+        let mut set_off = by;
+        for _ in 0..MOST_ASKERS {
+            let Some((asker, since)) = self.asker(set_off).filter(|(asker, _)| *asker != tid) else { break };
+            if !self.is_called(asker, since, (tid, waking)) {
+                break;
+            }
+            set_off = asker;
+        }
+        if let Some(Errand { of, since }) = errand.filter(|errand| errand.of != tid) {
+            self.is_called(of, since, (tid, waking));
+        }
+    }
+
+    /// The thread that set this one off, directly or by a packet, and when.
+    fn asker(&self, tid: Tid) -> Option<(Tid, Ns)> {
+        let open = self.timeline.threads.get(tid)?.open.as_ref()?;
+        let Begin::Woken(cause) = open.begin else { return None };
+        let by = cause.waker().or_else(|| open.origin.as_ref()?.by).filter(|by| *by != tid)?;
+        Some((by, open.waking))
+    }
+
+    /// Notes that this thread is set to work by what the `asker` did at `since`; false if that was another activation.
+    fn is_called(&mut self, asker: Tid, since: Ns, (tid, waking): (Tid, &Waking)) -> bool {
+        let asker = self.timeline.threads.get_mut(asker);
+        let runs_first = waking.prio.outranks(asker.priority());
+        let Some(open) = asker.open.as_mut().filter(|open| open.due <= since) else { return false };
+        if runs_first {
+            open.calls(tid);
+        }
+        true
     }
 
     /// `softirq_raise`

@@ -158,7 +158,7 @@ fn finding(subject: &Subject<'_>, cause: Cause, by: Culprit, accused: Accused<'_
     };
     let request = called.then(|| {
         let what =
-            format!("{first} woke {by} itself each time: if it waits for an answer of it, that is no delay");
+            format!("{first} set {by} to work each time: if it waits for an answer of it, that is no delay");
         Evidence::general(what)
     });
     Finding {

@@ -77,7 +77,10 @@ impl Packets {
         if packet.step == PacketStep::Copied {
             return self.on_the_way.remove(&skb);
         }
-        let sent = Sent { skb, since: at, by, cpu, dev, is_received: false, polled: false };
+        // What is sent on in the softirq that receives it, as a bridge and a router do, is still of its sender.
+        let forwarded = self.receiving(cpu).filter(|(sent, _)| by.is_none() && sent.skb == skb);
+        let of = forwarded.map_or(by, |(sent, _)| sent.by);
+        let sent = Sent { skb, since: at, by: of, cpu, dev, is_received: false, polled: false };
         match packet.step {
             PacketStep::Queued | PacketStep::Started => {
                 let polled = self.pollers.iter().any(|(of, _)| *of == dev);
@@ -91,7 +94,7 @@ impl Packets {
             }
             PacketStep::Sent => {
                 let on = self.cpus.get_mut(cpu)?;
-                let sending = on.is_sending(skb).filter(|sending| sending.by == by);
+                let sending = on.is_sending(skb).filter(|sending| sending.by == of);
                 on.sending = on.sending.filter(|sending| sending.skb != skb);
                 // A queueing discipline has kept it until now.
                 if sending.is_none()
@@ -254,6 +257,25 @@ mod tests {
         // Another packet at the same address, which a device received.
         assert_eq!(pass(40, PacketStep::Received, 0), (None, None));
         assert_eq!(pass(50, PacketStep::Copied, 8).0, None);
+    }
+
+    #[test]
+    fn a_packet_that_a_bridge_sends_on_is_of_the_thread_that_sent_it() {
+        let mut network = Network::default();
+        let mut pass = |at: i64, skb, dev: &str, step, by: Option<i32>| {
+            let packet = Packet { skb, len: 60, dev: dev.into(), step };
+            let dev = network.names.id(Symbol::from(dev));
+            network.packets.passes((Ns(at), CPU), &packet, dev, Tid(7), by.map(Tid)).and_then(|sent| sent.by)
+        };
+        pass(10, 1, "veth0", PacketStep::Queued, Some(7));
+        assert_eq!(pass(11, 1, "veth1", PacketStep::Looped, Some(7)), Some(Tid(7)));
+        // In the softirq.
+        pass(20, 1, "veth1", PacketStep::Received, None);
+        pass(21, 1, "veth2", PacketStep::Queued, None);
+        assert_eq!(pass(22, 1, "eth0", PacketStep::Looped, None), Some(Tid(7)));
+        // Another one is sent there, which is no answer to that.
+        pass(30, 2, "veth2", PacketStep::Queued, None);
+        assert_eq!(pass(31, 2, "eth0", PacketStep::Looped, None), None);
     }
 
     #[test]

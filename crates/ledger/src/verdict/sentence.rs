@@ -199,6 +199,7 @@ pub(crate) fn why(
         call: slept_in(notes, charged).as_ref().map(spent::name),
         write_protected: write_protected(notes),
         is_traced: notes.contains(&VerdictNote::Traced),
+        called: is_called(notes, verdict.by),
         inherited_priority: verdict.by.as_ref().is_some_and(|by| is_boosted(notes, by)),
         waits_to_end: ends_waiting(activation),
         is_whole: activation.is_whole(),

@@ -148,10 +148,42 @@ fn a_server_that_the_thread_woke_itself_is_no_warning() {
     let late = longest(&explained);
     assert_blames(&late, Cause::HigherPriorityTask, Some(driver));
     let fix = &late.verdict.fix[0].text;
-    assert!(fix.starts_with("let driver:20 (rt 70) do less at once"), "{fix}");
+    assert!(fix.starts_with("let driver:20 (rt 70) do less for one request"), "{fix}");
     let finding = explained.finding("higher-priority-task").expect("a finding");
     assert_eq!(finding.severity, Severity::Info);
     assert!(finding.evidence.iter().any(|evidence| evidence.what.contains("waits for an answer")));
+}
+
+/// The victim asks a proxy in each period, and that a server; both have priority over it, and it goes on when they are done.
+#[test]
+fn a_server_that_another_one_asks_for_the_thread_works_for_it_as_well() {
+    let (proxy, server) = (rt("proxy", 20, 70), rt("server", 21, 60));
+    let relayed = |asked: bool| {
+        let mut scene = Scene::new().cpu(1);
+        for n in 0..30 {
+            let due = n * 10 * MS + 1_000;
+            let work = if n == 20 { 3 * MS } else { 200 };
+            scene = scene.at(due).timer_wakes(VICTIM).at(due + 5).run(VICTIM).ret(sys::CLOCK_NANOSLEEP);
+            scene = scene.at(due + 20).wake(proxy, 1).at(due + 22).run(proxy).at(due + 40);
+            scene = if asked { scene.wake(server, 1) } else { scene.timer_wakes(server) };
+            scene = scene.sleep(server).at(due + 40 + work).sleep(VICTIM).at(due + 80 + work);
+            scene = scene.call(sys::CLOCK_NANOSLEEP, sys::UNTIL).sleep(IDLE);
+        }
+        longest(&scene.explain("victim"))
+    };
+    let late = relayed(true);
+    assert_blames(&late, Cause::HigherPriorityTask, Some(server));
+    let verdict = &late.verdict;
+    assert!(verdict.why.contains("has priority over victim (rt 50) and works for it"), "{}", verdict.why);
+    assert!(
+        matches!(&verdict.fix[..], [fix] if fix.text.contains("do less for one request")),
+        "{:?}",
+        verdict.fix
+    );
+    // One that a timer woke has work of its own.
+    let late = relayed(false);
+    assert_blames(&late, Cause::HigherPriorityTask, Some(server));
+    assert!(late.verdict.fix.len() > 1, "{:?}", late.verdict.fix);
 }
 
 /// An equal of the victim.
