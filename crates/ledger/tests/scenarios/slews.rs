@@ -1,7 +1,7 @@
 //! A clock that runs faster than the hardware by which timers come: adjtimex slews it.
 
 use super::support::{Explained, Scene, Thread, assert_blames, fair, rt, sys};
-use whylate_base::{Confidence, Ns};
+use whylate_base::{Confidence, Ns, Severity};
 use whylate_events::EventKind;
 use whylate_ledger::Cause;
 
@@ -73,4 +73,37 @@ fn a_cpu_that_is_taken_away_is_late_by_any_time() {
     // While the clock is slewed as well.
     let both = sleeps(false, |n, wait| if n == 30 { 700 } else { wait * 8 / 100 + 1 });
     assert_blames(both.worst(), Cause::Stolen, None);
+}
+
+/// The victim loses its CPU for 0.2 ms once, and waits 30 ms for a program of higher priority in another period.
+#[test]
+fn a_theft_that_is_little_beside_the_worst_delay_is_a_note() {
+    let hog = rt("hog", 50, 90);
+    let severity = |thefts: &[i64], waits: i64| {
+        let mut scene =
+            Scene::new().cpu(1).at(0).unseen_switch_to(APP).call(sys::READ, [3, 0, 0]).ret(sys::READ);
+        scene = scene.at(10).run(VICTIM);
+        let mut begin = 20;
+        for n in 0..30 {
+            let due = begin + 5_000 + n * 700;
+            let handled = due + if thefts.contains(&n) { 200 } else { 1 };
+            scene = scene.at(begin).arm(TIMER, due).at(begin + 3).sleep(APP);
+            scene = scene.at(handled).vector("local_timer").at(handled + 1).fire(TIMER).wake(VICTIM, 1);
+            scene = scene.event(EventKind::HrtimerExpireExit { hrtimer: TIMER }).vector_exit("local_timer");
+            let mut ran = handled + 4;
+            if n == 20 {
+                scene = scene.at(ran).wake(hog, 1).at(ran + 1).run(hog);
+                ran += waits;
+                scene = scene.at(ran).sleep(VICTIM);
+            } else {
+                scene = scene.at(ran).run(VICTIM);
+            }
+            begin = ran + 40;
+        }
+        let explained = scene.at(begin).sleep(APP).explain("victim");
+        explained.finding("stolen").expect("a finding").severity
+    };
+    assert_eq!(severity(&[25], 30_000), Severity::Info);
+    assert_eq!(severity(&[25], 10_000), Severity::Warning, "a fiftieth of it");
+    assert_eq!(severity(&[25, 27], 30_000), Severity::Warning, "twice");
 }
