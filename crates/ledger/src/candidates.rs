@@ -21,7 +21,7 @@ const LISTED: usize = 10;
 /// On a busy CPU a thread of the kernel without a real-time priority waits for milliseconds.
 const STARVED: Ns = Ns::from_ms(10);
 /// A wait this many times as long as any that is explained may be what the trace was recorded for.
-const FAR_LONGER: i64 = 100;
+const FAR_LONGER: i64 = 20;
 /// The second thread of each boot (`rest_init`, `init/main.c`) forks all others of the kernel's own.
 const KTHREADD: Tid = Tid(2);
 /// Of a thread that was started by a longer row of others it is not known which command started it all.
@@ -63,14 +63,17 @@ pub(crate) fn of(timeline: &Timeline, options: &Options) -> Option<Candidates> {
     })
 }
 
-/// Of the threads that are not explained, the one that waited longest for a CPU; `None` where that is not far longer than `latest`, what an
+/// Of the threads of programs that are not explained, the one that waited longest for a CPU; `None` where that is not far longer than `latest`, what an
 /// explained one was late at most.
 pub(crate) fn waits_beside(timeline: &Timeline, latest: Ns) -> Option<Candidate> {
-    let of_program =
-        |thread: &&Thread| !thread.tid.is_idle() && !is_stand_in(thread.tid) && thread.tally.activations > 0;
-    let longest = timeline.threads.iter().filter(of_program).max_by_key(|thread| thread.tally.wait)?;
-    let wait = longest.tally.wait;
-    (wait >= STARVED && wait.0 / FAR_LONGER >= latest.0).then(|| candidate(timeline, longest))
+    let waits = |thread: &&Thread| {
+        let wait = thread.tally.wait;
+        let is_shown = !thread.tid.is_idle() && !is_stand_in(thread.tid) && thread.tally.activations > 0;
+        is_shown && wait >= STARVED && wait.0 / FAR_LONGER >= latest.0
+    };
+    let all = timeline.threads.iter().filter(waits).map(|thread| candidate(timeline, thread));
+    let of_program = |one: &Candidate| matches!(one.kind, CandidateKind::Command | CandidateKind::Program);
+    all.filter(of_program).max_by_key(|one| (one.wait, Reverse(one.tid)))
 }
 
 /// How likely a candidate is meant, the most likely first.

@@ -1,6 +1,6 @@
 //! The words all renderers share: how a thread, a culprit, a trigger, an instant is written.
 
-use whylate_base::{Comm, Confidence, Evidence, Ns, Policy, Priority, Tid};
+use whylate_base::{Comm, Confidence, Evidence, Ns, Policy, Priority, Severity, Tid};
 use whylate_events::{Kind, Quality, TraceInfo};
 use whylate_ledger::{
     Activation, Candidate, Cause, CpuContext, CriticalSection, Culprit, Explanation, FunctionTimes, Gap,
@@ -190,8 +190,20 @@ pub(crate) fn quality(trace: &TraceInfo) -> Option<&'static str> {
     }
 }
 
+/// What is left to say behind the findings: that there is none, and which thread beside those explained may be the late one.
+pub(crate) fn closing(explanation: &Explanation) -> Option<String> {
+    let findings = &explanation.findings;
+    let none = findings.is_empty().then(|| no_finding(explanation)).flatten();
+    // Beside a warning it is a matter of course that others wait.
+    let is_harmless = findings.iter().all(|finding| finding.severity == Severity::Info);
+    let is_shown = is_harmless && (none.is_some() || !findings.is_empty());
+    let beside = explanation.waits_beside.as_ref().filter(|_| is_shown).map(waits_beside);
+    let parts: Vec<String> = none.into_iter().chain(beside).collect();
+    (!parts.is_empty()).then(|| parts.join(" "))
+}
+
 /// The sentence where there is no finding; `None` where no activation was seen either.
-pub(crate) fn no_finding(explanation: &Explanation) -> Option<String> {
+fn no_finding(explanation: &Explanation) -> Option<String> {
     let tasks = &explanation.tasks;
     let activations: u64 = tasks.iter().map(|task| task.activations).sum();
     let latest = tasks.iter().filter_map(|task| task.latency).map(|latency| latency.max).max();
@@ -219,8 +231,7 @@ pub(crate) fn no_finding(explanation: &Explanation) -> Option<String> {
     Some(match worst_in_doubt(explanation) {
         None => {
             let why = latest.map(|latest| why_latest(explanation, latest)).unwrap_or_default();
-            let beside = explanation.waits_beside.as_ref().map(waits_beside).unwrap_or_default();
-            format!("No finding{limit}: in {count}, {most}{why}.{beside}")
+            format!("No finding{limit}: in {count}, {most}{why}.")
         }
         Some(worst) => format!(
             "Cannot tell why {} {}: {}. No finding has enough evidence{limit}; in {count}, {most}.",
@@ -240,7 +251,7 @@ fn waits_beside(candidate: &Candidate) -> String {
     let wait = candidate.wait.unwrap_or(Ns::ZERO);
     let name = clean(candidate.comm.as_str());
     format!(
-        " Not explained: {name}:{} waited {wait} for a CPU; --task {} explains it.",
+        "Not explained: {name}:{} waited {wait} for a CPU; --task {} explains it.",
         candidate.tid, candidate.tid
     )
 }

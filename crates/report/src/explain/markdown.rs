@@ -24,8 +24,8 @@ pub fn render(explanation: &Explanation) -> String {
     text += &facts::scope(explanation).map_or_else(String::new, |scope| format!("\n{}\n", escape(&scope)));
     text += &explanation.candidates.as_ref().map_or_else(String::new, candidates);
     text += &findings(&explanation.findings);
-    if let (true, Some(none)) = (explanation.findings.is_empty(), words::no_finding(explanation)) {
-        text += &format!("\n{}\n", escape(&none));
+    if let Some(closing) = words::closing(explanation) {
+        text += &format!("\n{}\n", escape(&closing));
     }
     text += &chains(explanation);
     explanation.sections.iter().for_each(|one| text += &section(one));

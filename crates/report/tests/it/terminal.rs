@@ -1,7 +1,7 @@
 //! What an engineer reads.
 
 use crate::{assert_current, fixture, sample};
-use whylate_base::{Comm, Confidence, Ns, Priority, Tid};
+use whylate_base::{Comm, Confidence, Ns, Priority, Severity, Tid};
 use whylate_ledger::{Candidate, Cause, Culprit, Spread, Trigger};
 use whylate_report::{Style, explain, measure};
 
@@ -144,7 +144,9 @@ fn no_finding_names_a_thread_that_waits_far_longer() {
         worker.map(|worker| Candidate { wait: Some(Ns::from_ms(332)), comm: "wor\u{7}ker".into(), ..worker });
     let page = |sample: &_| explain::terminal::render(sample, &Style { color: false, width: 400 });
     let line = "Not explained: wor\u{fffd}ker:88 waited 332.0 ms for a CPU; --task 88 explains it.";
-    assert!(!page(&sample).contains("Not explained"), "findings come first");
+    assert!(!page(&sample).contains("Not explained"), "a warning comes first");
+    sample.findings.iter_mut().for_each(|finding| finding.severity = Severity::Info);
+    assert!(page(&sample).contains(line) && !page(&sample).contains("No finding"), "{}", page(&sample));
     sample.findings.clear();
     assert!(page(&sample).contains(line), "{}", page(&sample));
     assert!(explain::html::render(&sample).contains(line));

@@ -28,7 +28,7 @@ pub fn render(explanation: &Explanation) -> String {
     let main = html! {
         (candidates::write(explanation))
         (summary::findings(&explanation.findings))
-        (summary::no_finding(explanation))
+        (summary::closing(explanation))
         (chains::write(explanation))
         @for one in &explanation.sections { (section::write(one)) }
         (summary::tasks(explanation))

@@ -47,10 +47,10 @@ pub(crate) fn findings(findings: &[Finding]) -> Markup {
     }
 }
 
-/// One line where there is nothing to find.
-pub(crate) fn no_finding(explanation: &Explanation) -> Markup {
+/// One line behind the findings, or in place of them.
+pub(crate) fn closing(explanation: &Explanation) -> Markup {
     html! {
-        @if let (true, Some(text)) = (explanation.findings.is_empty(), words::no_finding(explanation)) {
+        @if let Some(text) = words::closing(explanation) {
             section { p { (text) } }
         }
     }

@@ -54,7 +54,7 @@ pub struct Document {
     /// The threads to choose from, where no thread was asked for and no real-time thread was active; null otherwise.
     #[serde(default)]
     pub candidates: Option<Candidates>,
-    /// Of the threads that are not explained, the one that waited longest for a CPU, where that is far more than any that is
+    /// Of the programs' threads that are not explained, the one that waited longest for a CPU, where that is far more than any that is
     /// explained; null otherwise.
     #[serde(default)]
     pub waits_beside: Option<Candidate>,

@@ -21,7 +21,7 @@ pub fn render(explanation: &Explanation, style: &Style) -> String {
     tasks::write(&mut page, explanation);
     explanation.sections.iter().for_each(|one| section::write(&mut page, one));
     trace::findings(&mut page, &explanation.findings);
-    trace::no_finding(&mut page, explanation);
+    trace::closing(&mut page, explanation);
     trace::host(&mut page, explanation);
     peer::write(&mut page, explanation);
     trace::limits(&mut page, explanation);

@@ -39,9 +39,9 @@ pub(crate) fn findings(page: &mut Page, findings: &[Finding]) {
     }
 }
 
-/// One line where there is nothing to find.
-pub(crate) fn no_finding(page: &mut Page, explanation: &Explanation) {
-    if let (true, Some(text)) = (explanation.findings.is_empty(), words::no_finding(explanation)) {
+/// One line behind the findings, or in place of them.
+pub(crate) fn closing(page: &mut Page, explanation: &Explanation) {
+    if let Some(text) = words::closing(explanation) {
         page.gap();
         page.paragraph(0, &text, Ink::Strong);
     }
