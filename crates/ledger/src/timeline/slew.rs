@@ -51,8 +51,9 @@ pub(crate) struct Slew {
 #[derive(Debug)]
 pub(crate) struct SlewJudge {
     last: VecDeque<Sample>,
-    /// When the clock was adjusted last; before the first event it may have been.
+    /// When the clock was last seen to be adjusted.
     adjusted: Ns,
+    /// How many timers more do not show whether it is slewed since.
     undecided: u8,
     /// The last timers that were stopped before they expired: when, and when they were due.
     removed: [(Ns, Ns); REMOVED],
@@ -84,7 +85,7 @@ impl Default for SlewJudge {
         SlewJudge {
             last: VecDeque::new(),
             adjusted: NEVER,
-            undecided: UNDECIDED,
+            undecided: 0,
             removed: [(NEVER, NEVER); REMOVED],
             interrupts: [NEVER; 2],
         }
@@ -211,7 +212,7 @@ mod tests {
 
     /// What is found of the last of timers with these waits and lateness.
     fn last(timers: &[(i64, i64)]) -> Option<Slew> {
-        let mut judge = SlewJudge { undecided: 0, ..SlewJudge::default() };
+        let mut judge = SlewJudge::default();
         let mut at = 0;
         let mut found = None;
         for &(wait, late) in timers {

