@@ -181,6 +181,11 @@ pub(crate) fn why(
             None => format!("nothing delayed {late_thread}: {took}"),
         };
     }
+    if let Some(waited) = waited_unexplained(activation, verdict) {
+        return format!(
+            "{late_thread} was runnable and waited for a CPU, for {waited} of {response}: the recording does not show why"
+        );
+    }
     let bandwidth = timeline.bandwidth.at(activation.due);
     let of_verdict = |segment: &&Segment| (segment.cause, segment.by) == (verdict.cause, verdict.by);
     (verdict.cause.info().why)(&LateActivation {
@@ -211,6 +216,17 @@ pub(crate) fn why(
         is_sure: verdict.confidence > Confidence::Low,
         starved_because: underlying.info().details.starves.unwrap_or_default(),
     })
+}
+
+/// Where most of the unexplained time lies between the wake-up and the run: all of it that does.
+fn waited_unexplained(activation: &Activation, verdict: &Verdict) -> Option<Ns> {
+    let (woken, running) = (activation.woken?, activation.running?);
+    let within = |segment: &Segment| segment.end.min(running).since(segment.start.max(woken));
+    let unexplained = activation.ledger.iter().filter(|segment| segment.cause == Cause::Unexplained);
+    let waited: Ns = unexplained.map(within).sum();
+    (verdict.cause == Cause::Unexplained
+        && waited.0.saturating_mul(10) >= verdict.charged.0.saturating_mul(9))
+    .then_some(waited)
 }
 
 /// True where the charged time goes on without a break from when the thread was due: it is of one thing, which woke it.

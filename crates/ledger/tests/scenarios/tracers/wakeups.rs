@@ -96,6 +96,11 @@ fn what_the_tracer_took_to_save_a_stack_is_no_interrupts_time() {
     let irq: i64 = charged(&activation).iter().filter(|one| one.0 == Cause::Irq).map(|one| one.1).sum();
     assert!(irq <= 401_000 - 250_000, "{activation:#?}");
     assert_eq!(activation.verdict.cause, Cause::Unexplained);
+    let why = &activation.verdict.why;
+    assert!(
+        why.contains("was runnable and waited for a CPU, for ") && why.contains("does not show why"),
+        "{why}"
+    );
     let of_irq = activation.ledger.iter().filter(|segment| segment.cause == Cause::Irq);
     assert!(of_irq.into_iter().all(|segment| segment.confidence == Confidence::Low));
 }
