@@ -163,8 +163,9 @@ impl<'a> Assembler<'a> {
         for tid in open {
             let (cpus, is_text) = (&self.engine.timeline.cpus, self.engine.timeline.is_text);
             let is_unseen = |on| cpus.get(on).is_none_or(CpuTimeline::is_unseen);
-            let last_on = |on| cpus.get(on).and_then(|cpu| cpu.last_event).filter(|_| is_text);
+            let last_row = |on| cpus.get(on).filter(|_| is_text).and_then(|cpu| cpu.last_event);
             let shows_switches = |on| cpus.get(on).is_some_and(|cpu| cpu.switches > 0);
+            let not_since = |on, since| shows_switches(on) && last_row(on).is_some_and(|last| last < since);
             let thread = self.engine.timeline.threads.get_mut(tid);
             match thread.state() {
                 State::Blocked { wait, .. } if !wait.continues() && !thread.is_marked => {
@@ -175,10 +176,10 @@ impl<'a> Assembler<'a> {
                 State::Queued(on) if is_unseen(on) && !self.options.selects(thread) => thread.open = None,
                 // Rows of another CPU show neither that it ran on, nor that it waited.
                 State::Running(on) => {
-                    let seen = last_on(on).unwrap_or(now);
+                    let seen = last_row(on).unwrap_or(now);
                     self.engine.end(tid, None, seen);
                 }
-                State::Queued(on) if shows_switches(on) && last_on(on) < thread.since() && is_text => {
+                State::Queued(on) if thread.since().is_some_and(|since| not_since(on, since)) => {
                     let queued = thread.since().unwrap_or(now);
                     self.engine.end(tid, None, queued);
                 }

@@ -253,9 +253,7 @@ fn summary(timeline: &Timeline, thread: &Thread, stats: &Stats) -> TaskSummary {
     causes.sort_by_key(|&(cause, time)| (Reverse(time), cause));
     let Identity { comm, policy, priority } =
         stats.identities.usual().unwrap_or_else(|| thread.identity_at(timeline.now));
-    // What a thread is taken for where no event shows it is no news.
-    let is_guess = thread.shown_priority().is_none() && priority == Priority::DEFAULT;
-    let priority = if is_guess { Priority::UNKNOWN } else { priority };
+    let priority = verdict::as_shown(thread, priority);
     TaskSummary {
         tid: thread.tid,
         comm,

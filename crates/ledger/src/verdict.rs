@@ -7,7 +7,7 @@ mod spent;
 mod usual;
 
 use sentence::Circumstances;
-pub(crate) use sentence::segment;
+pub(crate) use sentence::{as_shown, segment};
 use usual::Usually;
 
 use crate::causes::advised::Advised;

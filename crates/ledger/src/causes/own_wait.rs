@@ -127,8 +127,6 @@ fn advice(of: &Advised<'_>) -> Vec<AdvisedFix> {
         (None, None) => "find the call that sleeps: record --stacks shows its line".to_owned(),
     };
     let is = |calls: &[&str]| of.call.is_none_or(|call| calls.contains(&call));
-    let is_other =
-        of.call.is_some_and(|call| ![&SENDS[..], &WRITES, &FILES, &CHILDREN].concat().contains(&call));
     let mut fixes = vec![wait.as_str()];
     if is(&SENDS) || is(&WRITES) {
         fixes.push(
@@ -145,7 +143,8 @@ fn advice(of: &Advised<'_>) -> Vec<AdvisedFix> {
             "of a child that it starts (vfork, posix_spawn): start it before, or from a thread of its own",
         );
     }
-    if of.call.is_none() || is_other {
+    // A call of none of these kinds has no advice yet.
+    if of.call.is_none() || fixes.len() == 1 {
         fixes.push("leave waits out of what the markers enclose, where they are meant");
     }
     all_by_hand(ITS_PROGRAM, &fixes)

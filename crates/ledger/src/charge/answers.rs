@@ -2,7 +2,6 @@
 
 use super::charger::Charger;
 use super::notes::VerdictNote;
-use crate::model::Culprit;
 use crate::timeline::running::Running;
 use crate::timeline::sleeps::{Asked, Wait};
 use crate::timeline::states::{State, Stay};
@@ -117,12 +116,6 @@ impl Charger<'_> {
             _ => None,
         });
         slices.collect()
-    }
-
-    /// A thread as it was at an instant.
-    fn thread_at(&self, tid: Tid, at: Ns) -> Option<Culprit> {
-        let thread = self.timeline.threads.get(tid)?;
-        Some(self.task(tid, thread.priority_at(at), at))
     }
 }
 

@@ -119,8 +119,7 @@ impl<'t> Charger<'t> {
                 self.charge(to, Charge::to(Cause::PageFault, None, confidence));
             }
             Wait::Stopped { by, traced, .. } => {
-                let by = by.or(waker.filter(|_| traced)).and_then(|tid| self.timeline.threads.get(tid));
-                let by = by.map(|by| self.task(by.tid, by.priority_at(self.at), self.at));
+                let by = by.or(waker.filter(|_| traced)).and_then(|by| self.thread_at(by, self.at));
                 if traced && !self.notes.contains(&VerdictNote::Traced) {
                     self.notes.push(VerdictNote::Traced);
                 }
@@ -297,8 +296,7 @@ impl<'t> Charger<'t> {
             Wait::Input | Wait::Output | Wait::Answer { .. } => ", for another thread".to_owned(),
             Wait::Child => ", for a child".to_owned(),
             Wait::Stopped { by, .. } => {
-                let by = by.and_then(|tid| self.timeline.threads.get(tid));
-                let by = by.map(|by| format!(" by {}", self.task(by.tid, by.priority_at(self.at), self.at)));
+                let by = by.and_then(|by| self.thread_at(by, self.at)).map(|by| format!(" by {by}"));
                 format!(", stopped{}", by.unwrap_or_default())
             }
             _ => woken().unwrap_or_default(),

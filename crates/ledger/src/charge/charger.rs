@@ -197,6 +197,12 @@ impl Charger<'_> {
         Culprit::Irq { irq, name }
     }
 
+    /// A thread as it was at an instant.
+    pub(super) fn thread_at(&self, tid: Tid, at: Ns) -> Option<Culprit> {
+        let thread = self.timeline.threads.get(tid)?;
+        Some(self.task(tid, thread.priority_at(at), at))
+    }
+
     /// A thread as a culprit, by the name that it had then.
     pub(super) fn task(&self, tid: Tid, priority: Priority, at: Ns) -> Culprit {
         Culprit::Task { tid, comm: self.timeline.comm_at(tid, at), priority }

@@ -52,13 +52,15 @@ impl Engine<'_> {
         let signal = self.timeline.stops.of(|of| of == tid || is_kin(of));
         let in_sleep = thread.open.as_ref().filter(|open| is_woken_to_stop(at, thread, open));
         let traced = state == TaskState::Traced;
-        let wait = match signal.map(|signal| signal.sender) {
+        let in_its_sleep = in_sleep.is_some();
+        // What stops a thread for its tracer is the tracer, whatever signal came before.
+        let wait = match signal.map(|signal| signal.sender).filter(|_| !traced) {
             // By its own choice.
-            Some(Sender::Itself) if !traced => Wait::Unsure,
-            Some(Sender::Thread(by)) if by != tid && !traced => {
-                Wait::Stopped { by: Some(by), traced, in_sleep: in_sleep.is_some() }
+            Some(Sender::Itself) => Wait::Unsure,
+            Some(Sender::Thread(by)) if by != tid => {
+                Wait::Stopped { by: Some(by), traced, in_sleep: in_its_sleep }
             }
-            _ => Wait::Stopped { by: None, traced, in_sleep: in_sleep.is_some() },
+            _ => Wait::Stopped { by: None, traced, in_sleep: in_its_sleep },
         };
         let begun = in_sleep.map(|open| open.due);
         let thread = self.timeline.threads.get_mut(tid);
@@ -68,31 +70,21 @@ impl Engine<'_> {
         thread.enter(at, State::Blocked { wait, waker: None });
         thread.faulting = None;
     }
+}
 
-    /// A thread that was stopped in a sleep is to go on with it, until `expires`.
-    #[cold]
-    pub(super) fn sleeps_on(&mut self, at: Ns, tid: Tid, expires: Ns) {
-        let offset = if self.monotonic { Ns::ZERO } else { self.timeline.timer_clocks.of(expires, at) };
-        if let Some(sleep) = &mut self.timeline.threads.get_mut(tid).stopped_in_sleep {
-            sleep.over = Some(expires + offset).filter(|over| *over <= at);
-        }
-    }
-
-    /// A thread that was stopped in a sleep returns from its call. Where that was over, and it has not slept since, its activation was
-    /// due then.
-    #[cold]
-    pub(super) fn slept_while_stopped(&mut self, tid: Tid) {
-        let thread = self.timeline.threads.get_mut(tid);
-        let Some(StoppedSleep { since, over: Some(over) }) = thread.stopped_in_sleep else { return };
-        let (State::Running(cpu), Some(open)) = (thread.state(), &mut thread.open) else { return };
-        thread.stopped_in_sleep = None;
-        let due = over.max(since);
-        if due < open.due && open.checkpoint.is_none() {
-            open.begin = Begin::Woken(WakeCause::Timer { cpu, hard_due: due, expirer: None });
-            open.due = due;
-            open.period = Some(due);
-            thread.last_due = Some(due);
-        }
+/// A thread that was stopped in a sleep returns from its call. Where that was over, and it has not slept since, its activation was
+/// due then.
+#[cold]
+pub(super) fn slept_while_stopped(thread: &mut Thread) {
+    let Some(StoppedSleep { since, over: Some(over) }) = thread.stopped_in_sleep else { return };
+    let (State::Running(cpu), Some(open)) = (thread.state(), &mut thread.open) else { return };
+    thread.stopped_in_sleep = None;
+    let due = over.max(since);
+    if due < open.due && open.checkpoint.is_none() {
+        open.begin = Begin::Woken(WakeCause::Timer { cpu, hard_due: due, expirer: None });
+        open.due = due;
+        open.period = Some(due);
+        thread.last_due = Some(due);
     }
 }
 

@@ -1,6 +1,7 @@
 //! System calls: which one a thread is in, and what it asks of the scheduler by one.
 
 use super::Engine;
+use super::stops::slept_while_stopped;
 use super::syscall_table::SyscallTable;
 use crate::timeline::spent::{Spent, Within};
 use crate::timeline::states::State;
@@ -67,9 +68,8 @@ impl Engine<'_> {
         thread.lent_priority_to = None;
         thread.locks_memory |= locks_memory;
         if thread.stopped_in_sleep.is_some() {
-            self.slept_while_stopped(caller);
+            slept_while_stopped(thread);
         }
-        let thread = self.timeline.threads.get_mut(caller);
         if let (State::Running(_), Some(since), Some(open)) =
             (thread.state(), thread.since(), &mut thread.open)
         {

@@ -74,9 +74,10 @@ pub(super) fn by_header(assembler: &mut Assembler<'_>, trace: &LatencyTrace, lin
     let is_cut =
         trace.entries.is_some_and(|entries| lines.count().saturating_mul(10) < entries.saturating_mul(9));
     for (i, line) in window.iter().enumerate() {
-        let following = window.get(i + 1).map(|next| next.at);
+        let next_line = window.get(i + 1);
+        let following = next_line.map(|next| next.at);
         // What the tracer itself took is no handler's time.
-        let saves_stack = window.get(i + 1).is_some_and(Line::is_stack);
+        let saves_stack = next_line.is_some_and(Line::is_stack);
         let next = following.unwrap_or(running);
         // Of an excerpt's last line only the time is known until which it goes on.
         let is_end = is_cut && following.is_none();
@@ -105,7 +106,7 @@ pub(super) fn by_header(assembler: &mut Assembler<'_>, trace: &LatencyTrace, lin
             };
             let mut charge = before_the_switch(culprit, window, priority);
             if charge.cause == Cause::PreemptionDisabled
-                && following.is_some_and(|_| lines.is_irqs_off(line, window.get(i + 1), is_cut))
+                && following.is_some_and(|_| lines.is_irqs_off(line, next_line, is_cut))
             {
                 charge.cause = Cause::IrqsDisabled;
                 charge.confidence = charge.confidence.min(Confidence::Medium);

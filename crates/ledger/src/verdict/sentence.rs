@@ -137,10 +137,8 @@ pub(crate) fn why(
         true => thread_name(&activation.comm, activation.tid),
         false => activation.comm.to_string(),
     };
-    // What a thread is taken for where no event shows it is no news.
-    let shown = timeline.threads.get(activation.tid).and_then(Thread::shown_priority);
-    let is_guess = shown.is_none() && late_priority == Priority::DEFAULT;
-    let shown_priority = if is_guess { Priority::UNKNOWN } else { late_priority };
+    let thread = timeline.threads.get(activation.tid);
+    let shown_priority = thread.map_or(late_priority, |thread| as_shown(thread, late_priority));
     let late_thread = format!("{name} ({shown_priority})");
     let (charged, response) = (verdict.charged, activation.response());
     if on_time {
@@ -227,6 +225,12 @@ fn waited_unexplained(activation: &Activation, verdict: &Verdict) -> Option<Ns> 
     (verdict.cause == Cause::Unexplained
         && waited.0.saturating_mul(10) >= verdict.charged.0.saturating_mul(9))
     .then_some(waited)
+}
+
+/// A priority of a thread as it may be shown: what the thread is taken for where no event shows any is no news.
+pub(crate) fn as_shown(thread: &Thread, priority: Priority) -> Priority {
+    let is_guess = thread.shown_priority().is_none() && priority == Priority::DEFAULT;
+    if is_guess { Priority::UNKNOWN } else { priority }
 }
 
 /// True where the charged time goes on without a break from when the thread was due: it is of one thing, which woke it.
