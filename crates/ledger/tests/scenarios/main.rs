@@ -8,6 +8,7 @@ mod bandwidth;
 mod candidates;
 mod chains;
 mod culprits;
+mod drift;
 mod edges;
 mod few_events;
 mod inheritance;

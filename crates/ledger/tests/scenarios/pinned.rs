@@ -1,9 +1,9 @@
 //! Threads that pin themselves to a CPU before they are real-time.
 
-use super::support::{IDLE, MS, Scene, Thread, assert_blames, assert_charges, fair, rt, sys};
+use super::support::{Explained, IDLE, MS, Scene, Thread, assert_blames, assert_charges, fair, rt, sys};
 use whylate_base::Confidence;
 use whylate_events::ContextFlags;
-use whylate_ledger::{Cause, Options, Select};
+use whylate_ledger::{Activation, Cause, Options, Select};
 
 /// The victim pins itself to the hog's CPU as SCHED_OTHER, and is moved there.
 fn pins_itself_first(hog: Thread, victim: Thread) -> Scene {
@@ -33,6 +33,11 @@ fn pins_itself_first(hog: Thread, victim: Thread) -> Scene {
         .cpu(1)
 }
 
+/// What `rtapp`, which is selected by default, did.
+fn of_rtapp(explained: &Explained) -> &Activation {
+    explained.0.activations.iter().find(|activation| activation.tid.0 == 10).expect("selected by default")
+}
+
 #[test]
 fn a_thread_that_pins_itself_first_and_is_raised_later_is_reported() {
     let (hog, victim, raised) = (rt("hog", 20, 1), fair("rtapp", 10), rt("rtapp", 10, 50));
@@ -47,12 +52,7 @@ fn a_thread_that_pins_itself_first_and_is_raised_later_is_reported() {
         .at(5_000 * MS + 206)
         .sleep(IDLE)
         .explain_with(&Options::default());
-    let activation = explained
-        .0
-        .activations
-        .iter()
-        .find(|activation| activation.tid.0 == 10)
-        .expect("selected by default");
+    let activation = of_rtapp(&explained);
     assert_charges(
         activation,
         &[
@@ -74,12 +74,7 @@ fn a_thread_that_pins_itself_first_and_is_never_raised_is_reported() {
         .at(5_000 * MS + 106)
         .sign(ContextFlags::default())
         .explain_with(&Options::default());
-    let activation = explained
-        .0
-        .activations
-        .iter()
-        .find(|activation| activation.tid.0 == 10)
-        .expect("selected by default");
+    let activation = of_rtapp(&explained);
     assert_charges(
         activation,
         &[

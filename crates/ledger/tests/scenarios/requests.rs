@@ -13,9 +13,8 @@ const WRITE: i64 = 1;
 const FSYNC: i64 = 74;
 const MQ_TIMEDSEND: i64 = 242;
 const WAIT4: i64 = 61;
-const SENDTO: i64 = 44;
+pub(super) const SENDTO: i64 = 44;
 pub(super) const NET_RX: u32 = 3;
-const NET_TX: u32 = 2;
 
 /// The reader has read: by a wake-up of its own, or by a packet that it sends.
 fn has_read(scene: Scene, call: i64, at: i64) -> Scene {
@@ -474,29 +473,4 @@ fn a_request_reaches_no_device_before_the_work_item_that_the_thread_queued_for_i
     assert_eq!(device.map(|segment| segment.length()).sum::<Ns>(), Ns::from_us(340));
     // What it queued before is no part of the write.
     assert_blames(&explained(false), Cause::BlockIo, None);
-}
-
-/// A limit of the rate holds packets back; a softirq frees them in the end, and so makes room in the socket.
-#[test]
-fn a_send_that_waits_for_packets_to_leave_is_named_and_has_advice_for_sends_alone() {
-    let mut scene = Scene::new().cpu(1);
-    for n in 0..12 {
-        let due = n * 20 * MS + 100;
-        let waits = if n >= 7 { 8_000 } else { 0 };
-        scene = scene.at(due).timer_wakes(VICTIM).at(due + 5).run(VICTIM).ret(sys::CLOCK_NANOSLEEP);
-        scene = scene.at(due + 10).call(SENDTO, [3, 0, 1000]);
-        if waits > 0 {
-            scene = scene.at(due + 15).sleep(IDLE).at(due + waits).softirq(NET_TX).wake(VICTIM, 1);
-            scene = scene.softirq_exit(NET_TX).at(due + waits + 5).run(VICTIM);
-        }
-        let end = due + waits + 30;
-        scene = scene.at(end).ret(SENDTO).call(sys::CLOCK_NANOSLEEP, sys::UNTIL).at(end + 3).sleep(IDLE);
-    }
-    let explained = scene.explain("victim");
-    let worst = explained.worst();
-    assert_blames(worst, Cause::OwnWait, None);
-    assert!(worst.verdict.why.contains("in the system call sendto"), "{}", worst.verdict.why);
-    let fixes: Vec<_> = worst.verdict.fix.iter().map(|fix| fix.text.as_str()).collect();
-    assert_eq!(fixes.len(), 2, "{fixes:?}");
-    assert!(fixes[0].contains("tc -s qdisc") && fixes[1].contains("O_NONBLOCK"), "{fixes:?}");
 }

@@ -1,5 +1,6 @@
-//! Own work that was one system call, or the handler of a signal.
+//! Own work or an own wait that was one system call, or the handler of a signal.
 
+use super::requests::SENDTO;
 use super::support::{Explained, IDLE, MS, Scene, Thread, assert_blames, rt, sys};
 use whylate_base::Tid;
 use whylate_events::{EventKind, Signal};
@@ -11,6 +12,7 @@ const MUNMAP: i64 = 11;
 const FALLOCATE: i64 = 285;
 const RT_SIGRETURN: i64 = 15;
 const SIGALRM: i32 = 14;
+const NET_TX: u32 = 2;
 
 /// Twelve periods of 20 ms with 100 us of work, and `more` in the tenth.
 fn works(usual: impl Fn(Scene, i64) -> Scene, more: impl Fn(Scene, i64) -> Scene) -> Explained {
@@ -80,4 +82,29 @@ fn a_call_that_is_part_of_all_work_is_not_what_took_longer() {
     // Nor is one that is short beside the rest.
     let explained = works(nothing, calls(MPROTECT, 2_500));
     assert!(!explained.worst().verdict.why.contains("mprotect"), "{}", explained.worst().verdict.why);
+}
+
+/// A limit of the rate holds packets back; a softirq frees them in the end, and so makes room in the socket.
+#[test]
+fn a_send_that_waits_for_packets_to_leave_is_named_and_has_advice_for_sends_alone() {
+    let mut scene = Scene::new().cpu(1);
+    for n in 0..12 {
+        let due = n * 20 * MS + 100;
+        let waits = if n >= 7 { 8_000 } else { 0 };
+        scene = scene.at(due).timer_wakes(VICTIM).at(due + 5).run(VICTIM).ret(sys::CLOCK_NANOSLEEP);
+        scene = scene.at(due + 10).call(SENDTO, [3, 0, 1000]);
+        if waits > 0 {
+            scene = scene.at(due + 15).sleep(IDLE).at(due + waits).softirq(NET_TX).wake(VICTIM, 1);
+            scene = scene.softirq_exit(NET_TX).at(due + waits + 5).run(VICTIM);
+        }
+        let end = due + waits + 30;
+        scene = scene.at(end).ret(SENDTO).call(sys::CLOCK_NANOSLEEP, sys::UNTIL).at(end + 3).sleep(IDLE);
+    }
+    let explained = scene.explain("victim");
+    let worst = explained.worst();
+    assert_blames(worst, Cause::OwnWait, None);
+    assert!(worst.verdict.why.contains("in the system call sendto"), "{}", worst.verdict.why);
+    let fixes: Vec<_> = worst.verdict.fix.iter().map(|fix| fix.text.as_str()).collect();
+    assert_eq!(fixes.len(), 2, "{fixes:?}");
+    assert!(fixes[0].contains("tc -s qdisc") && fixes[1].contains("O_NONBLOCK"), "{fixes:?}");
 }
