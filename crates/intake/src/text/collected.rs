@@ -6,7 +6,6 @@ use super::pieces::{Pieces, Place};
 use super::priorities::Priorities;
 use super::sched::{Queued, RanFor};
 use super::statistics::Statistics;
-use super::switch_heads::SwitchHeads;
 use super::tally::Tally;
 use super::timehist::{Row, Slices};
 use super::window::Window;
@@ -42,7 +41,6 @@ pub(crate) struct Collected {
     /// Events with a priority that Linux does not have.
     foreign: Tally,
     statistics: Statistics,
-    pub(super) switch_heads: SwitchHeads,
     priorities: Priorities,
     /// Switches that lines of their own show.
     switches: usize,
@@ -71,7 +69,6 @@ impl Collected {
             too_late: Tally::default(),
             foreign: Tally::default(),
             statistics: Statistics::default(),
-            switch_heads: SwitchHeads::default(),
             priorities: Priorities::default(),
             switches: 0,
             slices: Slices::default(),
@@ -196,7 +193,6 @@ impl Collected {
     /// The next event in order; where some priorities are not those of Linux, without any.
     pub(crate) fn next(&mut self) -> Option<Event> {
         let mut event = self.window.pop()?;
-        self.switch_heads.mend(&mut event);
         match self.foreign.count() {
             0 => self.priorities.complete(&mut event.kind),
             _ => event.kind = foreign::without_priorities(event.kind),

@@ -23,6 +23,7 @@ use super::prose;
 use super::remarks;
 use super::ros2::RosCallbacks;
 use super::rtla::{Analyses, RtlaLine};
+use super::switch_heads;
 use super::tables::{self, Other};
 use super::tally::Tally;
 use super::timehist;
@@ -263,7 +264,7 @@ impl Reader {
         match parsed {
             // In the latency traces of old kernels a function's row stands for a switch.
             Body::Event(kind @ EventKind::Switch(_)) if body.contains("sched_switch") => {
-                let event = self.collected.switch_heads.see(head.comm, event(kind));
+                let event = switch_heads::by_who_leaves(head.comm, event(kind));
                 self.collected.event(self.number, event);
             }
             Body::Event(kind) => self.collected.event(self.number, event(kind)),

@@ -35,7 +35,7 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
         code: Cause::Stolen.code(),
         severity,
         title: format!(
-            "CPUs stood still while timers were due: {most} at once, {total} in all, in {times} activations"
+            "CPUs stood still when timers or wake-ups were due: {most} at once, {total} in all, in {times} activations"
         ),
         why: suspect(subject.timeline.hypervisor).to_owned(),
         evidence: vec![Evidence {
