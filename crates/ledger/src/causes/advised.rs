@@ -7,6 +7,10 @@ use whylate_base::{
     Action, AdvisedFix, Comm, Cpu, CpuSet, IrqAction, Ns, Priority, SchedClass, ThreadAction, Tid, UnitAction,
 };
 
+/// What to do about a trace whose clock counts ticks.
+pub(crate) const FINER_CLOCK: &str = "trace with a finer clock: echo mono > trace_clock; if it is as coarse, the kernel lacks a driver for \
+                           a counter of this machine (CONFIG_GENERIC_SCHED_CLOCK, sched_clock_register)";
+
 /// Why no setting makes a change to the late thread's program.
 pub(crate) const ITS_PROGRAM: &str = "the program of the late thread is to be changed";
 /// The same of the program that delayed it.

@@ -291,12 +291,12 @@ impl Lines {
         self.lines.get(first..last.max(first)).unwrap_or(&[])
     }
 
-    /// When another thread was first shown to be due, by the flag need-resched, where it was not due before.
+    /// When another thread was first shown to be due, by the flag need-resched; `from` where it was due already.
     pub(super) fn need_resched(&self, from: Ns, to: Ns) -> Option<Ns> {
-        let is_set = |line: &&Line| line.flags.contains(ContextFlags::NEED_RESCHED);
+        let is_set = |line: &Line| line.flags.contains(ContextFlags::NEED_RESCHED);
         let lines = self.between(from, to);
-        lines.first().filter(|first| !is_set(first))?;
-        lines.iter().find(is_set).map(|line| line.at)
+        let first = lines.iter().position(is_set)?;
+        Some(if first == 0 { from } else { lines[first].at })
     }
 
     /// How long after the first line of the other CPUs a thread had one there.

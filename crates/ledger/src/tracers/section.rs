@@ -4,23 +4,25 @@
 //! only, so the time up to the next line is the function's or its caller's; the function graph gives each function
 //! its own. (Documentation/trace/ftrace.rst)
 
+mod advice;
 mod entries;
 mod harmless;
 mod step;
 mod times;
 
-use self::entries::{is_interrupt, is_softirq, is_way_in};
-use self::harmless::{Harmless, harmless};
-use self::step::{FINER_CLOCK, of_step, within_a_step};
+use self::advice::{elsewhere, fix};
+use self::entries::{is_interrupt, is_of_own_timer, is_softirq, is_way_in};
+use self::harmless::{Harmless, harmless, is_idle_task};
+use self::step::{of_step, within_a_step};
 use self::times::parts;
-use super::interrupted::{is_primitive, responsible};
-use super::lines::{Line, Lines, Within};
+use super::lines::{Line, Lines};
 use crate::causes::Cause;
+use crate::causes::advised::FINER_CLOCK;
 use crate::model::Culprit;
 use crate::model::section::{CpuContext, CriticalSection, FunctionTimes, Gap};
 use crate::timeline::Timeline;
-use whylate_base::{AdvisedFix, Confidence, Evidence, Finding, Ns, Priority, Severity, Tid};
-use whylate_events::{LatencyTrace, LatencyTracer, Quality, TraceInfo, is_idle_function};
+use whylate_base::{AdvisedFix, Confidence, Evidence, Finding, Ns, Priority, Severity};
+use whylate_events::{LatencyTrace, LatencyTracer, Quality, TraceInfo};
 
 /// Functions that are listed.
 const PARTS: usize = 20;
@@ -137,6 +139,10 @@ pub(super) fn section(
     }
     section.fix =
         fix(preempt_rt, &section, (stood_in, handler), lines.shows_functions(within, (start, end), ends));
+    let of_own_timer = |line: &Line| line.named().is_some_and(|name| is_of_own_timer(lines.name(name)));
+    let is_of_own_timer =
+        section.opened_by.as_deref().is_some_and(is_of_own_timer) || within.iter().any(of_own_timer);
+    section.fix.extend(elsewhere(&section, is_of_own_timer));
     let stalled = section
         .gaps
         .first()
@@ -286,6 +292,8 @@ pub(super) fn finding(deadline: Option<Ns>, section: &CriticalSection, lines: Op
                 "a thread that became due on this CPU in that time was late by up to {}; {}",
                 section.latency,
                 match resched {
+                    Some(at) if at == section.start =>
+                        "one was to run: need-resched is set in the first line".to_owned(),
                     Some(at) => format!(
                         "one was to run: need-resched is set {} after its beginning",
                         at - section.start
@@ -402,62 +410,6 @@ fn why(section: &CriticalSection, excerpt: Option<(u64, u64)>, shown: &[(&str, u
     )
 }
 
-/// True of the idle task by both: those who publish a trace may write 0 for an id.
-fn is_idle_task(tid: Tid, comm: &str) -> bool {
-    tid.is_idle() && (comm.is_empty() || comm == "<idle>" || comm.starts_with("swapper"))
-}
-
 fn times(calls: u64) -> String {
     if calls > 1 { format!(", in {calls} calls") } else { String::new() }
-}
-
-fn fix(
-    preempt_rt: Option<bool>,
-    section: &CriticalSection,
-    (stood_in, handler): (Option<Within<'_>>, Option<&str>),
-    shows_functions: bool,
-) -> Vec<String> {
-    let mut fixes = Vec::new();
-    // Where an interrupt or a softirq begins, its handler is to ask about, and not the entry.
-    let is_entry = |name: &str| is_interrupt(name) || is_softirq(name);
-    let in_handler = section.context == CpuContext::Irq || section.opened_by.as_deref().is_some_and(is_entry);
-    let not_primitive = |name: &&str| !is_primitive(name) && !is_entry(name) && !is_idle_function(name);
-    let opener = section.opened_by.as_deref().filter(not_primitive);
-    let named = || responsible(&section.stack).or(section.closed_by.as_deref()).filter(not_primitive);
-    let stood_in = stood_in.map(|stood_in| stood_in.function).filter(not_primitive);
-    let asked = stood_in.or(handler).or(opener).or_else(|| named().filter(|_| !in_handler));
-    if section.times == FunctionTimes::None && !shows_functions {
-        fixes.push(format!(
-            "trace the functions within: echo 1 > options/function-trace, then {} again; it makes the section longer",
-            section.tracer.name()
-        ));
-    }
-    match asked {
-        Some(function) => fixes.push(format!(
-            "report it to the maintainers of {function}: grep the kernel's source for it, then scripts/get_maintainer.pl -f \
-             FILE; if a driver has it, use a newer driver, or none"
-        )),
-        None if in_handler => fixes.push(
-            "find the handler: trace with the events irq:irq_handler_entry, irq:irq_handler_exit, irq:softirq_entry and \
-             irq:softirq_exit, and read which one took the time"
-                .to_owned(),
-        ),
-        None => fixes.push("echo stacktrace > trace_options, and trace again: the stack shows which code held the lock".to_owned()),
-    }
-    let (raw, threaded) = (
-        "only raw spinlocks and explicit disabling still do this: that code must change",
-        "its spinlocks and interrupt handlers leave interrupts and preemption on; only raw spinlocks do not",
-    );
-    fixes.push(match preempt_rt {
-        Some(true) => format!("this is a PREEMPT_RT kernel, where {raw}"),
-        Some(false) => format!("use a PREEMPT_RT kernel: {threaded}"),
-        None => format!("use a PREEMPT_RT kernel, unless this is one: {threaded}"),
-    });
-    fixes.push(match section.context {
-        CpuContext::Irq | CpuContext::Softirq => {
-            "move the interrupt to a CPU without real-time threads: /proc/irq/N/smp_affinity_list".to_owned()
-        }
-        CpuContext::Thread => "keep the code that enters it off the CPUs of real-time threads: change the affinity of the thread and of its device's interrupt".to_owned(),
-    });
-    fixes
 }

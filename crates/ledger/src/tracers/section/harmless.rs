@@ -9,7 +9,7 @@
 use super::super::lines::{Line, Lines};
 use super::entries::is_interrupt;
 use crate::model::section::{CpuContext, CriticalSection};
-use whylate_base::Ns;
+use whylate_base::{Ns, Tid};
 use whylate_events::{ContextFlags, IDLE_FUNCTIONS, LatencyTracer, is_idle_function};
 
 /// Why a section delays no thread.
@@ -54,7 +54,7 @@ pub(super) fn harmless(
     let idle_task = !within.is_empty() && within.iter().all(|line| line.tid.is_idle());
     let named = |line: &Line| line.named().is_some_and(|name| is_interrupt(lines.name(name)));
     let sleeps = passed_in(lines, section, within, &IDLE_FUNCTIONS) || is_excerpt && between_idle(section);
-    if idle_task && !within.iter().any(named) && sleeps {
+    if idle_task && !within.iter().any(named) && sleeps && !is_awaited(section, within) {
         return Some(Harmless::Idle);
     }
     let preemption = section.tracer != LatencyTracer::Irqsoff
@@ -66,8 +66,21 @@ pub(super) fn harmless(
     (preemption && !goes_on && spins).then_some(Harmless::Spin)
 }
 
+/// True of the idle task by both: those who publish a trace may write 0 for an id.
+pub(super) fn is_idle_task(tid: Tid, comm: &str) -> bool {
+    tid.is_idle() && (comm.is_empty() || comm == "<idle>" || comm.starts_with("swapper"))
+}
+
+/// True where a thread was to run on the CPU for most of the section: what the idle task does then, on its way out of the
+/// idle state, that thread waits for.
+fn is_awaited(section: &CriticalSection, within: &[Line]) -> bool {
+    let asked = within.iter().rev().take_while(|line| line.flags.contains(ContextFlags::NEED_RESCHED)).last();
+    let end = section.start + section.latency;
+    asked.is_some_and(|first| (end - first.at).0.saturating_mul(2) > section.latency.0)
+}
+
 /// True of a section that begins and ends in functions by which an idle CPU sleeps.
-fn between_idle(section: &CriticalSection) -> bool {
+pub(super) fn between_idle(section: &CriticalSection) -> bool {
     let idles = |name: &Option<String>| name.as_deref().is_some_and(is_idle_function);
     idles(&section.opened_by) && idles(&section.closed_by)
 }

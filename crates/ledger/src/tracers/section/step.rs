@@ -3,10 +3,6 @@
 use crate::model::section::CriticalSection;
 use whylate_base::Ns;
 
-/// What to do about it.
-pub(super) const FINER_CLOCK: &str = "trace with a finer clock: echo mono > trace_clock; if it is as coarse, the kernel lacks a driver for \
-                           a counter of this machine (CONFIG_GENERIC_SCHED_CLOCK, sched_clock_register)";
-
 /// The step of the trace's clock, where the section is not longer than one: then its length is not known.
 pub(super) fn within_a_step(section: &CriticalSection, step: Option<Ns>) -> Option<Ns> {
     step.filter(|&step| section.latency <= step)

@@ -120,18 +120,24 @@ fn of_an_excerpt_a_spin_shows_by_the_functions_at_its_ends() {
 
 #[test]
 fn of_an_excerpt_a_sleep_of_the_idle_task_shows_by_the_functions_at_its_ends() {
-    let of = |task: i32, ends: [&str; 2]| {
+    let of = |task: i32, ends: [&str; 2], flags: &'static str| {
         let info = latency_trace(LatencyTracer::Irqsoff, 1_703_000, "swapper/3", task, 0);
         let mut info = named(info, ends[0], ends[1]);
         info.latency.as_mut().expect("of a tracer").entries = Some(184);
         let lines = ["psci_enter_sleep", "_raw_spin_lock", "preempt_count_add"];
         let lines =
-            lines.iter().zip(0..).map(|(name, at)| event(3_000 + at * 3_000, task, "dN", function(name)));
+            lines.iter().zip(0..).map(|(name, at)| event(3_000 + at * 3_000, task, flags, function(name)));
         self::of(info, lines.collect()).1
     };
-    assert!(!of(0, ["lpm_cpuidle_enter", "cpuidle_enter_state"]).delays);
-    assert!(of(0, ["lpm_cpuidle_enter", "handle_irq_event"]).delays);
-    assert!(of(9, ["lpm_cpuidle_enter", "cpuidle_enter_state"]).delays);
+    let idles = ["lpm_cpuidle_enter", "cpuidle_enter_state"];
+    assert!(!of(0, idles, "d").delays);
+    assert!(of(0, ["lpm_cpuidle_enter", "handle_irq_event"], "d").delays);
+    assert!(of(9, idles, "d").delays);
+    // A thread is to run from the first line on: the way out of the idle state is what it waits for.
+    let awaited = of(0, idles, "dN");
+    assert!(awaited.delays);
+    assert!(awaited.fix[0].contains("deep idle states"), "{:?}", awaited.fix);
+    assert!(!awaited.fix.iter().any(|fix| fix.contains("PREEMPT_RT")), "{:?}", awaited.fix);
 }
 
 #[test]
@@ -155,13 +161,18 @@ fn softirqs_disabled_by_a_thread_are_no_interrupt() {
         ("6.1.0", "init", "ip_finish_output", ".", CpuContext::Thread),
         ("6.1.0", "ksoftirqd/5", "handle_softirqs", "s", CpuContext::Thread),
         ("6.1.0-rt5", "ktimers/5", "__do_softirq", "s", CpuContext::Thread),
+        ("6.1.0", "ksoftirqd/5", "common_interrupt", "h", CpuContext::Irq),
         ("6.1.0", "ksoftirqd/5", "sysvec_apic_timer_interrupt", "h", CpuContext::Irq),
     ] {
         let section = section(release, comm, opener, flags);
         assert_eq!(section.context, expected, "{release} {comm} {opener}");
         let is_of_thread = section.why.contains(&format!("by {comm}:9"));
         assert_eq!(is_of_thread, expected == CpuContext::Thread, "{}", section.why);
-        assert_eq!(section.fix.join(" ").contains("smp_affinity"), expected != CpuContext::Thread);
+        // No setting sends the CPU's own timer elsewhere.
+        let is_own_timer = opener == "sysvec_apic_timer_interrupt";
+        let fix = section.fix.join(" ");
+        assert_eq!(fix.contains("smp_affinity"), expected != CpuContext::Thread && !is_own_timer, "{fix}");
+        assert_eq!(fix.contains("cannot be moved"), is_own_timer, "{fix}");
     }
 }
 

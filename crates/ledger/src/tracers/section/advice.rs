@@ -1,0 +1,91 @@
+//! What helps against a section of the latency tracers.
+
+use super::super::interrupted::{is_primitive, responsible};
+use super::super::lines::Within;
+use super::entries::{is_interrupt, is_softirq};
+use super::harmless::{between_idle, is_idle_task};
+use crate::causes::Cause;
+use crate::causes::advised::Advised;
+use crate::model::Culprit;
+use crate::model::section::{CpuContext, CriticalSection, FunctionTimes};
+use whylate_events::is_idle_function;
+
+/// What helps against it, but for keeping it elsewhere.
+pub(super) fn fix(
+    preempt_rt: Option<bool>,
+    section: &CriticalSection,
+    (stood_in, handler): (Option<Within<'_>>, Option<&str>),
+    shows_functions: bool,
+) -> Vec<String> {
+    let mut fixes = Vec::new();
+    let of_idle_exit = is_of_idle_exit(section);
+    if of_idle_exit {
+        fixes.extend(Cause::IdleExit.advice(&Advised::general()).into_iter().map(|fix| fix.text));
+    }
+    // Where an interrupt or a softirq begins, its handler is to ask about, and not the entry.
+    let is_entry = |name: &str| is_interrupt(name) || is_softirq(name);
+    let in_handler = section.context == CpuContext::Irq || section.opened_by.as_deref().is_some_and(is_entry);
+    let not_primitive = |name: &&str| !is_primitive(name) && !is_entry(name) && !is_idle_function(name);
+    let opener = section.opened_by.as_deref().filter(not_primitive);
+    let named = || responsible(&section.stack).or(section.closed_by.as_deref()).filter(not_primitive);
+    let stood_in = stood_in.map(|stood_in| stood_in.function).filter(not_primitive);
+    let asked = stood_in.or(handler).or(opener).or_else(|| named().filter(|_| !in_handler));
+    if section.times == FunctionTimes::None && !shows_functions {
+        fixes.push(format!(
+            "trace the functions within: echo 1 > options/function-trace, then {} again; it makes the section longer",
+            section.tracer.name()
+        ));
+    }
+    match asked {
+        Some(function) => fixes.push(format!(
+            "report it to the maintainers of {function}: grep the kernel's source for it, then scripts/get_maintainer.pl -f \
+             FILE; if a driver has it, use a newer driver, or none"
+        )),
+        None if in_handler => fixes.push(
+            "find the handler: trace with the events irq:irq_handler_entry, irq:irq_handler_exit, irq:softirq_entry and \
+             irq:softirq_exit, and read which one took the time"
+                .to_owned(),
+        ),
+        None if of_idle_exit => {}
+        None => fixes.push("echo stacktrace > trace_options, and trace again: the stack shows which code held the lock".to_owned()),
+    }
+    if of_idle_exit {
+        return fixes;
+    }
+    let (raw, threaded) = (
+        "only raw spinlocks and explicit disabling still do this: that code must change",
+        "its spinlocks and interrupt handlers leave interrupts and preemption on; only raw spinlocks do not",
+    );
+    fixes.push(match preempt_rt {
+        Some(true) => format!("this is a PREEMPT_RT kernel, where {raw}"),
+        Some(false) => format!("use a PREEMPT_RT kernel: {threaded}"),
+        None => format!("use a PREEMPT_RT kernel, unless this is one: {threaded}"),
+    });
+    fixes
+}
+
+/// True of the idle task on its way out of an idle state: it entered that with interrupts disabled.
+fn is_of_idle_exit(section: &CriticalSection) -> bool {
+    let is_idle =
+        matches!(&section.thread, Some(Culprit::Task { tid, comm, .. }) if is_idle_task(*tid, comm.as_str()));
+    is_idle && section.context == CpuContext::Thread && between_idle(section)
+}
+
+/// What keeps it off the CPUs of real-time threads.
+pub(super) fn elsewhere(section: &CriticalSection, is_of_own_timer: bool) -> Option<String> {
+    let advice = match section.context {
+        _ if is_of_idle_exit(section) => return None,
+        CpuContext::Irq if is_of_own_timer => {
+            "this interrupt is the CPU's own timer and cannot be moved: take work off this CPU (isolcpus=, nohz_full=, an \
+             isolated cpuset partition)"
+        }
+        CpuContext::Irq | CpuContext::Softirq => {
+            "move the interrupt to a CPU without real-time threads: /proc/irq/N/smp_affinity_list"
+        }
+        CpuContext::Thread => {
+            "keep the code that enters it off the CPUs of real-time threads: change the affinity of the thread and of its \
+             device's interrupt"
+        }
+    };
+    Some(advice.to_owned())
+}
