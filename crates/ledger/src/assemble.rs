@@ -160,6 +160,7 @@ impl<'a> Assembler<'a> {
         let now = timeline.now;
         let open = timeline.threads.active_ids(|thread| thread.open.is_some());
         self.engine.timeline.is_over = true;
+        self.engine.note_clock();
         for tid in open {
             let (cpus, is_text) = (&self.engine.timeline.cpus, self.engine.timeline.is_text);
             let is_unseen = |on| cpus.get(on).is_none_or(CpuTimeline::is_unseen);

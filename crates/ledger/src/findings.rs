@@ -5,6 +5,7 @@
 mod bandwidth;
 mod beside;
 mod chain_late;
+mod coarse_clock;
 mod culprits;
 mod deadline;
 
@@ -48,7 +49,7 @@ use info::FindingInfo;
 use whylate_base::Finding;
 
 /// The codes that are no cause's.
-const CODES: [FindingInfo; 14] = [
+const CODES: [FindingInfo; 15] = [
     deadline::INFO,
     chain_late::INFO,
     refused::INFO,
@@ -58,6 +59,7 @@ const CODES: [FindingInfo; 14] = [
     hardware_noise::INFO,
     longest_call::INFO,
     softirq_late::INFO,
+    coarse_clock::INFO,
     unseen::INFO,
     recorded_cpus::INFO,
     vcpu_preempted::INFO,
@@ -76,7 +78,7 @@ const MEASURED: [&str; 6] = [
 ];
 
 /// What each file finds. The order is that of findings of the same severity.
-const FINDERS: [fn(&Subject<'_>) -> Vec<Finding>; 25] = [
+const FINDERS: [fn(&Subject<'_>) -> Vec<Finding>; 26] = [
     deadline::findings,
     bandwidth::findings,
     refused::findings,
@@ -94,6 +96,7 @@ const FINDERS: [fn(&Subject<'_>) -> Vec<Finding>; 25] = [
     relative_sleep::findings,
     left_out::findings,
     losses::findings,
+    coarse_clock::findings,
     unseen::findings,
     recorded_cpus::findings,
     measured_latency::findings,

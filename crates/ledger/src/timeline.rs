@@ -114,6 +114,8 @@ pub(crate) struct Timeline {
     pub(crate) recorded: KindSet,
     /// A text: behind the last row of a CPU, others of it may have been left out.
     pub(crate) is_text: bool,
+    /// The tick by which the trace's clock counts, where it has nothing finer; known at the end.
+    pub(crate) clock_tick: Option<Ns>,
     pub(crate) now: Ns,
     /// The recording is over: what is open stays so.
     pub(crate) is_over: bool,
@@ -155,6 +157,7 @@ impl Timeline {
             pending: PendingSoftirqs::default(),
             recorded: KindSet::NONE,
             is_text: false,
+            clock_tick: None,
             now: Ns(i64::MIN),
             is_over: false,
             first: None,

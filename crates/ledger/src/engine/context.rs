@@ -114,7 +114,7 @@ impl Engine<'_> {
                 cpu.leave_timer(last);
             }
         }
-        if self.scheduler_clock.steps(at - last) {
+        if self.scheduler_clock.steps(at, at - last) {
             self.timeline.bandwidth.counts_finely();
         }
         if at - last > LONGEST_SILENCE {

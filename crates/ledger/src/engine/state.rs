@@ -94,6 +94,11 @@ impl<'a> Engine<'a> {
         }
     }
 
+    /// The trace is over: it has shown the tick by which its clock counts, where that has nothing finer.
+    pub(crate) fn note_clock(&mut self) {
+        self.timeline.clock_tick = self.scheduler_clock.tick();
+    }
+
     /// True when a thread's activations are explained, by what is known of it so far.
     pub(crate) fn explains(&self, thread: &Thread) -> bool {
         self.options.selects(thread)
