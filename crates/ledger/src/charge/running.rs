@@ -6,6 +6,7 @@ use super::notes::VerdictNote;
 use super::overdue::{in_doubt_from, notably_late};
 use crate::causes::Cause;
 use crate::timeline::activations::{Begin, Fault, Marks};
+use crate::timeline::cpus::CpuTimeline;
 use crate::timeline::housekeeping::runs_softirqs;
 use crate::timeline::running::Running;
 use whylate_base::{Confidence, Cpu, Evidence, Ns};
@@ -40,10 +41,16 @@ impl Charger<'_> {
             marks.retain(|mark| mark.0 < from);
             marks.push((from, to, in_doubt));
         }
+        for &(from, end) in timeline.unshown.iter().filter(|&&unshown| self.is_unshown(timeline, unshown, to))
+        {
+            marks.retain(|mark| mark.1 <= from || end <= mark.0);
+            marks.push((from, end, Charge::unexplained()));
+        }
         if let Some((from, in_doubt)) = self.unseen_to_the_end(cpu, to) {
             marks.retain(|mark| mark.0 < from);
             marks.push((from, to, in_doubt));
         }
+        marks.sort_by_key(|mark| mark.0);
         let mut marks = &marks[..];
         for (from, end, slice) in timeline.between(self.at, to) {
             match slice.running {
@@ -100,6 +107,13 @@ impl Charger<'_> {
         );
         self.notes.push(VerdictNote::Note(Evidence::at(at, self.cpu, text)));
         Some((at, Charge::to(Cause::OwnWork, None, Confidence::Low)))
+    }
+
+    /// True of a time in which the thread, which no switch had brought here, may have left the CPU and come back: the text shows no
+    /// switch of this CPU, and may have been cut from one that does.
+    fn is_unshown(&self, timeline: &CpuTimeline, (from, end): (Ns, Ns), to: Ns) -> bool {
+        let shows_none = self.open.begin == Begin::TraceStart && timeline.switches == 0;
+        shows_none && from >= self.at && end <= to
     }
 
     /// The recording goes on after the CPU's last event, and has none of its switches: how long the thread ran there is not

@@ -8,6 +8,7 @@ use super::precedence::{Contender, Relation};
 use super::queue::{ORDINARY_DISPATCH, PASSED_OVER, Queue, Queued};
 use crate::causes::Cause;
 use crate::model::culprit::{Culprit, is_stand_in};
+use crate::timeline::Timeline;
 use crate::timeline::cpus::{CpuTimeline, IrqsOffSample};
 use crate::timeline::housekeeping::is_housekeeping;
 use crate::timeline::recent::partition_from_end;
@@ -26,6 +27,8 @@ const LONGEST_IDLE_LOOP: Ns = Ns::from_us(50);
 /// An idle task that settled down again, and slept for this long, had looked for a thread to run and
 /// was allowed none.
 const IDLED_ON: Ns = Ns::from_us(200);
+/// A thread that a woken one preempts has the CPU no longer: its slice alone is longer (`base_slice_ns`, `kernel/sched/fair.c`).
+const LONGEST_PREEMPTION: Ns = Ns::from_us(100);
 
 impl Charger<'_> {
     /// Charges up to `to` a time in which `waiter` was queued on `cpu`.
@@ -144,6 +147,9 @@ impl Charger<'_> {
             }
             Relation::HigherPriority => Cause::HigherPriorityTask,
             Relation::EqualPriority => Cause::EqualPriorityTask,
+            Relation::Fair if gave_way(self.timeline, queue, start, tid) => {
+                return Charge::to(Cause::Dispatch, None, Confidence::Low);
+            }
             Relation::Fair
                 if waiter.priority.0 < runner.priority.0 && self.timeline.may_rank_by_nice(start) =>
             {
@@ -404,4 +410,15 @@ fn settled_down(timeline: &CpuTimeline, from: Ns, to: Ns) -> bool {
 
 fn serves_the_kernel(by: &Culprit) -> bool {
     matches!(by, Culprit::Task { comm, .. } if is_housekeeping(comm.as_str()))
+}
+
+/// True where `runner` had the CPU as a thread was woken that the fair scheduler lets run first: that one was chosen at once, and
+/// the other is still runnable. The waiter had its turn; nothing shows what kept it that long.
+fn gave_way(timeline: &Timeline, queue: &Queue<'_>, start: Ns, runner: Tid) -> bool {
+    let is_first = start < queue.first_choice && queue.first_choice == queue.to;
+    let is_preempted = || {
+        let runner = timeline.threads.get(runner);
+        runner.is_some_and(|runner| runner.history.time_queued(queue.to, queue.to + Ns(1)) > Ns::ZERO)
+    };
+    is_first && queue.to - queue.from <= LONGEST_PREEMPTION && is_preempted()
 }

@@ -39,6 +39,9 @@ const NEVER: Ns = Ns(i64::MAX);
 /// Silence in a handler is an exception if it takes so many times as long as the handler usually does in all.
 const MANY_TIMES_THE_USUAL: i64 = 20;
 
+/// A busy CPU has a tick at least each 10 ms (`CONFIG_HZ`), which is seen where interrupts are.
+const LONGER_THAN_A_TICK: Ns = Ns::from_ms(10);
+
 /// Between its timers' callbacks, which are traced, the timer interrupt has some microseconds of work.
 pub(super) const LONGEST_SILENCE: Ns = Ns::from_us(100);
 
@@ -47,8 +50,12 @@ impl Engine<'_> {
     /// from it. So it was from a thread on the way into its sleep, and `in_wakeup`.
     #[cold]
     pub(super) fn note_silence(&mut self, last: Ns, at: Ns, cpu: Cpu, in_wakeup: bool) {
+        let is_text = self.timeline.is_text;
         let Some(timeline) = self.timeline.cpus.get_mut(cpu) else { return };
         timeline.without_events = Some((last, at));
+        if is_text && timeline.switches == 0 && at - last >= LONGER_THAN_A_TICK {
+            timeline.unshown.push_back((last, at));
+        }
         if at - last >= LONG_SILENCE && !timeline.records_ends {
             timeline.leave_timer(last);
         }

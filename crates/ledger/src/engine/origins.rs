@@ -20,6 +20,9 @@ use whylate_events::{ContextFlags, Event, Kind, Packet, PacketStep, Symbol, Work
 /// So many threads may have asked each other, one for the next.
 const MOST_ASKERS: usize = 4;
 
+/// From the beginning of a handler to its end it is seldom longer: behind it, a wake-up without flags may be the thread's own.
+const LONGEST_HANDLER: Ns = Ns::from_us(100);
+
 impl Engine<'_> {
     /// The interrupt or softirq that is on top of a CPU, since when.
     fn interrupt_on(&self, cpu: Cpu) -> Option<(Running, Ns)> {
@@ -33,11 +36,17 @@ impl Engine<'_> {
     pub(super) fn interrupt_that_wakes(&self, event: &Event, comm: Comm) -> Option<(Running, Ns)> {
         let on_top = self.interrupt_on(event.cpu);
         let handled = || {
-            if !event.context.flags.contains(ContextFlags::HARDIRQ) {
+            let flags = event.context.flags;
+            // Without flags the handler that has just returned shows it.
+            let unflagged = flags.contains(ContextFlags::IRQS_UNKNOWN) && !flags.in_interrupt();
+            if !flags.contains(ContextFlags::HARDIRQ) && !unflagged {
                 return None;
             }
             let (irq, _) = irq_of_thread(comm.as_str())?;
             let (id, since) = self.timeline.origins.last_handled(event.cpu)?;
+            if unflagged && event.ts - since > LONGEST_HANDLER {
+                return None;
+            }
             (self.timeline.irqs.get(id).0 == Some(irq)).then_some((Running::Irq(id), since))
         };
         match on_top {

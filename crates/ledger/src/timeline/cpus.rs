@@ -7,7 +7,7 @@
 
 use super::irqs::{LONG_SILENCE, Silence};
 use super::per_cpu::PerCpu;
-use super::recent::{forget_before, partition_from_end};
+use super::recent::{drop_while, forget_before, partition_from_end};
 use super::running::Running;
 use super::slew::{ONE_INTERRUPT, Slew, SlewJudge};
 use super::slices::{CpuSlice, Slices};
@@ -89,6 +89,8 @@ pub(crate) struct CpuTimeline {
     pub(crate) idle_function: Option<Ns>,
     /// Times in which no event happened behind such a function.
     pub(crate) sleeps: VecDeque<(Ns, Ns)>,
+    /// Long times between two rows of a text that had shown no switch of this CPU.
+    pub(crate) unshown: VecDeque<(Ns, Ns)>,
     /// Threads from which the CPU switched away for ever, with their priorities, and when. The next thread then frees what they leave
     /// (`finish_task_switch`, `kernel/sched/core.c`).
     pub(crate) deaths: VecDeque<(Ns, Tid, Priority)>,
@@ -356,6 +358,7 @@ impl CpuTimeline {
             + self.slow_switches.len()
             + self.silences.len()
             + self.sleeps.len()
+            + self.unshown.len()
             + self.deaths.len()
     }
 
@@ -364,33 +367,16 @@ impl CpuTimeline {
         let held = self.slices.len();
         forget_before(&mut self.slices, |slice| slice.start <= horizon);
         self.usage.forget(held - self.slices.len());
-        while self.late_timers.front().is_some_and(|late| late.handled < horizon) {
-            self.late_timers.pop_front();
-        }
-        while self.silences.front().is_some_and(|silence| silence.to < horizon) {
-            self.silences.pop_front();
-        }
-        while self.sleeps.front().is_some_and(|sleep| sleep.1 < horizon) {
-            self.sleeps.pop_front();
-        }
-        while self.deaths.front().is_some_and(|death| death.0 < horizon) {
-            self.deaths.pop_front();
-        }
-        while self.callbacks.front().is_some_and(|callback| callback.start < horizon) {
-            self.callbacks.pop_front();
-        }
-        while self.slow_switches.front().is_some_and(|switch| switch.1 < horizon) {
-            self.slow_switches.pop_front();
-        }
-        while self.idle_signs.front().is_some_and(|sign| *sign < horizon) {
-            self.idle_signs.pop_front();
-        }
-        while self.irqs_off_samples.front().is_some_and(|sample| sample.at < horizon) {
-            self.irqs_off_samples.pop_front();
-        }
-        while self.resched_in_interrupts.front().is_some_and(|at| *at < horizon) {
-            self.resched_in_interrupts.pop_front();
-        }
+        drop_while(&mut self.late_timers, |late| late.handled < horizon);
+        drop_while(&mut self.silences, |silence| silence.to < horizon);
+        drop_while(&mut self.sleeps, |sleep| sleep.1 < horizon);
+        drop_while(&mut self.unshown, |unshown| unshown.1 < horizon);
+        drop_while(&mut self.deaths, |death| death.0 < horizon);
+        drop_while(&mut self.callbacks, |callback| callback.start < horizon);
+        drop_while(&mut self.slow_switches, |switch| switch.1 < horizon);
+        drop_while(&mut self.idle_signs, |sign| *sign < horizon);
+        drop_while(&mut self.irqs_off_samples, |sample| sample.at < horizon);
+        drop_while(&mut self.resched_in_interrupts, |at| *at < horizon);
     }
 }
 

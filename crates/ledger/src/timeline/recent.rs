@@ -34,6 +34,13 @@ pub(crate) fn forget_before<T>(items: &mut VecDeque<T>, begun: impl Fn(&T) -> bo
     items.drain(..over);
 }
 
+/// Forgets the leading items for which `is_over` holds.
+pub(crate) fn drop_while<T>(items: &mut VecDeque<T>, is_over: impl Fn(&T) -> bool) {
+    while items.front().is_some_and(&is_over) {
+        items.pop_front();
+    }
+}
+
 /// The same within `start..end`, counted from `start`.
 fn partition<T>(items: &VecDeque<T>, start: usize, end: usize, holds: impl Fn(&T) -> bool) -> usize {
     let (mut low, mut high) = (start, end);

@@ -29,19 +29,21 @@ pub(crate) fn segment(segment: &Segment, activation: &Activation) -> String {
 }
 
 /// True of a thread that still waited for the CPU, or slept in the middle of its work, when the trace ended.
-fn ends_waiting(activation: &Activation) -> bool {
-    activation.done.is_none()
+fn ends_waiting(timeline: &Timeline, activation: &Activation) -> bool {
+    let Some(last) = activation.ledger.last() else { return false };
+    let is_open = activation.done.is_none()
         && activation.running.is_none_or(|running| running < activation.end)
-        && activation.ledger.last().is_some_and(|last| {
-            matches!(
-                last.cause,
-                Cause::HigherPriorityTask
-                    | Cause::EqualPriorityTask
-                    | Cause::FairQueue
-                    | Cause::OtherTask
-                    | Cause::BlockIo
-            )
-        })
+        && matches!(
+            last.cause,
+            Cause::HigherPriorityTask
+                | Cause::EqualPriorityTask
+                | Cause::FairQueue
+                | Cause::OtherTask
+                | Cause::BlockIo
+        );
+    let sleeps = || activation.ledger.iter().filter(|segment| segment.cause == Cause::BlockIo).count();
+    let is_woken = || timeline.threads.get(activation.tid).is_some_and(|thread| thread.waking.is_some());
+    is_open && !(last.cause == Cause::BlockIo && (sleeps() > 1 || is_woken()))
 }
 
 /// What a timer interrupt ran, in words.
@@ -204,7 +206,7 @@ pub(crate) fn why(
         is_traced: notes.contains(&VerdictNote::Traced),
         called: is_called(notes, verdict.by),
         inherited_priority: verdict.by.as_ref().is_some_and(|by| is_boosted(notes, by)),
-        waits_to_end: ends_waiting(activation),
+        waits_to_end: ends_waiting(timeline, activation),
         is_whole: activation.is_whole(),
         usual_work,
         rt_runtime: bandwidth.limit(),

@@ -2,7 +2,7 @@
 
 use super::support::{IDLE, MS, Scene, Thread, assert_blames, fair, rt, sys};
 use whylate_base::{Confidence, Ns, Priority, Severity};
-use whylate_events::{ContextFlags, Fact, TaskState};
+use whylate_events::{ContextFlags, EventKind, Fact, TaskState};
 use whylate_ledger::{Activation, Cause};
 
 const VICTIM: Thread = rt("victim", 10, 50);
@@ -328,4 +328,51 @@ fn a_recording_that_ends_when_a_thread_is_due_shows_no_time_of_it() {
     let scene = Scene::new().cpu(1).at(0).run(APP).at(50).sleep(IDLE).at(100).wakeup(VICTIM, 1);
     let why = scene.explain("victim").only().verdict.why.clone();
     assert_eq!(why, "the recording shows no time of victim (rt 50) here");
+}
+
+#[test]
+fn without_flags_the_handler_before_it_wakes_the_thread_of_an_interrupt() {
+    let handler = fair("irq/7-eth0", 60);
+    let woken_by = |behind: i64| {
+        let scene = Scene::new().cpu(1).at(0).run(APP).at(100).irq(7, "eth0").at(104).irq_exit(7);
+        let scene = scene.at(104 + behind).event_with(
+            ContextFlags::IRQS_UNKNOWN,
+            EventKind::Wakeup { wake: Scene::wake_event(handler, 1), new: false },
+        );
+        scene.at(400 + behind).run(handler).at(500 + behind).sleep(IDLE).explain("irq/7-eth0")
+    };
+    assert_eq!(woken_by(11).only().due, Ns::from_us(100), "since the handler began");
+    assert_eq!(woken_by(2 * MS).only().due, Ns::from_us(104 + 2 * MS), "by the thread that has the CPU");
+}
+
+#[test]
+fn a_sleep_that_ends_with_the_recording_does_not_outlast_it() {
+    let kthread = fair("kthread", 61);
+    let asleep = || {
+        let scene = Scene::new().cpu(1).at(0).run(APP).at(MS).wake(kthread, 1).at(MS + 5).run(kthread);
+        scene.at(MS + 20).block(APP).at(100 * MS)
+    };
+    let to_the_end = |scene: Scene| {
+        let verdict = scene.explain("kthread").only().verdict.clone();
+        assert_eq!(verdict.cause, Cause::BlockIo);
+        verdict.why.contains("the recording ends before it is woken")
+    };
+    assert!(to_the_end(asleep().sign(ContextFlags::default())));
+    assert!(!to_the_end(asleep().waking(kthread, 1)));
+}
+
+#[test]
+fn a_clock_that_counts_ticks_is_named() {
+    let of = |step: i64| {
+        let mut scene = Scene::new().clock("local").cpu(1).at(0).run(APP);
+        for period in 1..=5 {
+            let at = period * 10 * MS;
+            scene = scene.at(at).wake(VICTIM, 1).at(at + step).run(VICTIM).at(at + 2 * step).sleep(APP);
+            scene = scene.sign(ContextFlags::default()).sign(ContextFlags::default());
+        }
+        scene.explain("victim")
+    };
+    let coarse = of(0);
+    assert_eq!(coarse.finding("coarse-clock").expect("a clock of ticks").severity, Severity::Info);
+    assert!(of(3).finding("coarse-clock").is_none());
 }

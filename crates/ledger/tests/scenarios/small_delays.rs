@@ -2,7 +2,8 @@
 
 use super::support::{IDLE, Scene, Thread, fair, rt};
 use whylate_base::Ns;
-use whylate_ledger::{Cause, Verdict};
+use whylate_events::TaskState;
+use whylate_ledger::{Activation, Cause, Verdict};
 
 const VICTIM: Thread = fair("victim", 10);
 const MOVER: Thread = rt("mover", 20, 99);
@@ -38,4 +39,20 @@ fn less_than_that_is_no_delay() {
     let in_time = verdict(4, 11);
     assert_eq!(in_time.cause, Cause::OwnWork);
     assert!(in_time.why.contains("nothing delayed"), "{}", in_time.why);
+}
+
+/// A SCHED_OTHER thread is woken behind another one, which leaves the CPU so much later, in that state.
+fn turn_after(us: i64, state: TaskState) -> Activation {
+    let (late, other) = (fair("late", 10), fair("other", 20));
+    let scene = Scene::new().cpu(1).at(0).run(other).at(1_000).wake(late, 1).at(1_000 + us);
+    scene.switch_as(state, late).at(2_000 + us).sleep(IDLE).explain("late").only().clone()
+}
+
+#[test]
+fn a_thread_that_preempts_the_other_at_once_waited_for_no_turn() {
+    let of = |us, state| turn_after(us, state).ledger[0].cause;
+    assert_eq!(of(34, TaskState::Runnable), Cause::Dispatch);
+    // The other one went to sleep, or had some of its slice.
+    assert_eq!(of(34, TaskState::Interruptible), Cause::FairQueue);
+    assert_eq!(of(2_000, TaskState::Runnable), Cause::FairQueue);
 }

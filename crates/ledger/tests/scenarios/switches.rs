@@ -5,7 +5,7 @@ use super::support::{
 };
 use whylate_base::{Confidence, Ns, Tid};
 use whylate_events::{ContextFlags, Fact, Kind, KindSet, TaskState};
-use whylate_ledger::{Activation, Cause, Options, Select};
+use whylate_ledger::{Activation, Cause, Options, Segment, Select};
 
 const VICTIM: Thread = rt("victim", 10, 80);
 
@@ -261,4 +261,24 @@ fn the_time_behind_the_end_of_a_thread_is_not_stolen() {
     );
     assert!(explained.finding("stolen").is_none(), "{:?}", explained.codes());
     assert!(behind(false).finding("stolen").is_some());
+}
+
+#[test]
+fn between_rows_of_a_cpu_without_a_switch_a_text_shows_no_work() {
+    let flags = ContextFlags::default();
+    let options = Options { tasks: vec![Select::Tid(Tid(VICTIM.tid))], ..Options::default() };
+    // A thread is seen twice, 9 s apart; whether its CPU ever switches is all that differs.
+    let seen_twice = |scene: Scene, shows_switch: bool| {
+        let scene = scene.cpu(1).at(0).unseen_switch_to(VICTIM).sign(flags).at(9_000 * MS).sign(flags);
+        let scene = scene.at(9_000 * MS + 3);
+        let scene = if shows_switch { scene.sleep(IDLE) } else { scene.sign(flags) };
+        let scene = scene.cpu(0).at(9_000 * MS + 5).run(fair("other", 21));
+        let ledger = scene.explain_with(&options).only().ledger.clone();
+        ledger.into_iter().max_by_key(Segment::length).map(|longest| longest.cause)
+    };
+    assert_eq!(seen_twice(Scene::new(), false), Some(Cause::Unexplained));
+    assert_eq!(seen_twice(Scene::new(), true), Some(Cause::OwnWork));
+    // The buffers of a recording have all rows.
+    let file = Scene::new().file_with(KindSet::of(&[Kind::Switch]));
+    assert_eq!(seen_twice(file, false), Some(Cause::OwnWork));
 }
