@@ -75,6 +75,14 @@ pub(crate) fn ledger(
                 charger.own_wait(wait, waker, stay.to)
             }
             State::Blocked { .. } => charger.waiting_as(thread, cpu, stay.to, Queued::NotYet),
+            // It is being woken, and so was asleep, though it was not seen to go to sleep.
+            State::Unknown
+                if stay.from == waking
+                    && matches!(open.begin, Begin::Woken(_))
+                    && !timeline.losses.any_between(None, stay.from, stay.to) =>
+            {
+                charger.waiting_as(thread, cpu, stay.to, Queued::NotYet);
+            }
             State::Unknown => charger.unseen(stay.to),
         }
     }

@@ -190,10 +190,15 @@ pub(crate) fn quality(trace: &TraceInfo) -> Option<&'static str> {
     }
 }
 
+/// The finding that the trace's clock counts ticks alone.
+const COARSE_CLOCK: &str = "coarse-clock";
+
 /// What is left to say behind the findings: that there is none, and which thread beside those explained may be the late one.
 pub(crate) fn closing(explanation: &Explanation) -> Option<String> {
     let findings = &explanation.findings;
-    let none = findings.is_empty().then(|| no_finding(explanation)).flatten();
+    // What the clock cannot show explains no thread.
+    let is_none = findings.iter().all(|finding| finding.code == COARSE_CLOCK);
+    let none = is_none.then(|| no_finding(explanation)).flatten();
     // Beside a warning it is a matter of course that others wait.
     let is_harmless = findings.iter().all(|finding| finding.severity == Severity::Info);
     let is_shown = is_harmless && (none.is_some() || !findings.is_empty());
@@ -229,6 +234,7 @@ fn no_finding(explanation: &Explanation) -> Option<String> {
         (None, None) => return None,
     };
     Some(match worst_in_doubt(explanation) {
+        None if !explanation.findings.is_empty() => return None,
         None => {
             let why = latest.map(|latest| why_latest(explanation, latest)).unwrap_or_default();
             format!("No finding{limit}: in {count}, {most}{why}.")

@@ -94,7 +94,7 @@ fn on_average(row: &Breakdown) -> Option<String> {
     if irq.0.saturating_mul(4) >= thread.0.saturating_mul(3) {
         Some(format!(
             "on average {irq} of {thread} passed before the timer's interrupt: interrupts were disabled, the CPU left an idle \
-             state, or the machine stood still; no thread had the CPU instead"
+             state, or the machine stood still; a thread that only runs does not delay it"
         ))
     } else if irq.0.saturating_mul(4) <= thread.0 {
         Some(format!(
