@@ -229,7 +229,7 @@ mod tests {
             carrier: None,
             lock_owner: None,
             asked: None,
-            call: None,
+            slept_in: None,
             write_protected: None,
             is_traced: false,
             called: false,

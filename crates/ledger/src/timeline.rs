@@ -17,6 +17,7 @@ pub(crate) mod armed;
 pub(crate) mod bandwidth;
 pub(crate) mod clocks;
 pub(crate) mod cpus;
+pub(crate) mod cycles;
 pub(crate) mod due_instants;
 pub(crate) mod foreign_modules;
 pub(crate) mod futexes;

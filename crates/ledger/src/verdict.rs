@@ -140,6 +140,7 @@ pub(crate) fn of(
     sharing.sort_by_key(|(_, time)| std::cmp::Reverse(*time));
     let sharing: Vec<Culprit> = sharing.into_iter().filter_map(|((_, by), _)| *by).collect();
     let late_priority = priority_while(timeline, activation, (underlying, by));
+    let slept = slept_in(notes, charged).filter(|_| underlying == Cause::OwnWait);
     let advised = Advised {
         by: by.as_ref(),
         priority: Some(late_priority),
@@ -156,7 +157,8 @@ pub(crate) fn of(
         called: is_called(notes, by),
         answerer: answerer(notes).filter(|_| underlying == Cause::OwnWait),
         asked: asked(notes, by),
-        call: slept_in(notes, charged).filter(|_| underlying == Cause::OwnWait).and_then(Within::call),
+        call: slept.and_then(Within::call),
+        in_handler: matches!(slept, Some(Within::Handler { .. })),
         write_protected: write_protected(notes).is_some(),
         memory_locked: timeline.locks_memory(activation.tid),
         owner_slept: owners_slept(notes).0.saturating_mul(2) >= charged.0 && charged > Ns::ZERO,

@@ -76,6 +76,8 @@ pub(crate) struct Advised<'a> {
     pub(crate) kernel_lock: bool,
     /// The call in which it slept, where that is known by name.
     pub(crate) call: Option<&'static str>,
+    /// It slept in the handler of a signal.
+    pub(crate) in_handler: bool,
     /// Most of its page faults were writes to pages that were there.
     pub(crate) write_protected: bool,
     /// Its process has locked its memory (mlockall(2)).

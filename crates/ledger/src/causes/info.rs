@@ -140,8 +140,8 @@ pub(crate) struct LateActivation<'a> {
     pub(crate) lock_owner: Option<&'a Culprit>,
     /// How the thread asked the culprit for the answer that it waited for.
     pub(crate) asked: Option<Asked>,
-    /// The call in which it slept, where its own wait is late, in words.
-    pub(crate) call: Option<String>,
+    /// The call or the handler in which it slept, in words.
+    pub(crate) slept_in: Option<String>,
     /// How often it wrote to pages that were there and write-protected, where that was most of its page faults.
     pub(crate) write_protected: Option<usize>,
     /// It stopped for the program that traces it, and not by a signal alone.

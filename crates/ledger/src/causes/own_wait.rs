@@ -1,5 +1,5 @@
 //! Slept by a call of its own in the middle of its work: between two markers, until another thread reads what it writes, until a
-//! child runs another program, or until a thread answers.
+//! child runs another program, until a thread answers, or until what it waits for in its period comes.
 
 use super::advised::{Advised, ITS_PROGRAM, all_by_hand};
 use super::info::{
@@ -27,6 +27,27 @@ const FILES: [&str; 11] = [
     "newfstatat",
     "fsync",
 ];
+/// Calls that wait for input.
+const READS: [&str; 16] = [
+    "read",
+    "readv",
+    "recvfrom",
+    "recvmsg",
+    "recvmmsg",
+    "poll",
+    "ppoll",
+    "select",
+    "pselect6",
+    "epoll_wait",
+    "epoll_pwait",
+    "epoll_pwait2",
+    "accept",
+    "accept4",
+    "mq_timedreceive",
+    "msgrcv",
+];
+/// Those that read from a socket.
+const RECEIVES: [&str; 3] = ["recvfrom", "recvmsg", "recvmmsg"];
 /// Calls that wait for a child.
 const CHILDREN: [&str; 5] = ["wait4", "waitid", "vfork", "clone", "clone3"];
 
@@ -48,8 +69,7 @@ pub(super) const CAUSE: CauseInfo = CauseInfo {
 
 fn why(late: &LateActivation<'_>) -> String {
     let LateActivation { thread, charged, .. } = late;
-    let named = |name: &String| format!("the system call {name}");
-    let call = late.call.as_ref().map_or_else(|| "a call of its own".to_owned(), named);
+    let place = late.slept_in.as_deref().unwrap_or("a call of its own");
     match late.culprit {
         Some(by) if late.asked == Some(Asked::Fault) => {
             format!("{thread} waited {charged} in a page fault, until {by} woke it")
@@ -59,8 +79,8 @@ fn why(late: &LateActivation<'_>) -> String {
                 "{thread} waited {charged} for a block device that is a program, {by}, which it woke for that"
             )
         }
-        Some(by) => format!("{thread} waited {charged} in {call}, until {by} woke it"),
-        None => format!("{thread} slept {charged} in {call}"),
+        Some(by) => format!("{thread} waited {charged} in {place}, until {by} woke it"),
+        None => format!("{thread} slept {charged} in {place}"),
     }
 }
 
@@ -109,10 +129,26 @@ fn advice_on_answers(
     fixes
 }
 
+/// What to do about a wait in the handler of a signal.
+fn advice_on_handlers(of: &Advised<'_>) -> Vec<AdvisedFix> {
+    let by = of.the_culprit();
+    all_by_hand(
+        ITS_PROGRAM,
+        &[
+            &format!("find why {by} stops it: a language runtime stops all threads so to collect garbage"),
+            "of a runtime: allocate less, collect while the loop may be late, or run the loop in a thread that the runtime does not know",
+            "otherwise do not wait in the handler of a signal",
+        ],
+    )
+}
+
 fn advice(of: &Advised<'_>) -> Vec<AdvisedFix> {
     if let Some((asked, by)) = of.asked.zip(of.by) {
         let (server, behind) = of.answerer.unwrap_or((by, None));
         return advice_on_answers(of, asked, server, behind);
+    }
+    if of.in_handler {
+        return advice_on_handlers(of);
     }
     let wait = match (of.by, of.call) {
         (Some(by), _) => {
@@ -123,6 +159,11 @@ fn advice(of: &Advised<'_>) -> Vec<AdvisedFix> {
              where a limit of its rate (tbf, htb) holds them back"
                 .to_owned()
         }
+        (None, Some(call)) if READS.contains(&call) => {
+            "no thread of this machine ended the wait: look at the other end (a device, another machine), at packets that were lost \
+             (nstat TcpRetransSegs), and at the timeout of the call"
+                .to_owned()
+        }
         (None, Some(call)) => format!("find what ends the wait in {call}: whylate explain --chains, or its manual page"),
         (None, None) => "find the call that sleeps: record --stacks shows its line".to_owned(),
     };
@@ -131,6 +172,15 @@ fn advice(of: &Advised<'_>) -> Vec<AdvisedFix> {
     if is(&SENDS) || is(&WRITES) {
         fixes.push(
             "of a pipe or a socket that is full: write without waiting (O_NONBLOCK), or leave the output to a thread of its own",
+        );
+    }
+    if of.call.is_some() && is(&READS) {
+        fixes.push("do not wait for a reply in the loop: take it when it is there, in the next period");
+    }
+    if of.call.is_some() && is(&RECEIVES) {
+        fixes.push(
+            "over TCP send each request by one call, and set TCP_NODELAY: a second small one waits for the acknowledgement of the \
+             first, up to 40 ms",
         );
     }
     if is(&FILES) {

@@ -94,7 +94,7 @@ impl<'t> Charger<'t> {
                 self.note_answer((from, asked), last.unwrap_or(from), to);
                 self.own_wait(wait, Some(from), to);
             }
-            Wait::Output | Wait::Child => self.own_wait(wait, waker, to),
+            Wait::Output | Wait::Reply { .. } | Wait::Child | Wait::Handler => self.own_wait(wait, waker, to),
             Wait::Work => self.behind_work(waker, to),
             Wait::Io | Wait::Uninterruptible if self.does_its_requests(waker, to) => {
                 // It may have done others of them before.
@@ -212,10 +212,17 @@ impl<'t> Charger<'t> {
 
     /// Charges up to `to` a sleep that the thread's own call asked for: between two markers of it, or to write to another thread.
     pub(super) fn own_wait(&mut self, wait: Wait, waker: Option<Tid>, to: Ns) {
+        if wait == (Wait::Reply { timed_out: true }) {
+            let text = "until the timeout of that call: what it waited for had not come".to_owned();
+            self.notes.push(VerdictNote::Note(Evidence::at(self.at, self.cpu, text)));
+        }
         let by = waker.and_then(|tid| self.timeline.threads.get(tid));
         // As it was called when it did so: a new thread has the name of the one that creates it.
         let by = by.map(|waker| self.task(waker.tid, waker.priority_at(self.at), to));
-        let confidence = if matches!(wait, Wait::Unsure | Wait::Output | Wait::Answer { .. }) {
+        let confidence = if matches!(
+            wait,
+            Wait::Unsure | Wait::Output | Wait::Reply { .. } | Wait::Handler | Wait::Answer { .. }
+        ) {
             Confidence::Medium
         } else {
             Confidence::High
@@ -293,7 +300,9 @@ impl<'t> Charger<'t> {
         let what = match wait {
             Wait::Period => ", until a timer of its own expired".to_owned(),
             Wait::Io | Wait::Fault => ", for a device".to_owned(),
-            Wait::Input | Wait::Output | Wait::Answer { .. } => ", for another thread".to_owned(),
+            Wait::Input | Wait::Output | Wait::Reply { .. } | Wait::Answer { .. } => {
+                ", for another thread".to_owned()
+            }
             Wait::Child => ", for a child".to_owned(),
             Wait::Stopped { by, .. } => {
                 let by = by.and_then(|by| self.thread_at(by, self.at)).map(|by| format!(" by {by}"));

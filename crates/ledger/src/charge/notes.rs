@@ -87,14 +87,10 @@ pub(crate) fn is_called(notes: &[VerdictNote], by: Option<Culprit>) -> bool {
     notes.contains(&VerdictNote::Called(tid))
 }
 
-/// The call in which it slept for most of this time of its own waits.
+/// The call or the handler in which it slept for most of this time of its own waits.
 pub(crate) fn slept_in(notes: &[VerdictNote], charged: Ns) -> Option<Within> {
     notes.iter().find_map(|note| match note {
-        VerdictNote::SleptIn { within: within @ Within::Call { .. }, time }
-            if time.0.saturating_mul(2) >= charged.0 =>
-        {
-            Some(*within)
-        }
+        VerdictNote::SleptIn { within, time } if time.0.saturating_mul(2) >= charged.0 => Some(*within),
         _ => None,
     })
 }

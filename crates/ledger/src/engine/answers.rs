@@ -4,6 +4,9 @@
 //! another one that it woke in turn, wakes the thread. Such an answer is part of the period. Programs that wake each other in turn
 //! work in parts, each of which is an activation; so the wait is charged to the period only where it took a notable part of that.
 //!
+//! Who answers does not always show: a device, another machine, or a thread that was not set off, as the message was lost or held back.
+//! A thread that sleeps from period to period, and waits for input in between, waits for a reply.
+//!
 //! The kernel leaves some calls and page faults to programs: it wakes the program's thread in there, and sleeps until that has answered.
 //! Such a sleep is part of the work in any case, and shows itself by the wake-up.
 
@@ -22,28 +25,46 @@ const PART_OF_PERIOD: i64 = 8;
 
 /// What a thread slept for that asked in its period.
 #[derive(Clone, Copy)]
-pub(super) struct Answer {
+struct Answer {
     from: Tid,
     /// When that period was due.
-    pub(super) period: Ns,
+    period: Ns,
 }
 
 impl Engine<'_> {
-    /// What a thread has slept for that slept for `wait` as far as its own call shows, by what wakes it at `at`; and the answer that
-    /// this is.
-    pub(super) fn waited_for(
-        &mut self,
-        at: Ns,
-        tid: Tid,
-        wait: Wait,
-        waking: &Waking,
-    ) -> (Wait, Option<Answer>) {
+    /// What a thread has slept for that slept for `wait` as far as its own call shows, by what wakes it at `at`; and the period that
+    /// goes on with it, by when that was due.
+    pub(super) fn waited_for(&mut self, at: Ns, tid: Tid, wait: Wait, waking: &Waking) -> (Wait, Option<Ns>) {
         let refined = self.slept_for(tid, wait, waking.cause);
+        let thread = self.timeline.threads.get_mut(tid);
+        thread.pacing.cycles.slept(refined, at - thread.since().unwrap_or(at));
         if let Some(served) = self.served(at, tid, (wait, refined), waking) {
             return (served, None);
         }
-        let answer = self.answer(tid, refined, waking);
-        (self.late_answer(at, tid, answer).unwrap_or(refined), answer)
+        if let Some(answer) = self.answer(tid, refined, waking) {
+            let asked = Wait::Answer { from: answer.from, asked: Asked::Message };
+            let is_late = self.is_late_answer(at, tid, answer.period);
+            return (if is_late { asked } else { refined }, Some(answer.period));
+        }
+        match self.reply(tid, refined, waking.cause) {
+            Some(period) if self.is_late_answer(at, tid, period) => {
+                let timed_out = matches!(waking.cause, WakeCause::Timer { .. });
+                (Wait::Reply { timed_out }, Some(period))
+            }
+            period => (refined, period),
+        }
+    }
+
+    /// The period in which a thread waits for input, in another call than that by which it sleeps until the next one, and its sleeps
+    /// are its pauses. Its own timeout ends only a wait that has another purpose.
+    fn reply(&self, tid: Tid, wait: Wait, cause: WakeCause) -> Option<Ns> {
+        let thread = self.timeline.threads.get(tid).filter(|_| wait == Wait::Input)?;
+        let cycles = &thread.pacing.cycles;
+        let in_the_middle = match cause {
+            WakeCause::Timer { .. } => cycles.sleep_mostly(),
+            _ => cycles.await_replies(),
+        };
+        thread.open.as_ref()?.period.filter(|_| in_the_middle)
     }
 
     /// The same of a call or a page fault that the kernel left to a program: the thread that ended the sleep was woken in there.
@@ -132,13 +153,12 @@ impl Engine<'_> {
         Some(Answer { from, period })
     }
 
-    /// The wait for an answer that came at `at`, where it took a notable part of the period, or all that was left of it.
-    fn late_answer(&self, at: Ns, tid: Tid, answer: Option<Answer>) -> Option<Wait> {
-        let Answer { from, period } = answer?;
-        let thread = self.timeline.threads.get(tid)?;
-        let (usual, asked) = (thread.pacing.usual_period()?, thread.since()?);
+    /// True of a wait for an answer that came at `at`, where it took a notable part of the period, or all that was left of it.
+    fn is_late_answer(&self, at: Ns, tid: Tid, period: Ns) -> bool {
+        let Some(thread) = self.timeline.threads.get(tid) else { return false };
+        let Some((usual, asked)) = thread.pacing.usual_period().zip(thread.since()) else { return false };
         let is_long = at - asked >= NOTABLE && (at - asked).0.saturating_mul(PART_OF_PERIOD) >= usual.0;
-        (is_long || at - period >= usual).then_some(Wait::Answer { from, asked: Asked::Message })
+        is_long || at - period >= usual
     }
 }
 

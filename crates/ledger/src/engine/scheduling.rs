@@ -126,7 +126,7 @@ impl Engine<'_> {
         thread.note_release(at, waking.cause);
         match thread.state() {
             State::Blocked { wait, .. } => {
-                let (wait, answer) = self.waited_for(at, tid, wait, waking);
+                let (wait, period) = self.waited_for(at, tid, wait, waking);
                 let word = self.futex_of(tid, wait);
                 let tries_again = self.timed_out(tid, word, waking.cause);
                 let thread = self.timeline.threads.get_mut(tid);
@@ -159,7 +159,7 @@ impl Engine<'_> {
                     thread.enter(at, State::Queued(cpu));
                     if let Some(open) = &mut thread.open {
                         open.slept_on = SleptOn::of(wait, word);
-                        open.period = answer.map(|answer| answer.period).or(open.period);
+                        open.period = period.or(open.period);
                     }
                 }
             }
@@ -249,7 +249,8 @@ impl Engine<'_> {
         // A period that began before the last activation ended is late from its own beginning on,
         // but never reaches back beyond the one before.
         let mut earliest = thread.last_due.unwrap_or(first).max(first);
-        let goes_on = matches!(thread.state(), State::Blocked { wait: Wait::Stopped { .. }, .. });
+        let goes_on =
+            matches!(thread.state(), State::Blocked { wait: Wait::Stopped { .. } | Wait::Handler, .. });
         if let Some(sleep) = thread.stopped_in_sleep.filter(|_| !goes_on) {
             thread.stopped_in_sleep = None;
             earliest = earliest.min(sleep.since);

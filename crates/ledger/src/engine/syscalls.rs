@@ -5,6 +5,7 @@ use super::stops::slept_while_stopped;
 use super::syscall_table::SyscallTable;
 use crate::timeline::spent::{Spent, Within};
 use crate::timeline::states::State;
+use crate::timeline::stops::StoppedSleep;
 use whylate_base::Ns;
 use whylate_events::{Event, Syscall, SyscallReturn};
 
@@ -32,6 +33,9 @@ impl Engine<'_> {
             Some(true) => thread.pacing.relative_calls += 1,
             Some(false) => thread.pacing.absolute_calls += 1,
             None => {}
+        }
+        if table.is_sleep(call.nr) {
+            thread.crossings.sleeps_again();
         }
         if let Some(word) = table.wakes_on(call) {
             thread.futexes.wakes(word);
@@ -67,7 +71,11 @@ impl Engine<'_> {
         thread.syscall = None;
         thread.lent_priority_to = None;
         thread.locks_memory |= locks_memory;
-        if thread.stopped_in_sleep.is_some() {
+        if sleep && is_interrupted(ret.ret) {
+            thread.crossings.is_interrupted(at);
+            let woken = thread.open.as_ref().map(|open| StoppedSleep { since: open.due, over: None });
+            thread.stopped_in_sleep = thread.stopped_in_sleep.or(woken);
+        } else if thread.stopped_in_sleep.is_some() {
             slept_while_stopped(thread);
         }
         if let (State::Running(_), Some(since), Some(open)) =
@@ -79,4 +87,13 @@ impl Engine<'_> {
             self.is_answered(at, event, setting, target, ret.ret);
         }
     }
+}
+
+/// True of the results with which a signal ends a call that sleeps: EINTR, and the kernel's own that it leaves to the signal
+/// (`include/linux/errno.h`).
+fn is_interrupted(result: i64) -> bool {
+    const EINTR: i64 = 4;
+    const ERESTARTSYS: i64 = 512;
+    const ERESTART_RESTARTBLOCK: i64 = 516;
+    result == -EINTR || (-ERESTART_RESTARTBLOCK..=-ERESTARTSYS).contains(&result)
 }

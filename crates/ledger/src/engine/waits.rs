@@ -249,6 +249,11 @@ pub(super) fn why_asleep(
             {
                 Wait::Child
             }
+            Wait::Semaphore { owner: None } | Wait::Input | Wait::Unsure
+                if thread.crossings.is_in_handler() =>
+            {
+                Wait::Handler
+            }
             wait => wait,
         };
     }

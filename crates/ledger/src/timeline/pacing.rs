@@ -7,6 +7,7 @@
 //! call takes whole milliseconds (epoll_wait(2), as asyncio uses it), `d` stays as it is for some periods, and then one
 //! is shorter by the sum of their `r`.
 
+use super::cycles::Cycles;
 use super::sleeps::Wait;
 use std::collections::VecDeque;
 use whylate_base::{Ns, Tid};
@@ -56,6 +57,7 @@ pub(crate) struct Pacing {
     outputs: u32,
     /// The threads that answered this one in its periods, and how often.
     answers: Vec<(Tid, u32)>,
+    pub(crate) cycles: Cycles,
     first_expiry: Option<Ns>,
     last: Option<Sleep>,
     /// The last expiries, while the response changes little.

@@ -21,6 +21,9 @@ pub(crate) enum Wait {
     Output,
     /// The answer of another thread that it has set off itself, in the middle of its work.
     Answer { from: Tid, asked: Asked },
+    /// Input in the middle of its period, in a call of its own between the sleeps by which it keeps that; until its own timeout
+    /// where that ended the sleep.
+    Reply { timed_out: bool },
     /// A child that shares its memory, until that runs another program or ends.
     Child,
     /// A kworker, to be done with a work item.
@@ -41,6 +44,9 @@ pub(crate) enum Wait {
     /// To be continued, after a signal stopped it or for the program that traces it; which thread sent the signal, where that
     /// was seen. `in_sleep`: it stopped in a sleep of its own, which then goes on.
     Stopped { by: Option<Tid>, traced: bool, in_sleep: bool },
+    /// What it waits for in the handler of a signal that came upon a sleep of its own, which then goes on: to be let go on after
+    /// it was stopped for a garbage collection.
+    Handler,
     /// A page to be read in.
     Fault,
     /// Sleeps, and no syscall was recorded that would show why.
@@ -70,6 +76,7 @@ impl Wait {
                 | Wait::Semaphore { owner: Some(_) }
                 | Wait::Output
                 | Wait::Answer { .. }
+                | Wait::Reply { .. }
                 | Wait::Child
                 | Wait::Work
                 | Wait::Io
@@ -84,6 +91,6 @@ impl Wait {
 
     /// True where it delays an activation that was due before it was over.
     pub(crate) fn delays(self) -> bool {
-        self.continues() || matches!(self, Wait::Stopped { .. })
+        self.continues() || matches!(self, Wait::Stopped { .. } | Wait::Handler)
     }
 }

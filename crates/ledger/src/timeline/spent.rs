@@ -7,6 +7,9 @@
 
 use whylate_base::{Ns, Tid};
 
+/// A signal ends the sleep of a thread, and is traced soon after that (`complete_signal()` before `trace_signal_generate()`,
+/// `kernel/signal.c`).
+const NEAR_SIGNAL: Ns = Ns::from_ms(1);
 /// A shorter time explains nothing.
 const LONG: Ns = Ns::from_us(200);
 
@@ -49,6 +52,8 @@ pub(crate) struct Crossings {
     woke: Option<(Ns, Tid)>,
     /// A signal that was sent to it, and when; the number is 0 where there were several.
     signal: Option<(Ns, i32)>,
+    /// When something made it return from a sleep in a call that was not over.
+    interrupted: Option<Ns>,
 }
 
 impl Crossings {
@@ -96,11 +101,29 @@ impl Crossings {
         };
     }
 
-    /// It returns from the handler of a signal. What came before its last return from a system call is not known to be that
-    /// handler: the signal may have been blocked until then.
+    /// It returns from a sleep that is not over.
+    pub(crate) fn is_interrupted(&mut self, at: Ns) {
+        self.interrupted = Some(at);
+    }
+
+    /// It sleeps as it asks for: it is in no handler that came upon a sleep.
+    pub(crate) fn sleeps_again(&mut self) {
+        self.interrupted = None;
+    }
+
+    /// True where it runs the handler of a signal that came upon a sleep of its own.
+    pub(crate) fn is_in_handler(&self) -> bool {
+        let signal = self.signal.zip(self.interrupted);
+        signal.is_some_and(|((sent, _), interrupted)| sent + NEAR_SIGNAL >= interrupted)
+    }
+
+    /// It returns from the handler of a signal. Where that did not come upon a sleep, what came before its last return from a system
+    /// call is not known to be that handler: the signal may have been blocked until then.
     pub(crate) fn handled(&mut self, at: Ns) -> Option<Spent> {
+        let came_upon_sleep = self.is_in_handler();
+        let interrupted = self.interrupted.take().filter(|_| came_upon_sleep);
         let (sent, signal) = self.signal.take()?;
-        let from = sent.max(self.returned);
+        let from = interrupted.unwrap_or(sent.max(self.returned));
         (signal != 0 && at - from >= LONG).then_some(Spent {
             within: Within::Handler { signal },
             from,

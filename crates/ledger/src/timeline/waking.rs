@@ -62,7 +62,7 @@ impl Waking {
     /// says so. For a device or a timer it is the one that the interrupt or the softirq was left to.
     pub(crate) fn waker(&self, wait: Wait) -> Option<Tid> {
         let other = match (wait, self.cause) {
-            (Wait::Output, _) => self.origin.and_then(|origin| origin.by),
+            (Wait::Output | Wait::Reply { .. }, _) => self.origin.and_then(|origin| origin.by),
             (Wait::Io | Wait::KernelTimer, WakeCause::Timer { expirer, .. }) => expirer,
             (Wait::Io | Wait::KernelTimer, _) => self.origin.and_then(|origin| origin.carrier),
             _ => None,

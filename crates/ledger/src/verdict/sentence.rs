@@ -201,7 +201,7 @@ pub(crate) fn why(
         carrier: carrier(notes),
         lock_owner: activation.ledger.iter().filter(of_verdict).find_map(|segment| segment.owner.as_ref()),
         asked: asked(notes, verdict.by),
-        call: slept_in(notes, charged).as_ref().map(spent::name),
+        slept_in: slept_in(notes, charged).as_ref().map(spent::place),
         write_protected: write_protected(notes),
         is_traced: notes.contains(&VerdictNote::Traced),
         called: is_called(notes, verdict.by),

@@ -24,14 +24,19 @@ pub(super) fn most(notes: &[VerdictNote], charged: Ns, usual: Ns) -> Option<(&Wi
 
 /// What is to be added to the sentence.
 pub(super) fn sentence(within: &Within, time: Ns) -> String {
+    format!("; {time} of it in {}", place(within))
+}
+
+/// The same with its kind.
+pub(super) fn place(within: &Within) -> String {
     match within {
-        Within::Handler { .. } => format!("; {time} of it in {}", name(within)),
-        Within::Call { .. } => format!("; {time} of it in the system call {}", name(within)),
+        Within::Handler { .. } => name(within),
+        Within::Call { .. } => format!("the system call {}", name(within)),
     }
 }
 
 /// What it is called.
-pub(super) fn name(within: &Within) -> String {
+fn name(within: &Within) -> String {
     match within {
         Within::Call { name: Some(name), .. } => (*name).to_owned(),
         Within::Call { nr, name: None } => format!("number {nr}"),

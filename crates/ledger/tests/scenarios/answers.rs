@@ -128,9 +128,11 @@ fn an_answer_that_takes_a_notable_part_of_the_period_is_part_of_it() {
 }
 
 #[test]
-fn an_answer_at_once_or_of_a_server_that_was_not_asked_begins_an_activation() {
+fn an_answer_at_once_begins_an_activation_and_input_that_was_not_asked_for_is_waited_for_as_well() {
     assert!(longest(&asks_a_server(Answered::Asked, 0)).response() < Ns::from_us(100));
-    assert!(longest(&asks_a_server(Answered::Unasked, 15 * MS)).response() < Ns::from_us(MS));
+    let unasked = longest(&asks_a_server(Answered::Unasked, 15 * MS));
+    assert_blames(&unasked, Cause::OwnWait, Some(fair("server", 20)));
+    assert!(!unasked.verdict.evidence.iter().any(|seen| seen.what.contains("was to answer")));
 }
 
 /// The server has a priority above that of its client, as it should, and takes 4 ms in one of forty periods.

@@ -28,6 +28,7 @@ mod placement;
 mod protected_pages;
 mod quota;
 mod recorded_cpus;
+mod replies;
 mod requests;
 mod rings;
 mod scheduling;
