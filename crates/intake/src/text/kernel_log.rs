@@ -1,8 +1,8 @@
 //! The kernel's log: no trace, but its messages about what is late have a meaning, figures and call stacks.
 //!
 //! ```text
-//! lines ─> stamps ─> meanings: which kind of message ─┬─> details: rcu, hung, lockups, pools (begun_work), durations, softirqs, clock, old_tracer, sched_ext, atomic_sleep
-//!                                                     └─> stacks: owner, frames ─> reporter: what it shows
+//! lines ─> stamps ─> meanings: which kind of message ─┬─> details: rcu, hung, lockups (utilization), pools (begun_work), durations, softirqs, clock, old_tracer, sched_ext, atomic_sleep
+//!                                                     └─> stacks: owner, registers, frames ─> reporter: what it shows
 //! ```
 
 mod asides;
@@ -21,11 +21,13 @@ mod owner;
 mod pool_name;
 mod pools;
 mod rcu;
+mod registers;
 mod reporter;
 mod sched_ext;
 mod softirqs;
 mod stacks;
 mod stamps;
+mod utilization;
 mod work_item;
 
 use details::Details;

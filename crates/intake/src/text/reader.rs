@@ -218,6 +218,7 @@ impl Reader {
         if self.collected.last.is_none() {
             self.commented.keep(self.number, text);
         }
+        tables::comment(&mut self.other, self.number, text);
         if self.hwlatdetect.takes(self.number, text, &mut self.analyses.breakdowns) {
             return;
         }

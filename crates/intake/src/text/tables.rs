@@ -68,6 +68,13 @@ impl Other {
     }
 }
 
+/// Takes in a line that begins with `#`: the kernel's log numbers rows of a report so (`#1: 100% system`).
+pub(super) fn comment(other: &mut Option<Other>, number: u64, line: &str) {
+    if let Some(log @ Other::KernelLog(_)) = other {
+        log.followed_by(number, line);
+    }
+}
+
 /// What a text is that is no measurement, by its first line that shows it.
 pub(crate) fn what_is(text: &str) -> Option<String> {
     /// No table has its head below so many lines.

@@ -169,7 +169,7 @@ impl Details {
             Details::None | Details::Crash => None,
             Details::Rcu(rcu) => rcu.meaning(stacks),
             Details::Hung(hung) => hung.meaning(stacks),
-            Details::Soft(lockups) => lockups.meaning(),
+            Details::Soft(lockups) => lockups.meaning(stacks),
             Details::SoftOverIdle(lockups) => lockups.over_idle_meaning(stacks),
             Details::Hard(cpus) => (!cpus.is_empty()).then(|| {
                 let cpus = super::stamps::cpus(cpus);
@@ -196,6 +196,9 @@ impl Details {
             Details::Pools(pools) => {
                 let one = stacks.of_cpus(|cpu| pools.run_on(cpu));
                 one.and_then(LoggedStack::shown).into_iter().chain(pools.begun_work()).collect()
+            }
+            Details::Soft(lockups) | Details::SoftOverIdle(lockups) => {
+                lockups.shown().into_iter().chain(stacks.first().and_then(LoggedStack::shown)).collect()
             }
             _ => stacks.first().and_then(LoggedStack::shown).into_iter().collect(),
         }

@@ -5,16 +5,24 @@
 //! Watchdog detected hard LOCKUP on cpu 3
 //! watchdog: CPU 0 self-detected hard LOCKUP @ __del_page_from_free_list+0x40/0x220
 //! ```
+//!
+//! A soft lockup is that a CPU did not run its watchdog: until 4.18 a SCHED_FIFO thread of priority 99 (`watchdog/1`), from 4.19 on
+//! work of the stop task, which goes before all threads. The kernel may have kept the CPU, or interrupts, or it stood still; only the
+//! registers, the stack and the utilization of the report show which.
 
 use super::idle_thread::OverIdle;
 use super::owner::LoggedThread;
-use super::stacks::LoggedStacks;
+use super::stacks::{LoggedStack, LoggedStacks, PlaceInWords};
 use super::stamps::{cpu_behind, cpus, number_behind};
+use super::utilization::{Occupation, Utilization};
 
 /// More reports are not kept.
 const MOST: usize = 4096;
 /// So many are described; of the others the CPUs are named.
 const MOST_DESCRIBED: usize = 8;
+
+/// From this version on the watchdog is work of the stop task.
+const STOP_TASK_SINCE: (u32, u32) = (4, 19);
 
 /// A CPU that ran no other thread for long.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,12 +38,31 @@ struct SoftLockup {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct SoftLockups {
     lockups: Vec<SoftLockup>,
+    /// What had the CPUs, each once with its last report.
+    utilizations: Vec<Utilization>,
+    /// The message is that of a kernel before 4.14 (`NMI watchdog: BUG`, or `BUG` alone).
+    has_old_words: bool,
+    /// The kernel's version, where a line shows it.
+    version: Option<(u32, u32)>,
 }
 
 impl SoftLockups {
     /// Takes in a line; false where it is no such report.
     pub(super) fn line(&mut self, message: &str) -> bool {
-        let Some(one) = soft_lockup(message) else { return false };
+        if let Some(title) = Utilization::title(message) {
+            self.utilizations.retain(|other| other.cpu != title.cpu);
+            if self.utilizations.len() < MOST_DESCRIBED {
+                self.utilizations.push(title);
+            }
+            return true;
+        }
+        self.version = self.version.or_else(|| version(message));
+        let Some(one) = soft_lockup(message) else {
+            return self.utilizations.last_mut().is_some_and(|last| last.line(message));
+        };
+        let prefix = message.split_once("BUG: soft lockup").map(|(before, _)| before.trim_end());
+        self.has_old_words |=
+            prefix.is_some_and(|before| before.is_empty() || before.ends_with("NMI watchdog:"));
         let has_room = self.lockups.len() < MOST;
         let is_same = |other: &&mut SoftLockup| {
             other.cpu == one.cpu
@@ -53,13 +80,11 @@ impl SoftLockups {
     }
 
     /// What it means; `None` where no CPU is named.
-    pub(super) fn meaning(&self) -> Option<String> {
-        let [SoftLockup { cpu, seconds, thread }, others @ ..] = self.lockups.as_slice() else { return None };
-        let ran = thread.as_ref().map(|thread| format!(", while {thread} ran there")).unwrap_or_default();
-        let mut text = format!(
-            "CPU {cpu} stayed in the kernel for {} and switched to no other thread{ran} (soft lockup)",
-            long(*seconds)
-        );
+    pub(super) fn meaning(&self, stacks: &LoggedStacks) -> Option<String> {
+        let [first @ SoftLockup { cpu, seconds, .. }, others @ ..] = self.lockups.as_slice() else {
+            return None;
+        };
+        let mut text = self.first_meaning(first, stacks);
         let (described, further) = others.split_at(others.len().min(MOST_DESCRIBED - 1));
         for SoftLockup { cpu, seconds, thread } in described {
             let with = thread.as_ref().map(|thread| format!(" with {thread}")).unwrap_or_default();
@@ -79,9 +104,64 @@ impl SoftLockups {
         Some(text)
     }
 
-    /// The same of a CPU whose idle thread was current: `None` unless the stack shows that it served softirqs or an interrupt.
+    /// What the first of them means, as far as the report shows where the CPU was.
+    fn first_meaning(&self, one: &SoftLockup, stacks: &LoggedStacks) -> String {
+        let SoftLockup { cpu, seconds, thread } = one;
+        let (long, occupation) = (long(*seconds), self.occupation(*cpu));
+        let ran = thread.as_ref().map(|thread| format!(", while {thread} ran there")).unwrap_or_default();
+        let current = thread.as_ref().map(|thread| format!(" with {thread}")).unwrap_or_default();
+        if let Some(kept) = occupation.and_then(kept_by) {
+            return format!("{kept} kept CPU {cpu}{current} from its watchdog for {long} (soft lockup)");
+        }
+        let place = self.stack(*cpu, stacks).and_then(LoggedStack::place);
+        match place {
+            Some(PlaceInWords::In(_)) => format!(
+                "CPU {cpu} stayed in the kernel for {long} and switched to no other thread{ran} (soft lockup)"
+            ),
+            _ if occupation == Some(Occupation::Kernel) => format!(
+                "CPU {cpu} stayed in the kernel for {long} and switched to no other thread{ran} (soft lockup)"
+            ),
+            Some(PlaceInWords::User) => format!(
+                "CPU {cpu} did not run its watchdog for {long}{ran} (soft lockup); the report interrupted user code, so that the thread \
+                 did not stay in the kernel: the CPU stood still, as one of a guest may, or interrupts{} kept it",
+                if self.watchdog_is_thread() { " or a thread of priority 99" } else { "" }
+            ),
+            Some(PlaceInWords::Cut) | None => format!(
+                "CPU {cpu} did not run its watchdog for {long}{ran} (soft lockup); whether it stayed in the kernel, served interrupts or \
+                 stood still is not shown"
+            ),
+        }
+    }
+
+    /// True where the watchdog was a thread, which another one of its priority could keep waiting.
+    fn watchdog_is_thread(&self) -> bool {
+        self.version.map_or(self.has_old_words, |version| version < STOP_TASK_SINCE)
+    }
+
+    /// The stack of a CPU with a lockup.
+    fn stack<'a>(&self, cpu: u32, stacks: &'a LoggedStacks) -> Option<&'a LoggedStack> {
+        stacks.on_cpu(cpu).or(stacks.first().filter(|stack| stack.owner.cpu.is_none()))
+    }
+
+    /// What had this CPU for most of the time, where the report measured that.
+    fn occupation(&self, cpu: u32) -> Option<Occupation> {
+        self.utilizations.iter().find(|one| one.cpu == cpu)?.occupation()
+    }
+
+    /// What had the CPUs, one sentence each.
+    pub(super) fn shown(&self) -> Vec<String> {
+        self.utilizations.iter().filter_map(Utilization::shown).collect()
+    }
+
+    /// The same of a CPU whose idle thread was current: `None` unless the report shows that it served softirqs or an interrupt.
     pub(super) fn over_idle_meaning(&self, stacks: &LoggedStacks) -> Option<String> {
         let SoftLockup { cpu, seconds, .. } = self.lockups.first()?;
+        if let Some(kept) = self.occupation(*cpu).and_then(kept_by) {
+            return Some(format!(
+                "{kept} kept CPU {cpu} from its watchdog for {} over its idle thread (soft lockup)",
+                long(*seconds)
+            ));
+        }
         let served = match stacks.on_cpu(*cpu).or(stacks.first())?.over_idle()? {
             OverIdle::Softirqs => "served softirqs",
             OverIdle::Interrupt => "served an interrupt",
@@ -91,6 +171,15 @@ impl SoftLockups {
             "CPU {cpu} {served} over its idle thread, and switched to no other thread for {} (soft lockup)",
             long(*seconds)
         ))
+    }
+}
+
+/// What kept a CPU, where it was no thread.
+fn kept_by(occupation: Occupation) -> Option<&'static str> {
+    match occupation {
+        Occupation::Interrupts => Some("hard interrupts, one after another,"),
+        Occupation::Softirqs => Some("softirqs"),
+        Occupation::Kernel | Occupation::Idle | Occupation::UserOrStolen => None,
     }
 }
 
@@ -109,6 +198,15 @@ fn soft_lockup(message: &str) -> Option<SoftLockup> {
     })
 }
 
+/// The kernel's version in the line of the thread: `Comm: app Not tainted 5.12.0 #2`
+fn version(message: &str) -> Option<(u32, u32)> {
+    let (_, words) = message.split_once(" Comm: ")?.1.split_once("ainted")?;
+    words.split_whitespace().find_map(|word| {
+        let mut numbers = word.split(['.', '-']);
+        Some((numbers.next()?.parse().ok()?, numbers.next()?.parse().ok()?))
+    })
+}
+
 /// The CPU of a report of a hard lockup.
 pub(super) fn hard_lockup(message: &str) -> Option<u32> {
     message.contains("hard LOCKUP").then_some(())?;
@@ -120,30 +218,77 @@ pub(super) fn hard_lockup(message: &str) -> Option<u32> {
 mod tests {
     use super::*;
 
+    /// What the lines of a report mean, with what they show beside it.
+    fn read(text: &str) -> String {
+        let (mut lockups, mut stacks) = (SoftLockups::default(), LoggedStacks::default());
+        for line in text.lines() {
+            let _ = lockups.line(line) || stacks.line(line);
+        }
+        let meaning = lockups.meaning(&stacks).unwrap_or_default();
+        lockups.shown().into_iter().fold(meaning, |text, shown| format!("{text}; {shown}"))
+    }
+
     #[test]
     fn lockups_have_cpus_threads_and_seconds() {
-        let mut lockups = SoftLockups::default();
-        assert_eq!(lockups.meaning(), None);
-        assert!(!lockups.line("watchdog: BUG: soft lockup"));
-        assert!(lockups.line("watchdog: BUG: soft lockup - CPU#2 stuck for 22s! [app:7]"));
-        assert!(lockups.line("watchdog: BUG: soft lockup - CPU#2 stuck for 48s! [app:7]"));
+        assert_eq!(SoftLockups::default().meaning(&LoggedStacks::default()), None);
+        assert!(!SoftLockups::default().line("watchdog: BUG: soft lockup"));
+        let first = "watchdog: BUG: soft lockup - CPU#2 stuck for 22s! [app:7]\n\
+                     watchdog: BUG: soft lockup - CPU#2 stuck for 48s! [app:7]\nRIP: 0010:spin+0x1/0x2\n";
         let one = "CPU 2 stayed in the kernel for 48 s and switched to no other thread, while app (7) ran there (soft lockup)";
-        assert_eq!(lockups.meaning().as_deref(), Some(one));
-        assert!(lockups.line("watchdog: BUG: soft lockup - CPU#3 stuck for 48s! [redis]"));
+        assert_eq!(read(first), one);
+        let second = "watchdog: BUG: soft lockup - CPU#3 stuck for 48s! [redis]\n";
         let both = format!(
             "{one}, and CPU 3 for 48 s with redis: several CPUs at once, so it may be that the machine stood still"
         );
-        assert_eq!(lockups.meaning(), Some(both));
-        for cpu in 4..=11 {
-            assert!(
-                lockups.line(&format!("watchdog: BUG: soft lockup - CPU#{cpu} stuck for 22s! [app:{cpu}]"))
-            );
-        }
-        let many = lockups.meaning().unwrap_or_default();
+        assert_eq!(read(&format!("{first}{second}")), both);
+        let more: String = (4..=11)
+            .map(|cpu| format!("watchdog: BUG: soft lockup - CPU#{cpu} stuck for 22s! [app:{cpu}]\n"))
+            .collect();
+        let many = read(&format!("{first}{second}{more}"));
         assert!(
             many.contains("CPU 9 for 22 s with app (9); the same is reported of CPUs 10 and 11"),
             "{many}"
         );
+    }
+
+    #[test]
+    fn only_registers_and_stacks_of_the_kernel_show_that_a_cpu_was_in_it() {
+        let head = "BUG: soft lockup - CPU#2 stuck for 22s! [app:7]\n";
+        let not_shown = "CPU 2 did not run its watchdog for 22 s, while app (7) ran there (soft lockup); whether it stayed in the kernel, \
+                         served interrupts or stood still is not shown";
+        assert_eq!(read(&format!("watchdog: {head}")), not_shown);
+        let other_cpu =
+            "NMI backtrace for cpu 1\nCPU: 1 PID: 9 Comm: b Not tainted\nRIP: 0010:spin+0x1/0x2\n";
+        assert_eq!(read(&format!("watchdog: {head}{other_cpu}")), not_shown);
+        let user = |kept: &str| {
+            format!(
+                "CPU 2 did not run its watchdog for 22 s, while app (7) ran there (soft lockup); the report interrupted user code, so \
+                 that the thread did not stay in the kernel: the CPU stood still, as one of a guest may, or interrupts{kept} kept it"
+            )
+        };
+        let registers = "RIP: 0033:0x7f12\n";
+        assert_eq!(read(&format!("watchdog: {head}{registers}")), user(""));
+        // The watchdog was a thread.
+        let thread = " or a thread of priority 99";
+        assert_eq!(read(&format!("NMI watchdog: {head}{registers}")), user(thread));
+        let version = |version: &str| format!("CPU: 2 PID: 7 Comm: app Tainted: G  W {version}\n");
+        for (version, kept) in [(version("4.15.0-20-generic #21"), thread), (version("5.12.0"), "")] {
+            assert_eq!(read(&format!("watchdog: {head}{version}{registers}")), user(kept));
+        }
+    }
+
+    #[test]
+    fn what_had_the_cpu_is_that_of_its_utilization() {
+        let report = |share: &str| {
+            format!(
+                "watchdog: BUG: soft lockup - CPU#2 stuck for 22s! [app:7]\nCPU#2 Utilization every 4s during lockup:\n#1: {share}\n"
+            )
+        };
+        let said = read(&report("0% system, 0% softirq, 100% hardirq, 0% idle"));
+        let start = "hard interrupts, one after another, kept CPU 2 with app (7) from its watchdog for 22 s (soft lockup); in the 4 s that";
+        assert!(said.starts_with(start), "{said}");
+        let said = read(&report("100% system, 0% softirq, 0% hardirq, 0% idle"));
+        assert!(said.starts_with("CPU 2 stayed in the kernel for 22 s"), "{said}");
     }
 
     #[test]

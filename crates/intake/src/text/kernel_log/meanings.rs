@@ -108,7 +108,7 @@ const RT_THROTTLING: &str = "real-time threads used up their share of a CPU (ker
                              the rest of a period (rt-throttled)";
 const DL_REPLENISH: &str =
     "a SCHED_DEADLINE thread, or a deadline server, did not get its runtime for longer than a period";
-pub(super) const SOFT_LOCKUP: &str = "a thread kept a CPU in the kernel for 20 s or more (soft lockup)";
+pub(super) const SOFT_LOCKUP: &str = "a CPU did not run its watchdog for 20 s or more (soft lockup)";
 pub(super) const CPU_HOG: &str = "a work item of a workqueue ran for long without a sleep";
 pub(super) const HARD_LOCKUP: &str = "a CPU had interrupts disabled for 10 s or more (hard lockup)";
 pub(super) const HUNG_TASK: &str = "a thread slept uninterruptibly for longer than kernel.hung_task_timeout_secs, for a device or a lock (hung task)";

@@ -4,6 +4,7 @@ use super::asides::Asides;
 use super::frames::{self, Frame};
 use super::idle_thread::{OverIdle, over_idle};
 use super::owner::{LoggedThread, Owner};
+use super::registers::are_of_user;
 use super::reporter::{StackPlace, USER, place, softirq};
 use super::work_item;
 
@@ -94,7 +95,7 @@ impl LoggedStacks {
             "</IRQ>" | "</SOFTIRQ>" | "<TASK>" => false,
             _ => self.is_in_interrupt,
         };
-        let frame = is_user(message).then_some(Frame::Function(USER)).or_else(|| frames::frame(message));
+        let frame = are_of_user(message).then_some(Frame::Function(USER)).or_else(|| frames::frame(message));
         self.has_unsure |= frame.is_none() && frames::is_unsure(message);
         let bare = frames::bare(message).filter(|_| self.is_in_trace && frame.is_none());
         self.is_in_trace &= frame.is_some() || bare.is_some();
@@ -299,14 +300,12 @@ impl LoggedStack {
     }
 }
 
-/// True of the registers of user code: their code segment has the lowest privilege (`arch/x86/include/asm/segment.h`).
-fn is_user(message: &str) -> bool {
-    ["RIP: 0033:", "RIP: 0023:", "EIP: 0073:"].iter().any(|segment| message.contains(segment))
-}
-
 /// True of the line with the function in which the registers are.
 fn is_register(message: &str) -> bool {
-    ["RIP: ", "pc : ", "PC is at ", "NIP [", "PSW : ", "Stopper: "].iter().any(|name| message.contains(name))
+    are_of_user(message)
+        || ["RIP: ", "pc : ", "PC is at ", "NIP [", "PSW : ", "Stopper: "]
+            .iter()
+            .any(|name| message.contains(name))
 }
 
 #[cfg(test)]
