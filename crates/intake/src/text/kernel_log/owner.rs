@@ -32,6 +32,8 @@ pub(super) struct Owner {
     pub(super) state: Option<char>,
     /// True where the line shows that another stack begins, whatever its owner is.
     pub(super) begins: bool,
+    /// The kernel found its CPU in an idle state (`nmi_cpu_backtrace()` in `lib/nmi_backtrace.c`).
+    pub(super) is_idling: bool,
 }
 
 impl LoggedThread {
@@ -73,9 +75,10 @@ impl Owner {
     pub(super) fn of(message: &str) -> Option<Owner> {
         if message.contains("NMI backtrace for cpu ") {
             let cpu = cpu_behind(message, "NMI backtrace for cpu ");
-            let is_idle = message.contains("skipped: idling");
+            let is_idling = message.contains("skipped: idling");
             let thread = LoggedThread { name: "swapper".to_owned(), pid: Some(0) };
-            return Some(Owner { cpu, thread: is_idle.then_some(thread), begins: true, ..Owner::default() });
+            let thread = is_idling.then_some(thread);
+            return Some(Owner { cpu, thread, begins: true, is_idling, ..Owner::default() });
         }
         if message.contains("Task dump for CPU ") {
             let cpu = cpu_behind(message, "Task dump for CPU ");
@@ -103,6 +106,7 @@ impl Owner {
         self.thread = self.thread.take().or(other.thread);
         self.cpu = self.cpu.or(other.cpu);
         self.state = self.state.or(other.state);
+        self.is_idling |= other.is_idling;
     }
 }
 

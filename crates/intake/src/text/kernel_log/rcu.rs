@@ -18,7 +18,7 @@ use super::idle_thread::OverIdle;
 use super::owner::LoggedThread;
 use super::stacks::{LoggedStack, LoggedStacks, PlaceInWords};
 use super::stamps::{cpu_behind, cpus, leading_number, number_behind};
-use stalled_cpu::StalledCpu;
+use stalled_cpu::{StalledCpu, Watched};
 
 /// No machine has more CPUs, and more threads are not kept.
 const MOST: usize = 4096;
@@ -45,6 +45,8 @@ struct GracePeriodThread {
 pub(super) struct RcuStall {
     /// Another report follows: what comes then is not of this one.
     has_ended: bool,
+    /// The CPU that stalls reports that itself, in its timer interrupt.
+    is_self_detected: bool,
     stalled: Vec<StalledCpu>,
     /// The threads in a section that RCU waits for.
     readers: Vec<u64>,
@@ -74,6 +76,7 @@ impl RcuStall {
         }
         let message = message.strip_prefix("rcu: ").unwrap_or(message).trim_start();
         let is_header = message.contains("stall");
+        self.is_self_detected |= message.contains("self-detected stall");
         if is_header {
             self.header(message);
         }
@@ -294,9 +297,11 @@ impl RcuStall {
         let mut unknown = Vec::new();
         let mut shown: Vec<String> = self.stalled.iter().flat_map(StalledCpu::shown).collect();
         let (mut further, mut idle) = (Vec::new(), Vec::new());
-        let is_idle = |cpu: u32| self.stalled.iter().any(|one| one.cpu == cpu && one.is_idle);
+        let is_idle = |cpu: u32| self.watched(cpu) == Watched::Idle;
         for &cpu in &concerned {
-            match stacks.on_cpu(cpu).and_then(|stack| ran(cpu, stack)) {
+            let over_idle = self.over_idle(cpu);
+            let stack = stacks.on_cpu(cpu);
+            match stack.and_then(|stack| ran(cpu, stack, over_idle.as_deref())).or(over_idle) {
                 Some(text) if shown.len() < MOST_NAMED => shown.push(text),
                 Some(_) => further.push(cpu),
                 None if is_idle(cpu) => idle.push(cpu),
@@ -326,6 +331,28 @@ impl RcuStall {
     }
 }
 
+impl RcuStall {
+    /// What RCU saw a CPU do.
+    fn watched(&self, cpu: u32) -> Watched {
+        self.stalled.iter().find(|one| one.cpu == cpu).map(|one| one.watched).unwrap_or_default()
+    }
+
+    /// That interrupts or softirqs kept a CPU over its idle thread, where RCU's count shows it. The timer interrupt that reports the stall
+    /// of its own CPU is one of those that are counted.
+    fn over_idle(&self, cpu: u32) -> Option<String> {
+        let Watched::OverIdle(depth) = self.watched(cpu) else { return None };
+        let (least, timer) = match self.is_self_detected {
+            true => (2, ", and the timer interrupt of the report over that"),
+            false => (1, ""),
+        };
+        (depth >= least).then(|| {
+            format!(
+                "the idle thread of CPU {cpu} was current only because an interrupt or a softirq ran over it{timer}: which one is not shown"
+            )
+        })
+    }
+}
+
 /// How long the grace period has lasted: `(t=21035 jiffies g=938281`, `(detected by 0, t=60002 jiffies, g=5`.
 /// A console that was read by machine has other blanks, and digits that are none: `t = 525O jiffies`.
 fn grace_period_jiffies(message: &str) -> Option<u64> {
@@ -347,11 +374,11 @@ fn grace_period(message: &str) -> Option<String> {
     number.get(..end).filter(|number| !number.is_empty()).map(str::to_owned)
 }
 
-/// What the dump of a CPU shows.
-fn ran(cpu: u32, stack: &LoggedStack) -> Option<String> {
+/// What the dump of a CPU shows, beside what RCU's count shows of interrupts over its idle thread.
+fn ran(cpu: u32, stack: &LoggedStack, counted: Option<&str>) -> Option<String> {
     let Some(thread) = &stack.owner.thread else { return stack.shown() };
     if thread.is_idle() {
-        return Some(over_idle(cpu, stack));
+        return Some(over_idle(cpu, stack, counted));
     }
     let work = stack.work().map(|work| format!("; {work}")).unwrap_or_default();
     let ran = match stack.place() {
@@ -366,7 +393,7 @@ fn ran(cpu: u32, stack: &LoggedStack) -> Option<String> {
 }
 
 /// What a CPU did whose idle thread was current.
-fn over_idle(cpu: u32, stack: &LoggedStack) -> String {
+fn over_idle(cpu: u32, stack: &LoggedStack, counted: Option<&str>) -> String {
     let functions = match stack.place() {
         Some(PlaceInWords::In(functions)) => functions,
         _ => String::new(),
@@ -380,9 +407,11 @@ fn over_idle(cpu: u32, stack: &LoggedStack) -> String {
         Some(OverIdle::Other) => format!(
             "the idle thread of CPU {cpu} was current, in {functions}: that is an interrupt or a softirq, unless it is of an idle state"
         ),
-        None => format!(
-            "the idle thread of CPU {cpu} was current, and what the report interrupted there is not shown"
-        ),
+        None => counted.map(str::to_owned).unwrap_or_else(|| {
+            format!(
+                "the idle thread of CPU {cpu} was current, and what the report interrupted there is not shown"
+            )
+        }),
     }
 }
 

@@ -243,7 +243,7 @@ impl LoggedStack {
     /// What its CPU did, if its thread is the idle thread; `None` where the stack does not show that.
     pub(super) fn over_idle(&self) -> Option<OverIdle> {
         match place(&self.functions) {
-            StackPlace::Nothing => Some(OverIdle::Idle),
+            StackPlace::Nothing => self.owner.is_idling.then_some(OverIdle::Idle),
             StackPlace::User | StackPlace::Cut => None,
             StackPlace::Functions(functions) => {
                 let is_innermost = |name: &String| functions.first().is_some_and(|first| first == name);

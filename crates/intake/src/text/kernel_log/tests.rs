@@ -230,8 +230,10 @@ fn idle_stall(stack: &str) -> String {
 #[test]
 fn an_idle_thread_is_current_while_softirqs_and_interrupts_are_served() {
     let idle = "; CPU 1 was idle as it was looked at";
+    let over = "; the idle thread of CPU 1 was current only because an interrupt or a softirq ran over it, and the timer interrupt of the \
+                report over that: which one is not shown";
     let cases = [
-        ("", idle),
+        ("", over),
         ("RIP: 0010:intel_idle+0x1/0x2\n", idle),
         (
             "RIP: 0010:handle_softirqs+0x1/0x2\n",
@@ -241,10 +243,7 @@ fn an_idle_thread_is_current_while_softirqs_and_interrupts_are_served() {
             "RIP: 0010:driver_isr+0x1/0x2\nCall Trace:\n <IRQ>\n do_event+0x1/0x2\n </IRQ>\n <TASK>\n default_idle+0x1/0x2\n",
             "; CPU 1 served an interrupt over its idle thread, in driver_isr, called from do_event, which interrupted default_idle",
         ),
-        (
-            "Call trace:\n rcu_sched_clock_irq+0x1/0x2\n gic_handle_irq+0x1/0x2\n",
-            "; the idle thread of CPU 1 was current, and what the report interrupted there is not shown",
-        ),
+        ("Call trace:\n rcu_sched_clock_irq+0x1/0x2\n gic_handle_irq+0x1/0x2\n", over),
         (
             "RIP: 0010:driver_clean+0x1/0x2\n",
             "; the idle thread of CPU 1 was current, in driver_clean: that is an interrupt or a softirq, unless it is of an idle state",

@@ -2,14 +2,26 @@
 
 use crate::text::kernel_log::stamps::number_behind;
 
+/// What a CPU did, by the count of RCU (`idle=`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Watched {
+    /// A thread had it, or the row does not show it.
+    #[default]
+    Other,
+    /// Neither a thread nor an interrupt had it.
+    Idle,
+    /// So many interrupts, one within the other, had it over its idle thread. The softirqs behind an interrupt are part of that.
+    OverIdle(u64),
+}
+
 /// A CPU that RCU waits for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct StalledCpu {
     pub(super) cpu: u32,
     /// No timer tick came there in the grace period.
     pub(super) has_no_ticks: bool,
-    /// It was idle, as RCU saw it.
-    pub(super) is_idle: bool,
+    /// What it did, as RCU saw it.
+    pub(super) watched: Watched,
     /// RCU sent it an interrupt, which it did not take.
     pub(super) takes_no_interrupt: bool,
     /// So long its thread `rcuc` did not run.
@@ -24,7 +36,7 @@ impl StalledCpu {
         StalledCpu {
             cpu,
             has_no_ticks: false,
-            is_idle: false,
+            watched: Watched::Other,
             takes_no_interrupt: false,
             rcuc_jiffies: None,
             may_be_false: false,
@@ -45,7 +57,7 @@ impl StalledCpu {
         Some(StalledCpu {
             cpu,
             has_no_ticks: rest.starts_with("0 ticks this GP"),
-            is_idle: is_idle(rest),
+            watched: watched(rest),
             // A digit while the irq_work is pending that rcu_watching_snap_recheck() in kernel/rcu/tree.c queues there.
             takes_no_interrupt: flags.chars().nth(3).is_some_and(|flag| flag.is_ascii_digit()),
             rcuc_jiffies: number_behind(rest, "rcuc=").filter(|_| rest.contains("starved")),
@@ -56,7 +68,9 @@ impl StalledCpu {
     /// Adds what another line shows of the same CPU.
     pub(super) fn add(&mut self, other: &StalledCpu) {
         self.has_no_ticks |= other.has_no_ticks;
-        self.is_idle |= other.is_idle;
+        if self.watched == Watched::Other {
+            self.watched = other.watched;
+        }
         self.takes_no_interrupt |= other.takes_no_interrupt;
         self.may_be_false |= other.may_be_false;
         self.rcuc_jiffies = self.rcuc_jiffies.or(other.rcuc_jiffies);
@@ -75,11 +89,32 @@ impl StalledCpu {
     }
 }
 
-/// `idle=400/0/0`: no thread and no interrupt handler had the CPU (`dynticks_nesting` and `dynticks_nmi_nesting`).
-fn is_idle(row: &str) -> bool {
+/// `idle=400/0/0`: the counts behind the first number. A thread adds a count that no interrupt reaches.
+///
+/// - Until 4.15 `7db/2/0`: `dynticks_nesting` in hexadecimal digits, which is 0 in the idle loop, the number of interrupts over it, and
+///   0x140000000000000 or more in a thread (`DYNTICK_TASK_EXIT_IDLE`); then that of NMIs.
+/// - From 4.16 on `9dd4/0/0x3`: 0 in the idle loop and 1 in a thread; then `dynticks_nmi_nesting`, of interrupts and NMIs, which the first one
+///   over the idle loop raises by 1, each further one by 2, and which a thread begins at half of a `long` (`DYNTICK_IRQ_NONIDLE`). Until 4.18
+///   it is printed without `0x`.
+fn watched(row: &str) -> Watched {
+    /// More interrupts are not within one another: the count is that of a thread.
+    const MOST_NESTED: u64 = 64;
     let value = row.split_once("idle=").and_then(|(_, rest)| rest.split_whitespace().next());
-    let mut parts = value.unwrap_or_default().split('/').skip(1);
-    parts.next() == Some("0") && matches!(parts.next(), Some("0" | "0x0"))
+    let mut counts = value.unwrap_or_default().split('/').skip(1);
+    let (Some(nesting), Some(nmi)) = (counts.next(), counts.next()) else { return Watched::Other };
+    let hex = |digits: &str| u64::from_str_radix(digits, 16).ok();
+    let depth = match (nesting, nmi.strip_prefix("0x")) {
+        // From 4.16 on: 1, 3, 5.
+        ("0", Some(nmi)) => hex(nmi).map(|nmi| nmi.div_ceil(2)),
+        (_, Some(_)) => None,
+        ("0", None) => nmi.parse().ok().map(|nmi: u64| nmi.div_ceil(2)),
+        (nesting, None) => hex(nesting).filter(|_| nmi == "0"),
+    };
+    match depth {
+        Some(0) => Watched::Idle,
+        Some(depth) if depth <= MOST_NESTED => Watched::OverIdle(depth),
+        _ => Watched::Other,
+    }
 }
 
 #[cfg(test)]
@@ -87,13 +122,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_idle_cpu_has_no_nesting() {
-        let is_idle = |idle: &str| {
-            StalledCpu::of_row(&format!("3-...: (0 ticks this GP) idle={idle} softirq=1/1"))
-                .map(|one| one.is_idle)
-        };
-        assert_eq!(["400/0/0", "9dd4/0/0x0"].map(is_idle), [Some(true); 2]);
-        assert_eq!(["9dd4/1/0x4000000000000002", "40d/0/1", "400"].map(is_idle), [Some(false); 3]);
+    fn the_counts_show_a_thread_the_idle_loop_and_interrupts_over_it() {
+        let cases = [
+            ("400/0/0", Watched::Idle),
+            ("9dd4/0/0x0", Watched::Idle),
+            ("7db/1/0", Watched::OverIdle(1)),
+            ("7db/3/0", Watched::OverIdle(3)),
+            ("40d/0/1", Watched::OverIdle(1)),
+            ("9dd5/0/0x1", Watched::OverIdle(1)),
+            ("9dd5/0/0x3", Watched::OverIdle(2)),
+            ("9dd4/1/0x4000000000000002", Watched::Other),
+            ("9dd4/1/4611686018427387906", Watched::Other),
+            ("6a1/140000000000001/0", Watched::Other),
+            ("6a1/140000000000000/1", Watched::Other),
+            ("400", Watched::Other),
+        ];
+        for (idle, expected) in cases {
+            let row = StalledCpu::of_row(&format!("3-...: (0 ticks this GP) idle={idle} softirq=1/1"));
+            assert_eq!(row.map(|one| one.watched), Some(expected), "{idle}");
+        }
     }
 
     #[test]

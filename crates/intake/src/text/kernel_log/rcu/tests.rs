@@ -107,9 +107,27 @@ fn a_cpu_is_told_from_rcus_own_thread() {
         ),
         // Idle, as RCU saw it.
         (
-            "INFO: rcu_sched detected stalls on CPUs/tasks:\n\t3-...: (7 ticks this GP) idle=400/0/0 softirq=3/3 fqs=1\n\t5-...: (9 ticks this GP) idle=401/1/0\n",
+            "INFO: rcu_sched detected stalls on CPUs/tasks:\n\t3-...: (7 ticks this GP) idle=400/0/0 softirq=3/3 fqs=1\n\t5-...: (9 ticks this GP) idle=401/140000000000001/0\n",
             "CPUs 3 and 5 gave RCU no quiescent state (RCU stall); CPU 3 was idle, so no thread kept RCU waiting there: a timer interrupt, or \
                  a wake-up of RCU's own thread, was lost or late; what ran on CPU 5, or whether interrupts were disabled there, is not shown",
+        ),
+        // Interrupts or softirqs over the idle thread, as RCU counted them.
+        (
+            "INFO: rcu_sched self-detected stall on CPU\n\t2-...: (1 GPs behind) idle=3d1/2/0 softirq=3/4 fqs=9\n\t (t=2100 jiffies g=9 c=8 q=1)\n\
+             Task dump for CPU 2:\nswapper/2       R running      0     0      1 0x00000002\nBacktrace:\n(dump_backtrace) from [<8>] (show_stack+0x1/0x2)\n",
+            "CPU 2 gave RCU no quiescent state for 2100 jiffies (RCU stall); the idle thread of CPU 2 was current only because an interrupt \
+                 or a softirq ran over it, and the timer interrupt of the report over that: which one is not shown",
+        ),
+        (
+            "INFO: rcu_sched self-detected stall on CPU\n\t2-...: (1 GPs behind) idle=3d1/1/0 softirq=3/4 fqs=9\nTask dump for CPU 2:\n\
+             swapper/2       R running      0     0      1 0x00000002\n",
+            "CPU 2 gave RCU no quiescent state (RCU stall); the idle thread of CPU 2 was current, and what the report interrupted there is not \
+                 shown",
+        ),
+        (
+            "rcu: INFO: rcu_preempt detected stalls on CPUs/tasks:\nrcu: \t2-....: (1 GPs behind) idle=3d15/0/0x1 softirq=3/4 fqs=9\n",
+            "CPU 2 gave RCU no quiescent state (RCU stall); the idle thread of CPU 2 was current only because an interrupt or a softirq ran \
+                 over it: which one is not shown",
         ),
         // Nothing but the message.
         ("rcu: INFO: rcu_preempt self-detected stall on CPU", ""),
