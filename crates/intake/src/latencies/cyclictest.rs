@@ -363,6 +363,13 @@ fn field(line: &str, name: &str) -> Option<i128> {
     rest[..end].parse().ok()
 }
 
+/// A number with a fraction behind its name, as jitterdebugger prints the mean; one below 0 is 0.
+fn decimal(line: &str, name: &str) -> Option<f64> {
+    let rest = line.split_once(name)?.1.trim_start();
+    let end = rest.find(|sign: char| !sign.is_ascii_digit() && !"-.".contains(sign)).unwrap_or(rest.len());
+    rest.get(..end)?.parse().ok().map(|number: f64| number.max(0.0))
+}
+
 /// The status lines are written over and over: the last one of each thread counts.
 ///
 /// # Errors
@@ -382,7 +389,7 @@ fn summary(text: &str) -> Result<Vec<Counted>, String> {
                     overflow: count,
                     min: known("Min:"),
                     max: Some(max),
-                    mean: known("Avg:").map(|mean| mean as f64),
+                    mean: decimal(line, "Avg:"),
                     ..Counted::default()
                 };
                 threads.insert(number, Ok(thread));

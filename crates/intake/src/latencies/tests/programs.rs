@@ -418,6 +418,7 @@ fn the_lines_of_jitterdebugger_are_its_own_and_not_cyclictests() {
     let status = "affinity: 0-3 = 4 [0xF]\nT: 0 (  614) A: 0 C:     13476 Min:         3 Avg:    3.08 Max:        10\n";
     let run = run(status);
     assert_eq!((run.tool.as_str(), run.all().max()), ("jitterdebugger", Some(Ns::from_us(10))));
+    assert_eq!(run.all().mean(), Some(Ns(3_080)));
     assert!(!has_note(&run, "cyclictest"), "{:?}", run.notes);
 }
 
