@@ -296,17 +296,29 @@ impl RcuStall {
         }
         let mut unknown = Vec::new();
         let mut shown: Vec<String> = self.stalled.iter().flat_map(StalledCpu::shown).collect();
-        let (mut further, mut idle) = (Vec::new(), Vec::new());
+        let (mut further, mut idle, mut over_idle) = (Vec::new(), Vec::new(), Vec::new());
         let is_idle = |cpu: u32| self.watched(cpu) == Watched::Idle;
         for &cpu in &concerned {
-            let over_idle = self.over_idle(cpu);
-            let stack = stacks.on_cpu(cpu);
-            match stack.and_then(|stack| ran(cpu, stack, over_idle.as_deref())).or(over_idle) {
+            let is_counted = self.is_over_idle(cpu);
+            let shows = |stack: &&LoggedStack| !is_counted || !is_idle_without_place(stack);
+            match stacks.on_cpu(cpu).filter(shows).and_then(|stack| ran(cpu, stack)) {
                 Some(text) if shown.len() < MOST_NAMED => shown.push(text),
                 Some(_) => further.push(cpu),
+                None if is_counted => over_idle.push(cpu),
                 None if is_idle(cpu) => idle.push(cpu),
                 None => unknown.push(cpu),
             }
+        }
+        if !over_idle.is_empty() {
+            let threads = if over_idle.len() == 1 { "thread" } else { "threads" };
+            let timer = match self.is_self_detected {
+                true => ", and the timer interrupt of the report over that",
+                false => "",
+            };
+            shown.push(format!(
+                "RCU's count shows an interrupt or a softirq over the idle {threads} of {}{timer}: which one is not shown",
+                cpus(&over_idle)
+            ));
         }
         if !idle.is_empty() {
             let were = if idle.len() == 1 { "was" } else { "were" };
@@ -337,19 +349,11 @@ impl RcuStall {
         self.stalled.iter().find(|one| one.cpu == cpu).map(|one| one.watched).unwrap_or_default()
     }
 
-    /// That interrupts or softirqs kept a CPU over its idle thread, where RCU's count shows it. The timer interrupt that reports the stall
-    /// of its own CPU is one of those that are counted.
-    fn over_idle(&self, cpu: u32) -> Option<String> {
-        let Watched::OverIdle(depth) = self.watched(cpu) else { return None };
-        let (least, timer) = match self.is_self_detected {
-            true => (2, ", and the timer interrupt of the report over that"),
-            false => (1, ""),
-        };
-        (depth >= least).then(|| {
-            format!(
-                "the idle thread of CPU {cpu} was current only because an interrupt or a softirq ran over it{timer}: which one is not shown"
-            )
-        })
+    /// True where RCU's count shows an interrupt or a softirq over a CPU's idle thread. The timer interrupt that reports the stall of its own
+    /// CPU is one of those that are counted.
+    fn is_over_idle(&self, cpu: u32) -> bool {
+        let least = if self.is_self_detected { 2 } else { 1 };
+        matches!(self.watched(cpu), Watched::OverIdle(depth) if depth >= least)
     }
 }
 
@@ -374,11 +378,16 @@ fn grace_period(message: &str) -> Option<String> {
     number.get(..end).filter(|number| !number.is_empty()).map(str::to_owned)
 }
 
-/// What the dump of a CPU shows, beside what RCU's count shows of interrupts over its idle thread.
-fn ran(cpu: u32, stack: &LoggedStack, counted: Option<&str>) -> Option<String> {
+/// True of the dump of an idle thread that does not show what its CPU did.
+fn is_idle_without_place(stack: &LoggedStack) -> bool {
+    stack.owner.thread.as_ref().is_some_and(LoggedThread::is_idle) && stack.over_idle().is_none()
+}
+
+/// What the dump of a CPU shows.
+fn ran(cpu: u32, stack: &LoggedStack) -> Option<String> {
     let Some(thread) = &stack.owner.thread else { return stack.shown() };
     if thread.is_idle() {
-        return Some(over_idle(cpu, stack, counted));
+        return Some(over_idle(cpu, stack));
     }
     let work = stack.work().map(|work| format!("; {work}")).unwrap_or_default();
     let ran = match stack.place() {
@@ -393,7 +402,7 @@ fn ran(cpu: u32, stack: &LoggedStack, counted: Option<&str>) -> Option<String> {
 }
 
 /// What a CPU did whose idle thread was current.
-fn over_idle(cpu: u32, stack: &LoggedStack, counted: Option<&str>) -> String {
+fn over_idle(cpu: u32, stack: &LoggedStack) -> String {
     let functions = match stack.place() {
         Some(PlaceInWords::In(functions)) => functions,
         _ => String::new(),
@@ -407,11 +416,9 @@ fn over_idle(cpu: u32, stack: &LoggedStack, counted: Option<&str>) -> String {
         Some(OverIdle::Other) => format!(
             "the idle thread of CPU {cpu} was current, in {functions}: that is an interrupt or a softirq, unless it is of an idle state"
         ),
-        None => counted.map(str::to_owned).unwrap_or_else(|| {
-            format!(
-                "the idle thread of CPU {cpu} was current, and what the report interrupted there is not shown"
-            )
-        }),
+        None => format!(
+            "the idle thread of CPU {cpu} was current, and what the report interrupted there is not shown"
+        ),
     }
 }
 

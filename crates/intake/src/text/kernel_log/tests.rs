@@ -230,8 +230,8 @@ fn idle_stall(stack: &str) -> String {
 #[test]
 fn an_idle_thread_is_current_while_softirqs_and_interrupts_are_served() {
     let idle = "; CPU 1 was idle as it was looked at";
-    let over = "; the idle thread of CPU 1 was current only because an interrupt or a softirq ran over it, and the timer interrupt of the \
-                report over that: which one is not shown";
+    let over = "; RCU's count shows an interrupt or a softirq over the idle thread of CPU 1, and the timer interrupt of the report \
+                over that: which one is not shown";
     let cases = [
         ("", over),
         ("RIP: 0010:intel_idle+0x1/0x2\n", idle),

@@ -115,8 +115,8 @@ fn a_cpu_is_told_from_rcus_own_thread() {
         (
             "INFO: rcu_sched self-detected stall on CPU\n\t2-...: (1 GPs behind) idle=3d1/2/0 softirq=3/4 fqs=9\n\t (t=2100 jiffies g=9 c=8 q=1)\n\
              Task dump for CPU 2:\nswapper/2       R running      0     0      1 0x00000002\nBacktrace:\n(dump_backtrace) from [<8>] (show_stack+0x1/0x2)\n",
-            "CPU 2 gave RCU no quiescent state for 2100 jiffies (RCU stall); the idle thread of CPU 2 was current only because an interrupt \
-                 or a softirq ran over it, and the timer interrupt of the report over that: which one is not shown",
+            "CPU 2 gave RCU no quiescent state for 2100 jiffies (RCU stall); RCU's count shows an interrupt or a softirq over \
+                 the idle thread of CPU 2, and the timer interrupt of the report over that: which one is not shown",
         ),
         (
             "INFO: rcu_sched self-detected stall on CPU\n\t2-...: (1 GPs behind) idle=3d1/1/0 softirq=3/4 fqs=9\nTask dump for CPU 2:\n\
@@ -126,8 +126,8 @@ fn a_cpu_is_told_from_rcus_own_thread() {
         ),
         (
             "rcu: INFO: rcu_preempt detected stalls on CPUs/tasks:\nrcu: \t2-....: (1 GPs behind) idle=3d15/0/0x1 softirq=3/4 fqs=9\n",
-            "CPU 2 gave RCU no quiescent state (RCU stall); the idle thread of CPU 2 was current only because an interrupt or a softirq ran \
-                 over it: which one is not shown",
+            "CPU 2 gave RCU no quiescent state (RCU stall); RCU's count shows an interrupt or a softirq over the idle thread of \
+                 CPU 2: which one is not shown",
         ),
         // Nothing but the message.
         ("rcu: INFO: rcu_preempt self-detected stall on CPU", ""),
