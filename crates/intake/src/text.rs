@@ -45,6 +45,7 @@ mod line;
 mod lines;
 mod lttng;
 mod names;
+mod numberless;
 mod old_priorities;
 mod others;
 mod pieces;

@@ -68,6 +68,8 @@ struct LogMessage {
     words: String,
     /// A person quotes it in a sentence.
     is_quoted: bool,
+    /// It has the kernel's stamp.
+    has_stamp: bool,
     /// What these show of CPUs, threads and times.
     details: Details,
     /// The call stacks below it.
@@ -108,6 +110,13 @@ impl KernelLog {
     /// True once it has a message.
     pub(super) fn has_message(&self) -> bool {
         !self.messages.is_empty()
+    }
+
+    /// True once it has a message that the kernel printed, beyond doubt: prose has the words, but neither a stamp nor a CPU, a thread or a
+    /// duration with them.
+    pub(super) fn has_own_message(&self) -> bool {
+        let is_own = |one: &LogMessage| one.has_stamp || one.details.meaning(&one.stacks).is_some();
+        self.messages.iter().any(|message| !message.is_quoted && is_own(message))
     }
 
     /// Takes in a line.
@@ -167,7 +176,7 @@ impl KernelLog {
                     self.messages.remove(last);
                     self.above = None;
                 }
-                self.messages.push(LogMessage::new(number, message, meaning));
+                self.messages.push(LogMessage::new(number, message, meaning, seconds.is_some()));
                 self.messages.len() - 1
             }
         };
@@ -238,13 +247,14 @@ impl KernelLog {
 }
 
 impl LogMessage {
-    fn new(line: u64, message: &str, meaning: &'static str) -> LogMessage {
+    fn new(line: u64, message: &str, meaning: &'static str, has_stamp: bool) -> LogMessage {
         LogMessage {
             line,
             last: line,
             meaning,
             words: stamps::words(message),
             is_quoted: meanings::is_quoted(message),
+            has_stamp,
             details: Details::of(meaning),
             stacks: LoggedStacks::default(),
             count: 1,

@@ -9,6 +9,7 @@
 //! pid preempt                           0.057ms (+0.001ms): body    the same of autumn 2004
 //! pid preempt index [cycles]            0.057ms (+0.001ms): body    these with verbose
 //! comm pid/tid      [cpu]        seconds.fraction: group:body       perf script
+//! comm              [cpu] dNh1.  seconds.fraction: body     tracefs, where the number of the thread was left out
 //! ```
 //!
 //! A comm may hold blanks, dashes, colons and brackets, so a line is read from the
@@ -94,11 +95,13 @@ fn split_time(text: &str) -> Option<(&str, Ns, bool)> {
 
 fn who_and_where(left: &str, ts: Ns) -> Option<Head<'_>> {
     let (before, last) = fields::last_word(left)?;
+    let mut is_bracketed = true;
     let (who, cpu, (flags, preempt_depth)) = match bracketed_cpu(last) {
         Some(cpu) => (before, cpu, (ContextFlags::IRQS_UNKNOWN, None)),
         None => match fields::last_word(before).and_then(|(who, word)| Some((who, bracketed_cpu(word)?))) {
             Some((who, cpu)) => (who, cpu, state(last)?),
             None => {
+                is_bracketed = false;
                 let (cpu, state) = last.split_at(last.bytes().position(|byte| !byte.is_ascii_digit())?);
                 (before, fields::cpu_from(cpu)?, self::state(state)?)
             }
@@ -109,6 +112,10 @@ fn who_and_where(left: &str, ts: Ns) -> Option<Head<'_>> {
         None if preempt_depth.is_none() => {
             let (comm, tid) = thread_of_perf(who)?;
             (comm, tid, true)
+        }
+        None if is_bracketed => {
+            let (comm, tid) = thread_without_number(who)?;
+            (comm, tid, false)
         }
         None => return None,
     };
@@ -152,6 +159,14 @@ fn thread_of_perf(text: &str) -> Option<(&str, Tid)> {
     };
     let comm = fields::trim(comm);
     (!comm.is_empty()).then_some((comm, Tid(tid.parse().ok()?)))
+}
+
+/// A name alone, which no row with a number has: `<idle>` has the number 0, and that of another one is not known.
+fn thread_without_number(who: &str) -> Option<(&str, Tid)> {
+    let comm = fields::trim(who);
+    let is_name = (1..=15).contains(&comm.len()) && !comm.contains(['[', ']', '=']) && !comm.ends_with(':');
+    let tid = if comm == "<idle>" { Tid(0) } else { NOBODY_KNOWN };
+    is_name.then_some((comm, tid))
 }
 
 /// A comm has at most 15 bytes, and right-justified ones have blanks before them: what is

@@ -18,6 +18,7 @@ use super::kernel_log;
 use super::line::{self, Head};
 use super::lttng;
 use super::names::Names;
+use super::numberless::Numberless;
 use super::old_priorities;
 use super::prose;
 use super::remarks;
@@ -39,6 +40,7 @@ const MOST_OF_A_FRAGMENT: u64 = 4096;
 pub(crate) struct Reader {
     pub(crate) collected: Collected,
     pub(crate) names: Names,
+    numberless: Numberless,
     /// Lines read so far.
     pub(crate) lines: u64,
     /// The number of the line that is being taken in.
@@ -80,6 +82,7 @@ impl Reader {
         Reader {
             collected: Collected::new(wanted),
             names: Names::default(),
+            numberless: Numberless::default(),
             lines: 0,
             number: 0,
             held: Held::default(),
@@ -261,31 +264,31 @@ impl Reader {
         if let (Body::Event(kind), Some(task)) = (&mut parsed, self.header.old_task()) {
             old_priorities::mend(kind, task);
         }
-        let event = |kind| Event { ts: head.ts, cpu: head.cpu, context: head.context, kind };
+        let at = self.numberless.at(head, &parsed);
         match parsed {
             // In the latency traces of old kernels a function's row stands for a switch.
             Body::Event(kind @ EventKind::Switch(_)) if body.contains("sched_switch") => {
-                let event = switch_heads::by_who_leaves(head.comm, event(kind));
+                let event = switch_heads::by_who_leaves(head.comm, Event { kind, ..at });
                 self.collected.event(self.number, event);
             }
-            Body::Event(kind) => self.collected.event(self.number, event(kind)),
-            Body::Call(call) => self.call(event(EventKind::Other), call),
+            Body::Event(kind) => self.collected.event(self.number, Event { kind, ..at }),
+            Body::Call(call) => self.call(at, call),
             Body::Stack(stack) => {
                 self.frames = Some(match stack {
                     Stack::Kernel => Frames::Kernel,
                     Stack::User => Frames::User,
                 });
-                self.collected.met(self.number, &event(EventKind::Other));
+                self.collected.met(self.number, &at);
             }
-            Body::Queued(queued) => self.collected.queued(self.number, event(EventKind::Other), queued),
-            Body::RanFor(ran) => self.collected.ran_for(self.number, event(EventKind::Other), ran),
-            Body::Lost(count) => self.collected.loss_at(self.number, count, &event(EventKind::Other)),
-            Body::Unknown => self.collected.event(self.number, event(EventKind::Other)),
+            Body::Queued(queued) => self.collected.queued(self.number, at, queued),
+            Body::RanFor(ran) => self.collected.ran_for(self.number, at, ran),
+            Body::Lost(count) => self.collected.loss_at(self.number, count, &at),
+            Body::Unknown => self.collected.event(self.number, at),
             Body::Damaged => {
-                if !self.woken_by_name.keep(self.number, body, event(EventKind::Other)) {
+                if !self.woken_by_name.keep(self.number, body, at) {
                     self.strange_fields.add(self.number, body);
                 }
-                self.collected.event(self.number, event(EventKind::Other));
+                self.collected.event(self.number, at);
             }
         }
         true
@@ -363,10 +366,8 @@ impl Reader {
 
     /// A line may show what the text is, where it has no event.
     fn is_shown(&mut self, number: u64, text: &str) {
-        if self.collected.last.is_some() {
-            return;
-        }
         match &mut self.other {
+            other if self.collected.last.is_some() => tables::beside_rows(other, number, text),
             None => self.other = tables::named(number, text),
             Some(other) => other.followed_by(number, text),
         }

@@ -68,6 +68,21 @@ impl Other {
     }
 }
 
+/// Takes in a line below rows: the kernel's log may stand beside them.
+pub(super) fn beside_rows(other: &mut Option<Other>, number: u64, line: &str) {
+    match other {
+        Some(log @ Other::KernelLog(_)) => log.followed_by(number, line),
+        None => *other = KernelLog::beginning(number, line).map(|log| Other::KernelLog(Box::new(log))),
+        Some(_) => {}
+    }
+}
+
+/// What the messages of the kernel's log in a text mean, where it has any but those that a person quotes.
+pub(super) fn logged(other: Option<&Other>) -> Option<String> {
+    let Some(Other::KernelLog(log)) = other else { return None };
+    log.has_own_message().then(|| log.to_string())
+}
+
 /// Takes in a line that begins with `#`: the kernel's log numbers rows of a report so (`#1: 100% system`).
 pub(super) fn comment(other: &mut Option<Other>, number: u64, line: &str) {
     if let Some(log @ Other::KernelLog(_)) = other {

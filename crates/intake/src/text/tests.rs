@@ -11,6 +11,7 @@ use whylate_events::{
 
 mod hardware;
 mod lttng;
+mod numberless;
 mod old;
 mod priorities;
 mod shortened;

@@ -1,6 +1,7 @@
 //! What is known of a text as a whole: its description, and what could not be read of it.
 
 use super::Reader;
+use crate::text::tables;
 use whylate_base::{Cpu, Ns};
 use whylate_events::{Damage, LatencyTrace, Tool, TraceInfo};
 
@@ -42,6 +43,15 @@ impl Reader {
         analysed.max(self.collected.last.map_or(0, |_| self.collected.highest_cpu + 1))
     }
 
+    /// The kernel's log beside rows, which explains what is late as well.
+    fn logged(&self) -> Option<Damage> {
+        let log = tables::logged(self.other.as_ref()).filter(|_| self.collected.last.is_some())?;
+        Some(
+            Damage::whole(format!("the text has messages of the kernel's log beside its rows. {log}"))
+                .detail(),
+        )
+    }
+
     fn damage(&self) -> Vec<Damage> {
         let [more, other] = self.further.damage(self.header.further_traces());
         let damages = [
@@ -50,6 +60,7 @@ impl Reader {
             self.strange_fields
                 .damage("events with fields in no known form, of which only time and thread are used"),
             self.cut_lines.damage("lines far longer than a trace's, of which the end was skipped"),
+            self.logged(),
             more,
             other,
             self.analyses.damage(),
