@@ -30,6 +30,7 @@ mod carriers;
 mod cases;
 mod collected;
 mod commented;
+mod current;
 mod event_head;
 mod fields;
 mod foreign;
@@ -45,7 +46,6 @@ mod line;
 mod lines;
 mod lttng;
 mod names;
-mod numberless;
 mod old_priorities;
 mod others;
 mod pieces;
@@ -129,9 +129,11 @@ pub(crate) fn open<R: Read>(
     if start.starts_with(b"\xef\xbb\xbf") {
         start.drain(..3);
     }
+    let mut reader = Reader::new(wanted);
+    reader.current.look_ahead(&start);
     let mut source = TextSource {
         lines: Lines::new(start, rest),
-        reader: Reader::new(wanted),
+        reader,
         has_ended: false,
         current: None,
         info: TraceInfo::default(),

@@ -6,6 +6,7 @@ mod raw_line;
 use super::body::{self, Body, Stack};
 use super::collected::Collected;
 use super::commented::Commented;
+use super::current::CurrentThreads;
 use super::event_head::{Frames, NOBODY_KNOWN};
 use super::fields;
 use super::fragment;
@@ -18,7 +19,6 @@ use super::kernel_log;
 use super::line::{self, Head};
 use super::lttng;
 use super::names::Names;
-use super::numberless::Numberless;
 use super::old_priorities;
 use super::prose;
 use super::remarks;
@@ -40,7 +40,7 @@ const MOST_OF_A_FRAGMENT: u64 = 4096;
 pub(crate) struct Reader {
     pub(crate) collected: Collected,
     pub(crate) names: Names,
-    numberless: Numberless,
+    pub(crate) current: CurrentThreads,
     /// Lines read so far.
     pub(crate) lines: u64,
     /// The number of the line that is being taken in.
@@ -82,7 +82,7 @@ impl Reader {
         Reader {
             collected: Collected::new(wanted),
             names: Names::default(),
-            numberless: Numberless::default(),
+            current: CurrentThreads::default(),
             lines: 0,
             number: 0,
             held: Held::default(),
@@ -250,7 +250,7 @@ impl Reader {
         if may_hold && parsed.ends_early(body) {
             return false;
         }
-        self.names.learn(head.context.tid, head.comm);
+        self.names.learn(self.current.number(head), head.comm);
         if self.collected.last.is_none() && self.header.latency.is_some() {
             self.header.first_line(head.cpu, head.context, head.comm);
             if let Some(task) = self.header.latency.as_ref().and_then(|latency| latency.task) {
@@ -264,7 +264,7 @@ impl Reader {
         if let (Body::Event(kind), Some(task)) = (&mut parsed, self.header.old_task()) {
             old_priorities::mend(kind, task);
         }
-        let at = self.numberless.at(head, &parsed);
+        let at = self.current.at(head, &parsed);
         match parsed {
             // In the latency traces of old kernels a function's row stands for a switch.
             Body::Event(kind @ EventKind::Switch(_)) if body.contains("sched_switch") => {

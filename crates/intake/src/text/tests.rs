@@ -9,9 +9,9 @@ use whylate_events::{
     SyscallReturn, TaskState, Wake, drain,
 };
 
+mod current;
 mod hardware;
 mod lttng;
-mod numberless;
 mod old;
 mod priorities;
 mod shortened;

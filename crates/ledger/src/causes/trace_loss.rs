@@ -19,7 +19,7 @@ fn why(late: &LateActivation<'_>) -> String {
 }
 
 fn evidence(time: &ChargedTime) -> String {
-    format!("events lost for {}", time.length)
+    format!("events are missing for {}", time.length)
 }
 
 fn advice(_: &Advised<'_>) -> Vec<AdvisedFix> {

@@ -1,4 +1,4 @@
-//! Rows whose thread has a name alone, and a log of the kernel beside rows.
+//! Rows whose head does not have the number of the fields, and a log of the kernel beside rows.
 
 use super::*;
 
@@ -39,4 +39,24 @@ fn messages_of_the_log_beside_rows_are_read() {
     }
     let prose = format!("They are not seen, but soft lockups (in clear_it()) are.\n{row}");
     assert!(all(&prose).1.damage.iter().all(|damage| !damage.what.contains("beside its rows")));
+}
+
+#[test]
+fn in_a_container_the_number_at_the_head_is_of_another_namespace() {
+    let switch = |head: &str, time: u32, prev: &str, next: &str| {
+        format!("{head} [001] 5.{time:06}: sched:sched_switch: {prev} [120] S ==> {next} [120]\n")
+    };
+    let text = "  app    12 [001] 5.000050: sched:sched_wakeup: b:70013 [120] success=1 CPU:001\n".to_owned()
+        + &switch("  app    12", 100, "app:70012", "swapper/1:0")
+        + &switch("swapper     0", 200, "swapper/1:0", "b:70013")
+        + "  b    13 [001] 5.000250: sched:sched_stat_runtime: comm=b pid=70013 runtime=9000 [ns] vruntime=7 [ns]\n"
+        + "  b    13 [001] 5.000260: irq:softirq_raise: vec=3 [action=NET_RX]\n"
+        + &switch("  b    13", 300, "b:70013", "swapper/1:0");
+    let (events, info) = all(&text);
+    let mut threads: Vec<i32> = events.iter().map(|event| event.context.tid.0).collect();
+    threads.dedup();
+    assert_eq!(threads, [-1, 70012, 0, 70013], "{info:?}");
+    // One row with the same number shows that they are of one namespace.
+    let one = text + &switch("  c    70014", 400, "c:70014", "app:70012");
+    assert!(all(&one).0.iter().any(|event| event.context.tid.0 == 12));
 }
