@@ -3,12 +3,14 @@
 //! ```text
 //! lines ─> stamps ─> meanings: which kind of message ─┬─> details: rcu, hung, lockups (utilization), pools (begun_work), durations, softirqs, clock, old_tracer, sched_ext, atomic_sleep
 //!                                                     └─> stacks: owner, registers, frames ─> reporter: what it shows
+//! messages ─> consequences: which follows from which
 //! ```
 
 mod asides;
 mod atomic_sleep;
 mod begun_work;
 mod clock;
+mod consequences;
 mod details;
 mod durations;
 mod frames;
@@ -30,6 +32,7 @@ mod stamps;
 mod utilization;
 mod work_item;
 
+use consequences::Occurrence;
 use details::Details;
 use stacks::LoggedStacks;
 use std::fmt;
@@ -266,6 +269,12 @@ impl LogMessage {
         self.details.meaning(&self.stacks).unwrap_or_else(|| self.meaning.to_owned())
     }
 
+    /// What other messages may follow from.
+    fn occurrence(&self) -> Occurrence<'_> {
+        let LogMessage { line, meaning, details, stacks, .. } = self;
+        Occurrence { line: *line, meaning, thread: details.thread(stacks) }
+    }
+
     /// True of a line that may belong to it.
     fn is_near(&self, number: u64) -> bool {
         number.saturating_sub(self.last) <= NEAR
@@ -282,6 +291,10 @@ impl fmt::Display for KernelLog {
                 _ => write!(f, ", and {message}")?,
             }
             self.further_reports(f, message)?;
+            let others = self.messages.iter().map(LogMessage::occurrence);
+            if let Some(reason) = consequences::of(message.occurrence(), others) {
+                write!(f, "; {reason}")?;
+            }
         }
         if let Some(stack) = self.stack_above() {
             write!(

@@ -39,6 +39,11 @@ impl AtomicSleep {
         is_one
     }
 
+    /// The thread.
+    pub(super) fn thread(&self) -> Option<&LoggedThread> {
+        self.thread.as_ref()
+    }
+
     /// What it means; `None` where the thread is not shown.
     pub(super) fn meaning(&self, stacks: &LoggedStacks) -> Option<String> {
         let thread = self.thread.as_ref()?;

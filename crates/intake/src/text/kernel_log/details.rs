@@ -2,14 +2,16 @@
 
 use super::atomic_sleep::AtomicSleep;
 use super::clock::UnstableClock;
+use super::consequences;
 use super::durations::{CpuHogs, LongestRun, TimedWork};
 use super::hung::HungTasks;
 use super::lockups::{SoftLockups, hard_lockup};
 use super::meanings::{
-    ATOMIC, CLOCK, CPU_HOG, CRASH, CSD, HARD_LOCKUP, HUNG_TASK, IDLE_LOCKUP, LONG_NMI, NOHZ, OLD_SECTION,
-    OLD_WAKE_UP, PERF, RCU, SCHED_EXT, SOFT_LOCKUP, TIMER_INTERRUPT, WORK_LOCKUP,
+    ATOMIC, CLOCK, CPU_HOG, CRASH, CSD, ENDED, HARD_LOCKUP, HUNG_TASK, IDLE_LOCKUP, LONG_NMI, NOHZ,
+    OLD_SECTION, OLD_WAKE_UP, PERF, RCU, SCHED_EXT, SOFT_LOCKUP, TIMER_INTERRUPT, WORK_LOCKUP,
 };
 use super::old_tracer::{OldMaximum, OldMeasure};
+use super::owner::LoggedThread;
 use super::pools::StuckPools;
 use super::rcu::RcuStall;
 use super::sched_ext::SchedExtStall;
@@ -41,6 +43,8 @@ pub(super) enum Details {
     OldTracer(OldMaximum),
     SchedExt(SchedExtStall),
     Atomic(AtomicSleep),
+    /// The thread that ended.
+    Ended(Option<LoggedThread>),
 }
 
 impl Details {
@@ -65,6 +69,7 @@ impl Details {
             OLD_WAKE_UP => Details::OldTracer(OldMaximum::new(OldMeasure::WakeUp)),
             SCHED_EXT => Details::SchedExt(SchedExtStall::default()),
             ATOMIC => Details::Atomic(AtomicSleep::default()),
+            ENDED => Details::Ended(None),
             _ => Details::None,
         }
     }
@@ -116,6 +121,7 @@ impl Details {
                 cpus.extend(cpu);
             }
             Details::OldTracer(maximum) => maximum.message(message),
+            Details::Ended(thread) => *thread = thread.take().or_else(|| consequences::ended(message)),
             _ => {
                 self.line(message);
             }
@@ -125,7 +131,7 @@ impl Details {
     /// Takes in a line below it; false where it belongs to nothing.
     pub(super) fn line(&mut self, message: &str) -> bool {
         match self {
-            Details::None | Details::Crash | Details::Hard(_) => false,
+            Details::None | Details::Crash | Details::Hard(_) | Details::Ended(_) => false,
             Details::Rcu(rcu) => rcu.line(message),
             Details::Hung(hung) => hung.line(message),
             Details::Soft(lockups) | Details::SoftOverIdle(lockups) => lockups.line(message),
@@ -167,6 +173,11 @@ impl Details {
     pub(super) fn meaning(&self, stacks: &LoggedStacks) -> Option<String> {
         match self {
             Details::None | Details::Crash => None,
+            Details::Ended(thread) => thread.as_ref().map(|thread| {
+                format!(
+                    "{thread} was ended in the kernel with preemption or interrupts disabled, as an oops or a BUG above it ends a thread"
+                )
+            }),
             Details::Rcu(rcu) => rcu.meaning(stacks),
             Details::Hung(hung) => hung.meaning(stacks),
             Details::Soft(lockups) => lockups.meaning(stacks),
@@ -183,6 +194,15 @@ impl Details {
             Details::OldTracer(maximum) => maximum.meaning(),
             Details::SchedExt(stall) => stall.meaning(),
             Details::Atomic(atomic) => atomic.meaning(stacks),
+        }
+    }
+
+    /// The thread that they are of, where one is known.
+    pub(super) fn thread<'a>(&'a self, stacks: &'a LoggedStacks) -> Option<&'a LoggedThread> {
+        match self {
+            Details::Atomic(atomic) => atomic.thread(),
+            Details::Ended(thread) => thread.as_ref(),
+            _ => stacks.first().and_then(|stack| stack.owner.thread.as_ref()),
         }
     }
 

@@ -17,7 +17,7 @@ pub(super) fn is_quoted(line: &str) -> bool {
 }
 
 fn entry(line: &str) -> Option<&'static (&'static [&'static str], &'static str)> {
-    const MESSAGES: [(&[&str], &str); 58] = [
+    const MESSAGES: [(&[&str], &str); 70] = [
         (&["soft lockup", "stuck for", "[swapper/"], IDLE_LOCKUP),
         (&["RT throttling activated"], RT_THROTTLING),
         (&["DL replenish lagged"], DL_REPLENISH),
@@ -78,6 +78,18 @@ fn entry(line: &str) -> Option<&'static (&'static [&'static str], &'static str)>
         (&["kernel BUG at "], CRASH),
         (&["general protection fault"], CRASH),
         (&["Oops: "], CRASH),
+        (&["divide error: ", "[#"], CRASH),
+        (&["note: ", "] exited with preempt_count "], ENDED),
+        (&["note: ", "] exited with irqs disabled"], ENDED),
+        (&["nvme", " QID ", " timeout"], STORAGE),
+        (&["nvme", "controller is down; will reset"], STORAGE),
+        (&["ata", "exception Emask ", "frozen"], STORAGE),
+        (&["ata", ": qc timeout "], STORAGE),
+        (&["timing out command, waited "], STORAGE),
+        (&["hostbyte=DID_TIME_OUT"], STORAGE),
+        (&["mmc", ": Timeout waiting for hardware "], STORAGE),
+        (&["mmc", ": cqhci: timeout for tag "], STORAGE),
+        (&["nfs: server ", " not responding"], STORAGE),
         (&["need_resched set for >"], "a thread did not give its CPU to another one that was to run"),
     ];
     MESSAGES.iter().find(|(words, _)| has_all(line, words))
@@ -85,6 +97,10 @@ fn entry(line: &str) -> Option<&'static (&'static [&'static str], &'static str)>
 
 pub(super) const WORK_LOCKUP: &str = "the work items of a workqueue did not come to run";
 pub(super) const CRASH: &str = "the kernel crashed: what is late beside it may follow from that";
+/// drivers/nvme/host/pci.c, drivers/ata/libata-eh.c, drivers/scsi, drivers/mmc/host, net/sunrpc/clnt.c
+pub(super) const STORAGE: &str = "storage did not answer a request in time";
+/// `make_task_dead()` in kernel/exit.c; before it `do_exit()`.
+pub(super) const ENDED: &str = "a thread was ended in the kernel with preemption or interrupts disabled, as an oops or a BUG above it ends one";
 /// By `kernel.hung_task_panic`, `kernel.softlockup_panic`, `kernel.hardlockup_panic` or `kernel.panic_on_rcu_stall`.
 const CHOSEN_PANIC: &str =
     "the kernel is set to stop at such a report: the stop follows from what was late, and is no cause of it";
@@ -121,8 +137,20 @@ pub(super) const CLOCK: &str =
 
 /// True of messages below which the kernel prints a call stack.
 pub(super) fn brings_stack(meaning: &str) -> bool {
-    ![CHOSEN_PANIC, RT_THROTTLING, DL_REPLENISH, TIMER_INTERRUPT, PERF, LONG_NMI, NOHZ, CLOCK, CPU_HOG]
-        .contains(&meaning)
+    ![
+        CHOSEN_PANIC,
+        RT_THROTTLING,
+        DL_REPLENISH,
+        TIMER_INTERRUPT,
+        PERF,
+        LONG_NMI,
+        NOHZ,
+        CLOCK,
+        CPU_HOG,
+        STORAGE,
+        ENDED,
+    ]
+    .contains(&meaning)
 }
 
 #[cfg(test)]
@@ -143,6 +171,13 @@ mod tests {
             ("app: page allocation stalls for 10004ms, order:0", "memory"),
             ("WARNING: possible circular locking dependency detected", "lockdep"),
             ("[ BUG: Invalid wait context ]", "PREEMPT_RT"),
+            ("nvme nvme0: I/O 12 QID 3 timeout, aborting", "storage"),
+            ("nvme nvme0: I/O tag 12 (100c) opcode 0x2 (Read) QID 3 timeout, reset controller", "storage"),
+            ("ata3.00: exception Emask 0x0 SAct 0x0 SErr 0x0 action 0x6 frozen", "storage"),
+            ("sd 2:0:0:0: [sdb] tag#1 timing out command, waited 180s", "storage"),
+            ("mmc0: Timeout waiting for hardware interrupt.", "storage"),
+            ("nfs: server 10.0.0.7 not responding, still trying", "storage"),
+            ("note: app[12] exited with preempt_count 2", "was ended"),
             ("[Xenomai] watchdog triggered on CPU #0 -- runaway thread 'a' signaled", "Xenomai"),
         ];
         for (line, words) in cases {

@@ -55,6 +55,14 @@ impl LoggedThread {
             .then(|| LoggedThread { name: name.to_owned(), pid: Some(pid) })
     }
 
+    /// True where both are the same, by their numbers where they have them.
+    pub(super) fn is_same(&self, other: &LoggedThread) -> bool {
+        match (self.pid, other.pid) {
+            (Some(one), Some(other)) => one == other,
+            _ => self.name == other.name,
+        }
+    }
+
     /// True of a CPU's idle task.
     pub(super) fn is_idle(&self) -> bool {
         // So is the first thread of all, which becomes init.

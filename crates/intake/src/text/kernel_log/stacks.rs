@@ -161,11 +161,8 @@ impl LoggedStacks {
 
     /// What is known of a thread.
     pub(super) fn of_thread(&self, thread: &LoggedThread) -> Option<&LoggedStack> {
-        let same = |owner: &LoggedThread| match (owner.pid, thread.pid) {
-            (Some(one), Some(other)) => one == other,
-            _ => owner.name == thread.name,
-        };
-        self.stacks.iter().find(|stack| stack.owner.thread.as_ref().is_some_and(same))
+        let is_same = |owner: &LoggedThread| owner.is_same(thread);
+        self.stacks.iter().find(|stack| stack.owner.thread.as_ref().is_some_and(is_same))
     }
 }
 

@@ -1,0 +1,67 @@
+//! Which message of a log follows from an earlier one: a thread hangs behind storage that does not answer, and a thread that an oops
+//! ended still has preemption disabled.
+
+use super::meanings::{ATOMIC, CRASH, ENDED, HUNG_TASK, STORAGE};
+use super::owner::LoggedThread;
+
+/// What is compared of a message.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Occurrence<'a> {
+    pub(super) line: u64,
+    pub(super) meaning: &'static str,
+    /// The thread that it is of, where it is known.
+    pub(super) thread: Option<&'a LoggedThread>,
+}
+
+/// That a message follows from one of the `others`, in words.
+pub(super) fn of<'a>(one: Occurrence<'a>, others: impl Iterator<Item = Occurrence<'a>>) -> Option<String> {
+    let mut earlier = others.filter(|other| other.line < one.line);
+    if one.meaning == HUNG_TASK {
+        let storage = earlier.find(|other| other.meaning == STORAGE)?;
+        return Some(format!(
+            "the storage that did not answer in line {} is the probable reason",
+            storage.line
+        ));
+    }
+    let is_same = |other: &Occurrence<'_>| {
+        other.thread.zip(one.thread).is_none_or(|(other, thread)| other.is_same(thread))
+    };
+    let is_crash = |other: &Occurrence<'_>| [CRASH, ENDED].contains(&other.meaning) && is_same(other);
+    let crash = earlier.find(is_crash).filter(|_| one.meaning == ATOMIC)?;
+    Some(format!("it probably follows from line {}, as the end of the crashed thread", crash.line))
+}
+
+/// `note: app[812] exited with preempt_count 2` (`make_task_dead()` in `kernel/exit.c`): the thread that an oops or a BUG ended.
+pub(super) fn ended(message: &str) -> Option<LoggedThread> {
+    let (thread, _) = message.split_once("note: ")?.1.split_once("] exited with ")?;
+    let (name, pid) = thread.rsplit_once('[')?;
+    LoggedThread::with_pid(name, pid.parse().ok()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_fits_and_stands_before_it_is_a_reason() {
+        let (app, other) = (
+            ended("note: app[812] exited with preempt_count 2"),
+            ended("note: b[9] exited with irqs disabled"),
+        );
+        assert_eq!(app.as_ref().map(ToString::to_string).as_deref(), Some("app (812)"));
+        let at = |line, meaning, thread| Occurrence { line, meaning, thread };
+        let follows = |one, others: &[Occurrence<'_>]| of(one, others.iter().copied());
+        let hung = at(9, HUNG_TASK, None);
+        assert_eq!(
+            follows(hung, &[at(3, CRASH, None), at(4, STORAGE, None)]).as_deref(),
+            Some("the storage that did not answer in line 4 is the probable reason")
+        );
+        assert_eq!(follows(hung, &[at(12, STORAGE, None)]), None);
+        let atomic = at(9, ATOMIC, app.as_ref());
+        let follow = "it probably follows from line 3, as the end of the crashed thread";
+        assert_eq!(follows(atomic, &[at(3, CRASH, None)]).as_deref(), Some(follow));
+        assert_eq!(follows(atomic, &[at(3, ENDED, app.as_ref())]).as_deref(), Some(follow));
+        assert_eq!(follows(atomic, &[at(3, ENDED, other.as_ref()), at(4, STORAGE, None)]), None);
+        assert_eq!(follows(at(9, STORAGE, None), &[at(3, CRASH, None)]), None);
+    }
+}
