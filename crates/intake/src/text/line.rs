@@ -145,9 +145,10 @@ fn thread(text: &str) -> Option<(&str, Tid)> {
         _ => text,
     };
     let (comm, tid) = fields::comm_pid(text)?;
-    // Some people mark what they quote by a bar.
+    // Some people mark what they quote by a bar, and rows by numbers.
     let comm = fields::trim(comm);
-    Some((without_buffer(comm.strip_prefix('|').map_or(comm, fields::trim_start)), tid))
+    let comm = comm.strip_prefix('|').map_or(comm, fields::trim_start);
+    Some((without_buffer(without_mark(comm)), tid))
 }
 
 /// `comm tid` or `comm pid/tid`.
@@ -157,8 +158,17 @@ fn thread_of_perf(text: &str) -> Option<(&str, Tid)> {
         Some((pid, tid)) => fields::digits(pid).and(fields::digits(tid))?,
         None => fields::digits(ids)?,
     };
-    let comm = fields::trim(comm);
+    let comm = without_mark(fields::trim(comm));
     (!comm.is_empty()).then_some((comm, Tid(tid.parse().ok()?)))
+}
+
+/// The name without the mark of a list in front of the row: `(4)   app`, `4) app`.
+fn without_mark(comm: &str) -> &str {
+    let inner = comm.strip_prefix('(').unwrap_or(comm);
+    let rest = inner.split_once(')').filter(|(number, rest)| {
+        fields::digits(number).is_some() && rest.starts_with([' ', '\t']) && !rest.trim().is_empty()
+    });
+    rest.map_or(comm, |(_, rest)| fields::trim_start(rest))
 }
 
 /// A name alone, which no row with a number has: `<idle>` has the number 0, and that of another one is not known.

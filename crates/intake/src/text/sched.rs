@@ -245,6 +245,9 @@ pub(crate) struct Queued {
 /// `sched_stat_wait`: the thread gets a CPU, and has waited for so long. `sched_stat_sleep`, `sched_stat_blocked` and
 /// `sched_stat_iowait`: it is woken, and has slept for so long. (kernel/sched/stats.c and fair.c; of real-time threads since 5.16.)
 pub(crate) fn queued(text: &str, has_waited: bool) -> Option<Queued> {
+    if let Some((comm, tid, delay)) = old_statistic(text, &["wait", "sleep", "iowait"]) {
+        return Some(Queued { tid, comm, waited: Some(delay).filter(|_| has_waited) });
+    }
     let [comm, tid, delay] = from_right(text, ["comm", "pid", "delay"])?;
     let delay = fields::nanoseconds(fields::first_word(delay)).filter(|delay| *delay >= Ns::ZERO)?;
     Some(Queued {
@@ -252,6 +255,16 @@ pub(crate) fn queued(text: &str, has_waited: bool) -> Option<Queued> {
         comm: Comm::from(comm),
         waited: Some(delay).filter(|_| has_waited),
     })
+}
+
+/// `task: app:7 wait: 5362 [ns]`, `task: app:7 runtime: 5092 [ns], vruntime: 133 [ns]`: the fields of 2.6.31 and before
+/// (include/trace/events/sched.h).
+fn old_statistic(text: &str, names: &[&str]) -> Option<(Comm, Tid, Ns)> {
+    let text = text.trim_start().strip_prefix("task")?.trim_start_matches([':', ' ']);
+    let (thread, delay) = names.iter().find_map(|name| text.split_once(&format!(" {name}: ")))?;
+    let (comm, tid) = fields::rsplit(thread.trim(), b':')?;
+    let delay = fields::nanoseconds(fields::first_word(delay)).filter(|delay| *delay >= Ns::ZERO)?;
+    Some((Comm::from(comm), fields::tid(tid)?, delay))
 }
 
 /// For how long a thread has run since it got its CPU or was last counted.
@@ -263,6 +276,9 @@ pub(crate) struct RanFor {
 
 /// `sched_stat_runtime`, which has no `vruntime=` since Linux 6.8.
 pub(crate) fn ran_for(text: &str) -> Option<RanFor> {
+    if let Some((_, tid, time)) = old_statistic(text, &["runtime"]) {
+        return Some(RanFor { tid, time });
+    }
     let old =
         || from_right(text, ["comm", "pid", "runtime", "vruntime"]).map(|[_, tid, time, _]| (tid, time));
     let (tid, time) =

@@ -24,7 +24,7 @@ impl Row {
     /// Of a whole line; `None`: a number of it is missing or broken.
     pub(super) fn of(line: &str) -> Option<Row> {
         let mut cells = line.split('|').map(str::trim);
-        let name = cells.next()?.to_owned();
+        let name = numbered(cells.next()?);
         let _runtime = ms(cells.next()?)?;
         let count = cells.next()?.parse().ok().filter(|count| *count > 0)?;
         let labelled: Vec<&str> = cells.collect();
@@ -52,7 +52,7 @@ impl Row {
 
     /// perf adds up threads of one name, but with `-p`.
     pub(super) fn is_of_several(&self) -> bool {
-        self.name.ends_with(')') && self.name.contains(":(")
+        self.name.contains(":(")
     }
 
     /// `10.674 ms, of app:7040, from 353.809487 s to 353.820161 s`
@@ -76,6 +76,17 @@ pub(super) fn begins(line: &str) -> bool {
         && !name.starts_with("TOTAL:")
         && runtime.and_then(ms).is_some()
         && count.is_some_and(is_count)
+}
+
+/// The name with the number of a run, or of a line, behind it: people put one in front of rows, `3 app:(5)`.
+fn numbered(name: &str) -> String {
+    let is_number = |word: &str| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit());
+    match name.split_once(' ') {
+        Some((number, rest)) if is_number(number) && rest.contains(':') => {
+            format!("{} #{number}", rest.trim_start())
+        }
+        _ => name.to_owned(),
+    }
 }
 
 /// The thread of a line that begins a row.

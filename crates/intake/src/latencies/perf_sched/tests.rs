@@ -96,3 +96,12 @@ fn prose_or_the_same_thread_begins_another_table() {
     }
     assert!(read("app:71 | 1.2 ms of 3 | avg\nTOTAL:  |  1.200 ms |  3 |\n").is_empty());
 }
+
+#[test]
+fn a_number_in_front_of_a_row_is_no_part_of_the_name() {
+    let row = |number: u32, max: u32| {
+        format!(" {number} app:(5)  | 846.956 ms | 779 | avg: 0.273 ms | max: {max}.337 ms | sum: 1.5 ms |\n")
+    };
+    let run = run(&format!("{}{}{}", row(1, 58), row(2, 92), row(3, 71)));
+    assert_eq!(run.notes[0], "the largest delay is 92.337 ms, of app:(5) #2");
+}

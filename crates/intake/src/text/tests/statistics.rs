@@ -78,3 +78,21 @@ fn the_run_time_shows_since_when_a_thread_has_had_its_cpu() {
     let of_another = runs(500, 2, "").replace("pid=20", "pid=21");
     assert_eq!(seen(&of_another), [(2, 20, 9_000_500)]);
 }
+
+#[test]
+fn statistics_of_the_first_kernels_that_had_them_are_read() {
+    let text = "  hog-20 [001] 5.000010: sched_stat_wait: task: app:7 wait: 9000 [ns]\n\
+                \u{20} hog-20 [001] 5.000012: sched_switch: task hog:20 [120] (S) ==> app:7 [120]\n\
+                \u{20} app-7  [001] 5.000030: sched_stat_runtime: task: app:7 runtime: 5000 [ns], vruntime: 71 [ns]\n\
+                \u{20} app-7  [001] 5.000031: sched_stat_sleep: task: hog:20 sleep: 4000 [ns]\n";
+    let (events, info) = all(text);
+    assert_eq!(info.damage, []);
+    let wakes: Vec<(i64, i32)> = events
+        .iter()
+        .filter_map(|event| match event.kind {
+            Waking(wake) => Some((event.ts.0, wake.tid.0)),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(wakes, [(5_000_001_000, 7), (5_000_031_000, 20)]);
+}
