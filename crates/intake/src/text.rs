@@ -31,6 +31,7 @@ mod cases;
 mod collected;
 mod commented;
 mod current;
+mod decimals;
 mod event_head;
 mod fields;
 mod foreign;

@@ -1,5 +1,6 @@
 //! From lines to events: what each line is, and what it means for the lines around it.
 
+mod beside;
 mod described;
 mod raw_line;
 
@@ -7,6 +8,7 @@ use super::body::{self, Body, Stack};
 use super::collected::Collected;
 use super::commented::Commented;
 use super::current::CurrentThreads;
+use super::decimals::Decimals;
 use super::event_head::{Frames, NOBODY_KNOWN};
 use super::fields;
 use super::fragment;
@@ -41,6 +43,7 @@ pub(crate) struct Reader {
     pub(crate) collected: Collected,
     pub(crate) names: Names,
     pub(crate) current: CurrentThreads,
+    decimals: Decimals,
     /// Lines read so far.
     pub(crate) lines: u64,
     /// The number of the line that is being taken in.
@@ -83,6 +86,7 @@ impl Reader {
             collected: Collected::new(wanted),
             names: Names::default(),
             current: CurrentThreads::default(),
+            decimals: Decimals::default(),
             lines: 0,
             number: 0,
             held: Held::default(),
@@ -191,6 +195,9 @@ impl Reader {
                 None => self.strange_lines.add(self.number, text),
             },
             _ => match line::split(text) {
+                Some((_, body)) if self.decimals.are_damaged(text, body) => {
+                    self.decimals.damaged.add(self.number, text);
+                }
                 Some((head, body)) => {
                     let is_taken = self.event_line(&head, body, may_hold);
                     match self.header.latency.as_mut().filter(|_| is_taken) {
@@ -294,22 +301,6 @@ impl Reader {
         true
     }
 
-    /// A header's line without `#`. Below the events there is none but that of a further trace.
-    fn bare_header(&mut self, text: &str) -> bool {
-        if self.collected.last.is_some() {
-            let begins = self.header.latency_traces > 0 && Header::is_bare_title(text);
-            if begins {
-                self.further.latency_trace(self.number);
-            }
-            return (begins || self.further.begins().is_some()) && self.header.bare_line(text);
-        }
-        let is_header = self.header.bare_line(text);
-        if is_header {
-            self.is_shown(self.number, text);
-        }
-        is_header
-    }
-
     fn other_line(&mut self, text: &str, may_hold: bool) -> bool {
         if self.bare_header(text) {
         } else if header::begins_page(text) {
@@ -362,15 +353,6 @@ impl Reader {
             }
         }
         true
-    }
-
-    /// A line may show what the text is, where it has no event.
-    fn is_shown(&mut self, number: u64, text: &str) {
-        match &mut self.other {
-            other if self.collected.last.is_some() => tables::beside_rows(other, number, text),
-            None => self.other = tables::named(number, text),
-            Some(other) => other.followed_by(number, text),
-        }
     }
 
     /// True of the rest of a line that was whole without it.

@@ -60,6 +60,9 @@ impl Reader {
             self.strange_fields
                 .damage("events with fields in no known form, of which only time and thread are used"),
             self.cut_lines.damage("lines far longer than a trace's, of which the end was skipped"),
+            self.decimals
+                .damaged
+                .damage("rows left out, whose stamp has more decimals than those of the others"),
             self.logged(),
             more,
             other,

@@ -127,3 +127,16 @@ fn a_row_in_a_string_has_the_name_of_its_thread_alone() {
         assert_eq!(source.info().lost_events, expected, "{text}");
     }
 }
+
+#[test]
+fn a_row_with_a_damaged_stamp_is_left_out() {
+    let row = |stamp: &str| {
+        format!("  app-7 [001] d..2. {stamp}: sched_waking: comm=b pid=8 prio=120 target_cpu=001\n")
+    };
+    let (events, info) = all(&(row("5.010411") + &row("5.0100459") + &row("5.010500")));
+    assert_eq!(events.len(), 2);
+    let words =
+        "rows left out, whose stamp has more decimals than those of the others: 1, the first is line 2";
+    assert!(info.damage.iter().any(|damage| damage.what.starts_with(words)), "{:?}", info.damage);
+    assert_eq!(all(&row("5.0100459")).0.len(), 1);
+}
