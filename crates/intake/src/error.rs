@@ -210,7 +210,7 @@ pub enum OpenError {
     },
     /// A log of the kernel with messages about what is late.
     #[error(
-        "{name} is a log of the kernel, and no trace. {log}; to see which threads ran meanwhile, record a trace as it happens: \
+        "{name} is a log of the kernel, and no trace. {log}. To see which threads ran meanwhile, record a trace as it happens: \
          `whylate record`"
     )]
     KernelLog {

@@ -164,7 +164,7 @@ fn contents_that_hold_no_trace() {
             b"[  9.5] hrtimer: interrupt took 30211 ns\n[  9.6] hrtimer: interrupt took 30212 ns\n[ 70.1] watchdog: BUG: \
               soft lockup - CPU#1 stuck for 22s! [app:7]\n",
             |e| matches!(e, OpenError::KernelLog { .. }),
-            "Its line 1 (\"hrtimer: interrupt took 30211 ns\", the first of 2) means that the timer interrupt took 30.21 us, or the machine stood still in it, and line 3 (\"watchdog: BUG: soft lockup - CPU#1 stuck for 22s! [app:7]\") means that CPU 1 did not run its watchdog for 22 s",
+            "Its line 1 (\"hrtimer: interrupt took 30211 ns\", the first of 2) means that the timer interrupt took 30.21 us, or the machine stood still in it. Line 3 (\"watchdog: BUG: soft lockup - CPU#1 stuck for 22s! [app:7]\") means that CPU 1 did not run its watchdog for 22 s",
         ),
         (
             b"(     audiod-86 |#0): new 32 us maximum-latency critical section.\n => started at timestamp 5046: <open_it+0x29/0x50>\n \

@@ -157,7 +157,7 @@ impl Collected {
     /// Counts an event line and remembers it.
     pub(crate) fn met(&mut self, number: u64, event: &Event) {
         self.read += 1;
-        self.highest_cpu = self.highest_cpu.max(event.cpu.0);
+        self.highest_cpu = self.highest_cpu.max(event.cpu.0).max(named_cpu(&event.kind));
         if self.last.is_some_and(|last| event.ts < last.ts) {
             self.backwards.add(number, "");
         }
@@ -296,4 +296,16 @@ impl Collected {
 
 fn marker(fact: &Fact) -> EventKind {
     EventKind::Marker(Marker::from(fact.to_string().as_str()))
+}
+
+/// The highest CPU that an event names beside its own.
+fn named_cpu(kind: &EventKind) -> u32 {
+    /// `CONFIG_NR_CPUS` ends at this.
+    const MOST: u32 = 8192;
+    let cpu = match kind {
+        EventKind::Waking(wake) | EventKind::Wakeup { wake, .. } => wake.target_cpu.0,
+        EventKind::Migrate { from, to, .. } if from.0 < MOST && to.0 < MOST => from.0.max(to.0),
+        _ => 0,
+    };
+    if cpu < MOST { cpu } else { 0 }
 }

@@ -281,15 +281,12 @@ impl LogMessage {
     }
 }
 
-/// `Its line 2 ("...") means that ..., and line 5 ("...") that ...`
+/// `Its line 2 ("...") means that .... Line 5 ("...") means that ...`
 impl fmt::Display for KernelLog {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Its")?;
         for (at, message) in self.kinds().enumerate() {
-            match at {
-                0 => write!(f, " {message}")?,
-                _ => write!(f, ", and {message}")?,
-            }
+            f.write_str(if at == 0 { "Its line" } else { ". Line" })?;
+            write!(f, " {message}")?;
             self.further_reports(f, message)?;
             let others = self.messages.iter().map(LogMessage::occurrence);
             if let Some(reason) = consequences::of(message.occurrence(), others) {
@@ -313,7 +310,7 @@ impl fmt::Display for KernelLog {
 }
 
 impl KernelLog {
-    /// `; line 9 reports the same stall after 52509 jiffies; line 30 means that ...`: the reports below the first of a kind.
+    /// `; line 9 reports the same stall after 52509 jiffies. Line 30 means that ...`: the reports below the first of a kind.
     fn further_reports(&self, f: &mut fmt::Formatter<'_>, first: &LogMessage) -> fmt::Result {
         let reports: Vec<&LogMessage> =
             self.messages.iter().filter(|other| other.meaning == first.meaning).collect();
@@ -324,7 +321,7 @@ impl KernelLog {
             reports.iter().copied().enumerate().filter(|(at, report)| !is_again(*at, report)).collect();
         for &(at, report) in occurrences.iter().take(1 + MOST_DESCRIBED) {
             if at > 0 {
-                write!(f, "; line {} means that {}", report.line, report.meaning())?;
+                write!(f, ". Line {} means that {}", report.line, report.meaning())?;
                 report.details.shown(&report.stacks).iter().try_for_each(|shown| write!(f, "; {shown}"))?;
             }
             let again =
@@ -344,11 +341,11 @@ impl KernelLog {
     }
 }
 
-/// `line 2 ("...", the first of 3) means that ...; the stack below it is a, called from b, c`
+/// `2 ("...", the first of 3) means that ...; the stack below it is a, called from b, c`
 impl fmt::Display for LogMessage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let LogMessage { line, words, details, stacks, count, .. } = self;
-        write!(f, "line {line} (\"{words}\"")?;
+        write!(f, "{line} (\"{words}\"")?;
         if *count > 1 {
             write!(f, ", the first of {count}")?;
         }

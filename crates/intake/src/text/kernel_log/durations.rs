@@ -127,9 +127,16 @@ impl LongestRun {
                 format!("the timer interrupt took {longest}, or the machine stood still in it")
             }
             TimedRun::Nmi(handler) => format!("the handler {handler} of an NMI took {longest}"),
-            TimedRun::PerfInterrupts { allowed } => format!(
-                "the interrupts of perf took {longest} on average, where {allowed} is allowed, so the kernel lowered their rate"
-            ),
+            TimedRun::PerfInterrupts { allowed } => {
+                // The kernel warns as soon as the mean is a nanosecond too long.
+                let [mean, allowed] = match longest.to_string() == allowed.to_string() {
+                    true => [longest, allowed].map(|time| format!("{} ns", time.0)),
+                    false => [longest, allowed].map(|time| time.to_string()),
+                };
+                format!(
+                    "the interrupts of perf took {mean} on average, where {allowed} is allowed, so the kernel lowered their rate"
+                )
+            }
             TimedRun::Call { from, to, function } => {
                 let function = function.as_ref().map(|function| format!(" ({function})")).unwrap_or_default();
                 format!("CPU {to} did not take a call of CPU {from}{function} for {longest}")
@@ -234,7 +241,7 @@ mod tests {
         );
         assert!(
             meaning(TimedWork::PerfInterrupts, &["perf samples too long (2505 > 2500), lowering"])
-                .contains("took 2.50 us on average")
+                .contains("took 2505 ns on average, where 2500 ns is allowed")
         );
         assert_eq!(
             meaning(

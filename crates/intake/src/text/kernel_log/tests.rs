@@ -41,7 +41,7 @@ fn work_in_flight_repetitions_and_crashes_are_reported() {
         )
         .to_string();
     assert!(said.starts_with("Its line 1 (\"Oops: 0000 [#1] SMP\") means that the kernel crashed"), "{said}");
-    assert!(said.contains("the stack below it is caller, called from other, and line 3"), "{said}");
+    assert!(said.contains("the stack below it is caller, called from other. Line 3"), "{said}");
     assert!(
         said.contains(
             "stuck for 35s!\", the first of 2) means that the work items of the worker pool of CPU 2 did not"
@@ -108,7 +108,7 @@ fn stacks_are_of_the_message_above_them() {
              watchdog: BUG: soft lockup - CPU#1 stuck for 48s! [app:7]\n later+0x1/0x2\n",
         )
         .to_string();
-    assert!(said.contains("stayed in the kernel for 48 s") && said.contains("is spin, and line 3"), "{said}");
+    assert!(said.contains("stayed in the kernel for 48 s") && said.contains("is spin. Line 3"), "{said}");
     assert!(said.ends_with("the stack below it is driver"), "{said}");
 }
 
@@ -121,7 +121,7 @@ fn work_in_flight_is_of_the_lockup_above_it_and_no_stack_of_a_message_that_is_no
     )
     .to_string();
     assert!(said.contains("the first of 2) means that the work items of the worker pool of CPU 1 did not come to run for 35 s, and those of CPU 2 for 35 s; the \
-                       work that had begun is late_work (worker 7), and"), "{said}");
+                       work that had begun is late_work (worker 7). Line"), "{said}");
     assert!(!said.contains("other"), "{said}");
 }
 
@@ -143,13 +143,13 @@ fn each_stall_is_described_and_a_repeated_one_has_its_longest_time() {
     };
     let first = "means that CPU 3 gave RCU no quiescent state for 5250 jiffies (RCU stall); a (9) ran on CPU 3, in a_spins";
     let both = of(&[(3, 5250, 7, "a"), (1, 2100, 8, "b")]);
-    let second = "; line 7 means that CPU 1 gave RCU no quiescent state for 2100 jiffies (RCU stall); b (9) ran on CPU 1, in b_spins";
+    let second = ". Line 7 means that CPU 1 gave RCU no quiescent state for 2100 jiffies (RCU stall); b (9) ran on CPU 1, in b_spins";
     assert!(both.ends_with(&format!("{first}{second}")), "{both}");
     // Of the same grace period only how long it lasted is new.
     let repeated = of(&[(3, 5250, 7, "a"), (3, 21003, 7, "a"), (1, 2100, 8, "b"), (3, 36756, 7, "a")]);
     assert!(
         repeated.ends_with(&format!(
-            "{first}; line 19 reports the same stall after 36756 jiffies; line 13{}",
+            "{first}; line 19 reports the same stall after 36756 jiffies. Line 13{}",
             &second[8..]
         )),
         "{repeated}"
@@ -190,7 +190,7 @@ fn a_list_of_expedited_readers_has_its_own_time() {
     )
     .to_string();
     let meaning = "means that a thread that the report does not name was in a section that RCU waits for, and did not leave it for 5010 \
-                   jiffies (RCU stall); line 5 reports the same stall after 20765 jiffies; line 4 means that thread 71 was in a section \
+                   jiffies (RCU stall); line 5 reports the same stall after 20765 jiffies. Line 4 means that thread 71 was in a section \
                    that RCU waits for, and did not leave it for 5382 jiffies (RCU stall)";
     assert!(said.ends_with(meaning), "{said}");
 }
@@ -289,7 +289,7 @@ fn a_worker_thread_is_named_with_its_work_item() {
     )
     .to_string();
     assert!(
-        said.contains("for 65 s; the work item of kworker/0:1 is toggle_work (workqueue events), and"),
+        said.contains("for 65 s; the work item of kworker/0:1 is toggle_work (workqueue events). Line"),
         "{said}"
     );
     assert!(said.contains("the stop follows from what was late") && !said.contains("crashed"), "{said}");
@@ -402,7 +402,7 @@ proptest::proptest! {
     fn no_log_is_too_strange(pieces in proptest::collection::vec((0..PIECES.len(), "\\PC{0,6}"), 0..60)) {
         let text: String = pieces.iter().map(|(piece, other)| format!("{}{other}", PIECES[*piece])).collect();
         let said = read(&text).to_string();
-        proptest::prop_assert!(said.starts_with("Its"));
+        proptest::prop_assert!(said.is_empty() || said.starts_with("Its line "));
     }
 }
 
