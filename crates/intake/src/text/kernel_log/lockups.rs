@@ -84,7 +84,7 @@ impl SoftLockups {
         let [first @ SoftLockup { cpu, seconds, .. }, others @ ..] = self.lockups.as_slice() else {
             return None;
         };
-        let mut text = self.first_meaning(first, stacks);
+        let (mut text, doubt) = self.first_meaning(first, stacks);
         let (described, further) = others.split_at(others.len().min(MOST_DESCRIBED - 1));
         for SoftLockup { cpu, seconds, thread } in described {
             let with = thread.as_ref().map(|thread| format!(" with {thread}")).unwrap_or_default();
@@ -101,36 +101,44 @@ impl SoftLockups {
         if longest_elsewhere {
             text.push_str(": several CPUs at once, so it may be that the machine stood still");
         }
+        doubt.iter().for_each(|doubt| text.push_str(&format!("; {doubt}")));
         Some(text)
     }
 
-    /// What the first of them means, as far as the report shows where the CPU was.
-    fn first_meaning(&self, one: &SoftLockup, stacks: &LoggedStacks) -> String {
+    /// What the first of them means, as far as the report shows where the CPU was, and what it leaves open.
+    fn first_meaning(&self, one: &SoftLockup, stacks: &LoggedStacks) -> (String, Option<String>) {
         let SoftLockup { cpu, seconds, thread } = one;
         let (long, occupation) = (long(*seconds), self.occupation(*cpu));
         let ran = thread.as_ref().map(|thread| format!(", while {thread} ran there")).unwrap_or_default();
-        let current = thread.as_ref().map(|thread| format!(" with {thread}")).unwrap_or_default();
         if let Some(kept) = occupation.and_then(kept_by) {
-            return format!("{kept} kept CPU {cpu}{current} from its watchdog for {long} (soft lockup)");
+            let current = thread.as_ref().map(|thread| format!(" with {thread}")).unwrap_or_default();
+            let text = format!("{kept} kept CPU {cpu}{current} from its watchdog for {long} (soft lockup)");
+            return (text, None);
         }
         let place = self.stack(*cpu, stacks).and_then(LoggedStack::place);
-        match place {
-            Some(PlaceInWords::In(_)) => format!(
-                "CPU {cpu} stayed in the kernel for {long} and switched to no other thread{ran} (soft lockup)"
+        let is_of_kernel =
+            matches!(place, Some(PlaceInWords::In(_))) || occupation == Some(Occupation::Kernel);
+        let (did, doubt) = match place {
+            _ if is_of_kernel => ("stayed in the kernel", None),
+            Some(PlaceInWords::User) => {
+                let thread = if self.watchdog_is_thread() { " or a thread of priority 99" } else { "" };
+                (
+                    "did not run its watchdog",
+                    Some(format!(
+                        "the report interrupted user code, so that the thread did not stay in the kernel: CPU {cpu} stood still, as one of a \
+                     guest may, or interrupts{thread} kept it"
+                    )),
+                )
+            }
+            Some(PlaceInWords::Cut | PlaceInWords::In(_)) | None => (
+                "did not run its watchdog",
+                Some(format!(
+                    "whether CPU {cpu} stayed in the kernel, served interrupts or stood still is not shown"
+                )),
             ),
-            _ if occupation == Some(Occupation::Kernel) => format!(
-                "CPU {cpu} stayed in the kernel for {long} and switched to no other thread{ran} (soft lockup)"
-            ),
-            Some(PlaceInWords::User) => format!(
-                "CPU {cpu} did not run its watchdog for {long}{ran} (soft lockup); the report interrupted user code, so that the thread \
-                 did not stay in the kernel: the CPU stood still, as one of a guest may, or interrupts{} kept it",
-                if self.watchdog_is_thread() { " or a thread of priority 99" } else { "" }
-            ),
-            Some(PlaceInWords::Cut) | None => format!(
-                "CPU {cpu} did not run its watchdog for {long}{ran} (soft lockup); whether it stayed in the kernel, served interrupts or \
-                 stood still is not shown"
-            ),
-        }
+        };
+        let and = if is_of_kernel { " and switched to no other thread" } else { "" };
+        (format!("CPU {cpu} {did} for {long}{and}{ran} (soft lockup)"), doubt)
     }
 
     /// True where the watchdog was a thread, which another one of its priority could keep waiting.
@@ -254,8 +262,8 @@ mod tests {
     #[test]
     fn only_registers_and_stacks_of_the_kernel_show_that_a_cpu_was_in_it() {
         let head = "BUG: soft lockup - CPU#2 stuck for 22s! [app:7]\n";
-        let not_shown = "CPU 2 did not run its watchdog for 22 s, while app (7) ran there (soft lockup); whether it stayed in the kernel, \
-                         served interrupts or stood still is not shown";
+        let not_shown = "CPU 2 did not run its watchdog for 22 s, while app (7) ran there (soft lockup); whether CPU 2 stayed in the \
+                         kernel, served interrupts or stood still is not shown";
         assert_eq!(read(&format!("watchdog: {head}")), not_shown);
         let other_cpu =
             "NMI backtrace for cpu 1\nCPU: 1 PID: 9 Comm: b Not tainted\nRIP: 0010:spin+0x1/0x2\n";
@@ -263,7 +271,7 @@ mod tests {
         let user = |kept: &str| {
             format!(
                 "CPU 2 did not run its watchdog for 22 s, while app (7) ran there (soft lockup); the report interrupted user code, so \
-                 that the thread did not stay in the kernel: the CPU stood still, as one of a guest may, or interrupts{kept} kept it"
+                 that the thread did not stay in the kernel: CPU 2 stood still, as one of a guest may, or interrupts{kept} kept it"
             )
         };
         let registers = "RIP: 0033:0x7f12\n";

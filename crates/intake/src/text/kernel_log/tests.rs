@@ -392,7 +392,7 @@ fn the_end_of_an_earlier_report_stands_above_a_message_that_is_cut() {
     assert!(!log.has_message());
     (2..).zip(&lines[1..]).for_each(|(number, line)| log.line(number, line));
     let said = "Its line 4 (\"watchdog: BUG: soft lockup - CPU#8\") means that CPU 8 did not run its watchdog for 20 s or more (soft lockup); \
-                whether it stayed in the kernel, served interrupts or stood still is not shown; an earlier report, of which the text has only \
+                whether CPU 8 stayed in the kernel, served interrupts or stood still is not shown; an earlier report, of which the text has only \
                 the end, may be of the same: its stack is read_lock, called from check_all, process_one_work";
     assert_eq!(log.to_string(), said);
 }
