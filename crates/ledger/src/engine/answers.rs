@@ -46,7 +46,7 @@ impl Engine<'_> {
             let is_late = self.is_late_answer(at, tid, answer.period);
             return (if is_late { asked } else { refined }, Some(answer.period));
         }
-        match self.reply(tid, refined, waking.cause) {
+        match self.reply(at, tid, refined, waking) {
             Some(period) if self.is_late_answer(at, tid, period) => {
                 let timed_out = matches!(waking.cause, WakeCause::Timer { .. });
                 (Wait::Reply { timed_out }, Some(period))
@@ -56,11 +56,17 @@ impl Engine<'_> {
     }
 
     /// The period in which a thread waits for input, in another call than that by which it sleeps until the next one, and its sleeps
-    /// are its pauses. Its own timeout ends only a wait that has another purpose.
-    fn reply(&self, tid: Tid, wait: Wait, cause: WakeCause) -> Option<Ns> {
+    /// are its pauses. Its own timeout ends only a wait that has another purpose. A packet that had come for most of that time was
+    /// late on this machine, and has causes of its own.
+    fn reply(&self, at: Ns, tid: Tid, wait: Wait, waking: &Waking) -> Option<Ns> {
         let thread = self.timeline.threads.get(tid).filter(|_| wait == Wait::Input)?;
+        let slept = at - thread.since()?;
+        let had_come = waking.origin.is_some_and(|origin| (at - origin.since).0.saturating_mul(2) >= slept.0);
+        if had_come && slept >= NOTABLE {
+            return None;
+        }
         let cycles = &thread.pacing.cycles;
-        let in_the_middle = match cause {
+        let in_the_middle = match waking.cause {
             WakeCause::Timer { .. } => cycles.sleep_mostly(),
             _ => cycles.await_replies(),
         };

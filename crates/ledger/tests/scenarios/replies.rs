@@ -149,3 +149,26 @@ fn a_wait_in_a_handler_that_outlasts_the_sleep_makes_the_period_late() {
         assert!(verdicts.into_iter().all(|cause| cause != Cause::OwnWait), "{length} {signal}");
     }
 }
+
+#[test]
+fn a_reply_that_had_come_was_late_on_this_machine() {
+    let (handler, hog) = (rt("irq/7-eth0", 30, 50), rt("hog", 31, 90));
+    let mut scene = Scene::new().file_with(KindSet::ALL).cpu(1).at(0).run(VICTIM);
+    let mut at = 100;
+    for n in 0..20 {
+        let due = (n * 3 + 1) * 20 * MS;
+        let late = if n % 5 == 4 { 38 * MS } else { 0 };
+        scene = sleeps_until(scene, at, due).at(due + 50).call(RECVFROM, [4, 0, 0]).at(due + 53).sleep(IDLE);
+        scene = scene.at(due + 300).irq(7, "eth0").at(due + 302).irq_exit_wakes(7, handler, 1);
+        if late > 0 {
+            scene = scene.at(due + 304).run(hog).at(due + 304 + late).sleep(handler);
+        } else {
+            scene = scene.at(due + 304).run(handler);
+        }
+        at = due + 320 + late;
+        scene = scene.at(at).wake(VICTIM, 1).at(at + 3).sleep(VICTIM).ret(RECVFROM);
+        at += 100;
+    }
+    let explained = sleeps_until(scene, at, at + 20 * MS).at(at + 21 * MS).sleep(IDLE).explain("victim");
+    assert_blames(explained.worst(), Cause::IrqThreadDelayed, Some(hog));
+}
