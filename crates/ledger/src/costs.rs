@@ -32,6 +32,9 @@ pub(crate) struct Cost {
     pub(crate) total: Ns,
     /// In one activation, the most; zero where it was in no whole period.
     pub(crate) most: Ns,
+    /// In how many of these, and in all of them: the start and the end of a program are left out, as of the most.
+    pub(crate) periods: u64,
+    pub(crate) in_periods: Ns,
     /// What of the total is charged with low confidence.
     pub(crate) unsure: Ns,
     /// In the activation that is counted now.
@@ -64,6 +67,7 @@ impl Costs {
         if cost.in_activation != activation {
             cost.in_activation = activation;
             cost.activations += 1;
+            cost.periods += u64::from(of_period);
             cost.here = Ns::ZERO;
         }
         cost.total += length;
@@ -72,6 +76,7 @@ impl Costs {
         }
         cost.here += length;
         if of_period {
+            cost.in_periods += length;
             cost.most = cost.most.max(cost.here);
         }
     }
@@ -117,6 +122,17 @@ mod tests {
     use whylate_base::{Comm, Priority, Tid};
 
     #[test]
+    fn the_end_of_a_program_counts_for_no_period() {
+        let key = (Cause::Softirq, None);
+        let mut costs = Costs::default();
+        costs.add(key, 1, Ns(60), Confidence::High, true);
+        costs.add(key, 2, Ns(20_000), Confidence::High, false);
+        let cost = costs.get(&key).expect("it was added");
+        assert_eq!((cost.activations, cost.total), (2, Ns(20_060)));
+        assert_eq!((cost.periods, cost.in_periods, cost.most), (1, Ns(60), Ns(60)));
+    }
+
+    #[test]
     fn of_very_many_culprits_those_that_cost_most_are_kept() {
         let key = |tid: i32| {
             let by = Culprit::Task { tid: Tid(tid), comm: Comm::default(), priority: Priority(10) };
@@ -135,6 +151,7 @@ mod tests {
         let often = costs.get(&key(7)).expect("the worst of all");
         assert_eq!((often.activations, often.total), (rounds as u64, Ns(100 * i64::from(rounds))));
         assert_eq!((often.most, often.unsure), (Ns(100), Ns(40 * i64::from(rounds))));
+        assert_eq!((often.periods, often.in_periods), (often.activations, often.total));
         assert!(costs.iter().all(|(key, cost)| costs.get(key).map(|same| same.total) == Some(cost.total)));
     }
 }

@@ -31,6 +31,7 @@ pub mod bench_compare;
 mod bins;
 pub mod check;
 mod claims;
+mod closing;
 pub mod compare;
 pub mod doctor;
 pub mod explain;

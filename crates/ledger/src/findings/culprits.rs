@@ -134,8 +134,8 @@ fn finding(subject: &Subject<'_>, cause: Cause, by: Culprit, accused: Accused<'_
     let late_by = as_usual().map(|delay| delay.charged).max().unwrap_or(Ns::ZERO);
     let (mut times, mut total, mut most) = (0, Ns::ZERO, most);
     for cost in costs {
-        times += cost.activations;
-        total += cost.total;
+        times += cost.periods;
+        total += cost.in_periods;
         // It may have delayed one for longer in which another cause took even more time.
         most = most.max(cost.most);
     }

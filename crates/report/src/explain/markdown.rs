@@ -24,7 +24,7 @@ pub fn render(explanation: &Explanation) -> String {
     text += &facts::scope(explanation).map_or_else(String::new, |scope| format!("\n{}\n", escape(&scope)));
     text += &explanation.candidates.as_ref().map_or_else(String::new, candidates);
     text += &findings(&explanation.findings);
-    if let Some(closing) = words::closing(explanation) {
+    if let Some(closing) = crate::closing::closing(explanation) {
         text += &format!("\n{}\n", escape(&closing));
     }
     text += &chains(explanation);

@@ -1,7 +1,7 @@
 //! What an engineer reads.
 
 use crate::{assert_current, fixture, sample};
-use whylate_base::{Comm, Confidence, Ns, Priority, Severity, Tid};
+use whylate_base::{AdvisedFix, Comm, Confidence, Ns, Priority, Severity, Tid};
 use whylate_ledger::{Candidate, Cause, Culprit, Spread, Trigger};
 use whylate_report::{Style, explain, measure};
 
@@ -120,6 +120,7 @@ fn where_nothing_is_found_one_line_reports_that() {
     let mut sample = sample::story();
     assert!(!page(&sample).contains("No finding"));
     sample.findings.clear();
+    sample.activations.iter_mut().for_each(|activation| activation.verdict.fix.clear());
     sample.trace.lost_events = 0;
     sample.trace.damage.clear();
     assert!(page(&sample).contains(line), "{}", page(&sample));
@@ -172,12 +173,49 @@ fn no_finding_names_the_cause_of_the_latest_start() {
         activation.running = Some(activation.due + latest);
         (activation.verdict.cause, activation.verdict.by) = (Cause::FairQueue, None);
         activation.verdict.confidence = Confidence::High;
+        activation.verdict.fix.clear();
     }
     assert!(
         page(&sample).contains("the latest start came 46.91 ms after it was due (fair-queue)."),
         "{}",
         page(&sample)
     );
+}
+
+/// A cause that no finding sums up may have taken a multiple of the usual: "No finding" alone would read as good news.
+#[test]
+fn no_finding_names_what_took_far_longer_than_usual() {
+    let page = |sample: &_| explain::terminal::render(sample, &Style { color: false, width: 400 });
+    let mut sample = sample::story();
+    sample.findings.clear();
+    sample.trace.damage.clear();
+    sample.trace.lost_events = 0;
+    let usual =
+        Spread { min: Ns::from_us(300), p50: Ns::from_us(387), p99: Ns::from_ms(2), max: Ns::from_ms(510) };
+    for task in &mut sample.tasks {
+        task.response = Some(usual);
+    }
+    for activation in &mut sample.activations {
+        activation.end = activation.due + Ns::from_ms(510);
+        activation.running = Some(activation.due + Ns::from_us(40));
+        let verdict = &mut activation.verdict;
+        (verdict.cause, verdict.by, verdict.confidence) = (Cause::KernelSleep, None, Confidence::Medium);
+        verdict.charged = Ns::from_ms(508);
+        verdict.fix = vec![AdvisedFix::by_hand("leave the call to another thread", "a test")];
+    }
+    let line = "took up to 510.0 ms (kernel-sleep), where 387.0 us is usual; in 5,468 activations, the latest start came";
+    let text = page(&sample);
+    assert!(text.contains("No finding beyond the worst activations: ") && text.contains(line), "{text}");
+    for activation in &mut sample.activations {
+        activation.verdict.cause = Cause::OwnWork;
+    }
+    let text = page(&sample);
+    assert!(text.contains("No other thread is at fault as far as the recording shows: "), "{text}");
+    // Where it is about as usual, or nothing is advised, nothing stands out.
+    for activation in &mut sample.activations {
+        activation.verdict.fix.clear();
+    }
+    assert!(page(&sample).contains("No finding: in 5,468 activations"), "{}", page(&sample));
 }
 
 #[test]

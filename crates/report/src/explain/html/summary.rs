@@ -50,7 +50,7 @@ pub(crate) fn findings(findings: &[Finding]) -> Markup {
 /// One line behind the findings, or in place of them.
 pub(crate) fn closing(explanation: &Explanation) -> Markup {
     html! {
-        @if let Some(text) = words::closing(explanation) {
+        @if let Some(text) = crate::closing::closing(explanation) {
             section { p { (text) } }
         }
     }

@@ -41,7 +41,7 @@ pub(crate) fn findings(page: &mut Page, findings: &[Finding]) {
 
 /// One line behind the findings, or in place of them.
 pub(crate) fn closing(page: &mut Page, explanation: &Explanation) {
-    if let Some(text) = words::closing(explanation) {
+    if let Some(text) = crate::closing::closing(explanation) {
         page.gap();
         page.paragraph(0, &text, Ink::Strong);
     }

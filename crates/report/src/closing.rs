@@ -1,0 +1,165 @@
+//! The closing line of a report: that there is no finding, and what that does not mean.
+
+use crate::words;
+use whylate_base::{Confidence, Ns, Severity};
+use whylate_ledger::{Activation, Candidate, Cause, Explanation, Trigger, Verdict};
+
+/// Less made no period late, however little is usual.
+const LONG: Ns = Ns::from_ms(1);
+/// So many times the usual response is far beyond it.
+const MULTIPLE: i64 = 3;
+
+/// The finding that the trace's clock counts ticks alone.
+const COARSE_CLOCK: &str = "coarse-clock";
+
+/// What is left to say behind the findings: that there is none, and which thread beside those explained may be the late one.
+pub(crate) fn closing(explanation: &Explanation) -> Option<String> {
+    let findings = &explanation.findings;
+    // What the clock cannot show explains no thread.
+    let is_none = findings.iter().all(|finding| finding.code == COARSE_CLOCK);
+    let none = is_none.then(|| no_finding(explanation)).flatten();
+    // Beside a warning it is a matter of course that others wait.
+    let is_harmless = findings.iter().all(|finding| finding.severity == Severity::Info);
+    let is_shown = is_harmless && (none.is_some() || !findings.is_empty());
+    let beside = explanation.waits_beside.as_ref().filter(|_| is_shown).map(waits_beside);
+    let parts: Vec<String> = none.into_iter().chain(beside).collect();
+    (!parts.is_empty()).then(|| parts.join(" "))
+}
+
+/// The sentence where there is no finding; `None` where no activation was seen either.
+fn no_finding(explanation: &Explanation) -> Option<String> {
+    let tasks = &explanation.tasks;
+    let activations: u64 = tasks.iter().map(|task| task.activations).sum();
+    let latest = tasks.iter().filter_map(|task| task.latency).map(|latency| latency.max).max();
+    let longest = tasks.iter().filter_map(|task| task.response).map(|response| response.max).max();
+    let blind = explanation.trace.lost_events > 0 || !explanation.trace.damage.is_empty();
+    let limit = if blind { ", as far as the trace could be read" } else { "" };
+    let count = words::plural(activations, "activation");
+    // Between markers, no thread is seen to start. No finding beside a late start is no good news, so that the start is named.
+    let most = match (latest, longest) {
+        // Good news of the starts is none of the whole.
+        (Some(latest), Some(longest)) if longest >= latest + latest && !is_marked(explanation) => {
+            format!("the latest start came {latest} after it was due, and the longest took {longest}")
+        }
+        (Some(latest), _) => format!("the latest start came {latest} after it was due"),
+        (None, Some(Ns::ZERO)) if longest_in_part(explanation, Ns::ZERO).is_none() => {
+            "none of which the recording has whole".to_owned()
+        }
+        (None, Some(longest)) if !is_marked(explanation) => {
+            let longest = longest_in_part(explanation, longest).map_or_else(|| longest.to_string(), at_least);
+            format!("the longest took {longest}; how late they started, the recording does not show")
+        }
+        (None, Some(longest)) => format!("the longest took {longest} from marker to marker"),
+        (None, None) => return None,
+    };
+    Some(match worst_in_doubt(explanation) {
+        None if !explanation.findings.is_empty() => return None,
+        None if let Some(worst) = worst_beyond_usual(explanation) => {
+            // Where its start was the latest, its cause is that of the start.
+            let other = latest.filter(|_| worst.latency() != latest);
+            let why = other.map(|latest| why_latest(explanation, latest)).unwrap_or_default();
+            let nothing = match worst.verdict.cause {
+                Cause::OwnWork if blind => "No other thread is at fault",
+                Cause::OwnWork => "No other thread is at fault as far as the recording shows",
+                // Which thread kept a device busy, for one, it need not show.
+                _ => "No finding beyond the worst activations",
+            };
+            format!("{nothing}{limit}: {}; in {count}, {most}{why}.", beyond_usual(explanation, worst))
+        }
+        None => {
+            let why = latest.map(|latest| why_latest(explanation, latest)).unwrap_or_default();
+            format!("No finding{limit}: in {count}, {most}{why}.")
+        }
+        Some(worst) => format!(
+            "Cannot tell why {} {}: {}. No finding has enough evidence{limit}; in {count}, {most}.",
+            words::thread(&worst.comm, worst.tid),
+            words::lateness(worst),
+            match worst.verdict.cause {
+                Cause::Unexplained => "the time is unexplained".to_owned(),
+                Cause::TraceLoss => "events of that time were lost".to_owned(),
+                cause => format!("the trace suggests {cause}, with low confidence"),
+            },
+        ),
+    })
+}
+
+/// The thread that waited longest of those that are not explained.
+fn waits_beside(candidate: &Candidate) -> String {
+    let wait = candidate.wait.unwrap_or(Ns::ZERO);
+    let name = words::clean(candidate.comm.as_str());
+    format!(
+        "Not explained: {name}:{} waited {wait} for a CPU; --task {} explains it.",
+        candidate.tid, candidate.tid
+    )
+}
+
+/// The longest of which the recording has a part only, where that part is longer than `whole`.
+fn longest_in_part(explanation: &Explanation, whole: Ns) -> Option<Ns> {
+    let in_part = |activation: &&Activation| !activation.is_whole() && !activation.is_start_or_end();
+    let parts = explanation.activations.iter().filter(in_part).map(Activation::response);
+    parts.max().filter(|&part| part > whole)
+}
+
+fn at_least(longest: Ns) -> String {
+    format!("at least {longest}")
+}
+
+/// ` (fair-queue, app:7)`: the cause of the latest start, where that is no work of the thread itself.
+fn why_latest(explanation: &Explanation, latest: Ns) -> String {
+    let is_latest = |activation: &&Activation| {
+        activation.latency() == Some(latest)
+            && activation.verdict.cause != Cause::OwnWork
+            && activation.verdict.confidence > Confidence::Low
+    };
+    let one = explanation.activations.iter().find(is_latest);
+    one.map(|activation| format!(" ({})", words::because(&activation.verdict))).unwrap_or_default()
+}
+
+fn is_marked(explanation: &Explanation) -> bool {
+    explanation.activations.iter().any(|activation| activation.trigger == Trigger::Marker)
+}
+
+/// The activation that was latest, or took longest, if its verdict is not certain: it must not pass for one that was in
+/// time.
+fn worst_in_doubt(explanation: &Explanation) -> Option<&Activation> {
+    let activations = || explanation.activations.iter().filter(|activation| !activation.is_start_or_end());
+    let latest = activations().max_by_key(|activation| activation.latency());
+    let longest = activations().max_by_key(|activation| activation.response());
+    let in_doubt = |activation: &&Activation| {
+        let verdict = &activation.verdict;
+        matches!(verdict.cause, Cause::Unexplained | Cause::TraceLoss)
+            || (verdict.cause != Cause::OwnWork && verdict.confidence == Confidence::Low)
+    };
+    latest.into_iter().chain(longest).find(in_doubt)
+}
+
+/// The activation that took longest, where most of that is of one cause, and far beyond what is usual for its thread. No finding sums
+/// such a cause up, such as a sleep in the kernel: the last line must not read as if all had been in time.
+fn worst_beyond_usual(explanation: &Explanation) -> Option<&Activation> {
+    let periods = explanation.activations.iter().filter(|activation| !activation.is_start_or_end());
+    let longest = periods.max_by_key(|activation| activation.response())?;
+    let Verdict { charged, ref fix, .. } = longest.verdict;
+    let response = longest.response();
+    let is_most = charged.0.saturating_mul(2) >= response.0;
+    // Nothing is advised about what was in time.
+    let is_long = !fix.is_empty() && charged >= LONG && is_most;
+    (is_long && usual_response(explanation, longest)?.0.saturating_mul(MULTIPLE) <= response.0)
+        .then_some(longest)
+}
+
+/// The median of the responses of that thread.
+fn usual_response(explanation: &Explanation, of: &Activation) -> Option<Ns> {
+    let task = explanation.tasks.iter().find(|task| task.tid == of.tid)?;
+    Some(task.response?.p50)
+}
+
+/// `control:165 took up to 509.9 ms (kernel-sleep), where 0.4 ms is usual`
+fn beyond_usual(explanation: &Explanation, worst: &Activation) -> String {
+    let usual = usual_response(explanation, worst).unwrap_or(Ns::ZERO);
+    format!(
+        "{} took up to {} ({}), where {usual} is usual",
+        words::thread(&worst.comm, worst.tid),
+        worst.response(),
+        words::because(&worst.verdict)
+    )
+}
