@@ -231,6 +231,7 @@ mod tests {
             asked: None,
             slept_in: None,
             write_protected: None,
+            forked: false,
             is_traced: false,
             called: false,
             inherited_priority: false,

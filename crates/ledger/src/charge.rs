@@ -98,16 +98,17 @@ pub(crate) fn ledger(
     charger.notes.extend(own.map(|(within, time)| VerdictNote::Spent { within, time }));
     let slept = spent(open, &charger.segments, Cause::OwnWait);
     charger.notes.extend(slept.map(|(within, time)| VerdictNote::SleptIn { within, time }));
-    charger.notes.extend(write_protected(open));
+    charger.notes.extend(write_protected(timeline, thread, open, end));
     (charger.segments, charger.notes)
 }
 
 /// That most page faults were writes to pages that were there. One that sleeps takes longer than many others.
-fn write_protected(open: &Open) -> Option<VerdictNote> {
+fn write_protected(timeline: &Timeline, thread: &Thread, open: &Open, end: Ns) -> Option<VerdictNote> {
     let faults = &open.marks().faults;
     let times = faults.iter().filter(|fault| fault.protected).count();
     let sleeps = faults.iter().any(|fault| fault.slept && !fault.protected);
-    (times > 0 && times * 2 >= faults.len() && !sleeps).then_some(VerdictNote::WriteProtected(times))
+    (times > 0 && times * 2 >= faults.len() && !sleeps)
+        .then(|| VerdictNote::WriteProtected { times, forked: timeline.forked_before(thread, end) })
 }
 
 /// The system call or the handler in which it spent most of the time of a cause, and how long.

@@ -79,6 +79,9 @@ use whylate_base::{Comm, Cpu, CpuSet, Ns, Tid};
 use whylate_events::{Kind, KindSet};
 use windows::Windows;
 
+/// A page stays write-protected after a fork until it is written to, which may be seconds later.
+const RECENT_FORK: Ns = Ns::from_secs(10);
+
 /// See the module.
 pub(crate) struct Timeline {
     pub(crate) cpus: Cpus,
@@ -128,6 +131,20 @@ impl Timeline {
     pub(crate) fn locks_memory(&self, tid: Tid) -> bool {
         let Some(thread) = self.threads.get(tid) else { return false };
         self.threads.iter().any(|other| other.locks_memory && other.is_kin_of(thread))
+    }
+
+    /// True of two threads of one process, as far as the recording shows that.
+    pub(crate) fn are_of_one_process(&self, one: &Culprit, other: Tid) -> bool {
+        let Culprit::Task { tid, .. } = *one else { return false };
+        let threads = self.threads.get(tid).zip(self.threads.get(other));
+        threads.is_some_and(|(one, other)| one.is_kin_of(other))
+    }
+
+    /// True where a thread, or another one of its process, has started a process with a copy of its memory not long before `at`.
+    pub(crate) fn forked_before(&self, thread: &Thread, at: Ns) -> bool {
+        let is_recent = |forked: Ns| forked <= at && at - forked <= RECENT_FORK;
+        let forks = self.threads.iter().filter(|other| other.lifetime.forked.is_some_and(is_recent));
+        forks.into_iter().any(|other| other.is_kin_of(thread))
     }
 
     /// Of a kernel of this major and minor version.

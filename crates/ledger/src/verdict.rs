@@ -13,8 +13,8 @@ use usual::Usually;
 use crate::causes::advised::Advised;
 use crate::causes::{Cause, CauseGroup};
 use crate::charge::notes::{
-    TimerCallbacks, VerdictNote, answerer, asked, carrier, idle_cpus, is_boosted, is_called, owners_slept,
-    slept_in, slewed, waits_for_the_kernel, write_protected,
+    TimerCallbacks, VerdictNote, answerer, asked, carrier, deferred, idle_cpus, is_boosted, is_called,
+    owners_slept, protected_by_fork, slept_in, slewed, waits_for_the_kernel, write_protected,
 };
 use crate::model::{Activation, Culprit, IrqKind, Segment, Trigger, Verdict};
 use crate::options::Judge;
@@ -160,6 +160,10 @@ pub(crate) fn of(
         call: slept.and_then(Within::call),
         in_handler: matches!(slept, Some(Within::Handler { .. })),
         write_protected: write_protected(notes).is_some(),
+        forked: protected_by_fork(notes),
+        is_traced: notes.contains(&VerdictNote::Traced),
+        deferred: deferred(notes).filter(|_| underlying == Cause::SoftirqDeferred),
+        same_process: by.is_some_and(|by| timeline.are_of_one_process(&by, activation.tid)),
         memory_locked: timeline.locks_memory(activation.tid),
         owner_slept: owners_slept(notes).0.saturating_mul(2) >= charged.0 && charged > Ns::ZERO,
         lock_owner: of_verdict().find_map(|segment| segment.owner.as_ref()),

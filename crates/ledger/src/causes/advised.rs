@@ -1,7 +1,7 @@
 //! What advice is about, and the settings that it may name.
 
 use crate::model::culprit::{Culprit, is_stand_in};
-use crate::timeline::housekeeping::is_kworker;
+use crate::timeline::housekeeping::{is_kworker, is_of_kernel};
 use crate::timeline::sleeps::Asked;
 use whylate_base::{
     Action, AdvisedFix, Comm, Cpu, CpuSet, IrqAction, Ns, Priority, SchedClass, ThreadAction, Tid, UnitAction,
@@ -15,6 +15,8 @@ pub(crate) const FINER_CLOCK: &str = "trace with a finer clock: echo mono > trac
 pub(crate) const ITS_PROGRAM: &str = "the program of the late thread is to be changed";
 /// The same of the program that delayed it.
 pub(crate) const THEIR_PROGRAM: &str = "the program that delayed it is to be changed";
+/// What to do about a lock to which a program cannot give priority inheritance.
+pub(crate) const OF_C_LIBRARY: &str = "if it is a lock of the C library (malloc, dlopen, stdio), which has none, leave out the call in the loop that takes it";
 /// Why no setting makes another recording.
 pub(crate) const RECORD: &str =
     "it is another recording or measurement, which changes nothing on the machine";
@@ -33,6 +35,9 @@ pub(crate) const KERNEL: &str = "another kernel is to be installed, or its code 
 /// Why no setting gives urgent packets a queue of their own.
 pub(crate) const DEVICE_QUEUE: &str =
     "queues and flow rules are those of a device and its driver, which a recording does not show";
+/// Why there is no setting for the CPUs of workqueues.
+pub(crate) const WORKQUEUE_CPUS: &str =
+    "the mask depends on which CPUs are for real-time threads, which a recording does not show";
 /// Why no setting replaces a workqueue.
 pub(crate) const WORK_ITEM: &str = "the driver or subsystem that queues the work item decides it";
 /// Why there is no setting where the thread is not known by name.
@@ -80,6 +85,14 @@ pub(crate) struct Advised<'a> {
     pub(crate) in_handler: bool,
     /// Most of its page faults were writes to pages that were there.
     pub(crate) write_protected: bool,
+    /// A fork of its process write-protected them.
+    pub(crate) forked: bool,
+    /// It stopped for the program that traces it.
+    pub(crate) is_traced: bool,
+    /// The softirq that was left to a thread.
+    pub(crate) deferred: Option<u32>,
+    /// The culprit is a thread of the late thread's process.
+    pub(crate) same_process: bool,
     /// Its process has locked its memory (mlockall(2)).
     pub(crate) memory_locked: bool,
     /// The owner of the lock slept for most of the time that is charged.
@@ -222,8 +235,26 @@ impl<'a> Advised<'a> {
         self.moved(format!("move {} to another CPU: taskset -pc CPUS TID{addition}", self.the_culprit()))
     }
 
-    /// The same, in these words; a thread that belongs to its CPU cannot be moved.
+    /// True where the culprit is a worker of the kernel's workqueues.
+    pub(crate) fn culprit_is_kworker(&self) -> bool {
+        matches!(self.by, Some(Culprit::Task { comm, .. }) if is_kworker(comm.as_str()))
+    }
+
+    /// True where the culprit is a thread of the kernel, which no service starts.
+    pub(crate) fn culprit_is_of_kernel(&self) -> bool {
+        matches!(self.by, Some(Culprit::Task { comm, .. }) if is_of_kernel(comm.as_str()))
+    }
+
+    /// The same, in these words; a thread that belongs to its CPU cannot be moved, nor can a kworker.
     pub(crate) fn moved(&self, text: String) -> AdvisedFix {
+        if self.culprit_is_kworker() && !self.culprit_is_of_one_cpu() {
+            let text = format!(
+                "{} cannot be moved by taskset: keep the work of unbound workqueues away from that CPU, \
+                 /sys/devices/virtual/workqueue/cpumask, or /sys/devices/virtual/workqueue/NAME/cpumask of one of them",
+                self.the_culprit()
+            );
+            return AdvisedFix::by_hand(text, WORKQUEUE_CPUS);
+        }
         if !self.culprit_is_of_one_cpu() {
             return AdvisedFix::new(text, self.move_culprit());
         }

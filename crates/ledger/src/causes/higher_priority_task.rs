@@ -96,17 +96,35 @@ fn advice(of: &Advised<'_>) -> Vec<AdvisedFix> {
     } else {
         of.culprit_moved_with("; or isolate the CPU of the late thread")
     };
+    if of.culprit_is_kworker() {
+        return vec![lowered_kworker(of), moved];
+    }
     let last = match of.by.and_then(polls_ring_of) {
-        Some(pid) => AdvisedFix::by_hand(
+        Some(pid) => Some(AdvisedFix::by_hand(
             format!(
                 "let process {pid} set its ring up without IORING_SETUP_SQPOLL, or with a shorter sq_thread_idle: the thread \
                  polls until that has passed"
             ),
             THEIR_PROGRAM,
-        ),
-        None => AdvisedFix::new("if it is not needed, stop the service that starts it", of.stop_service()),
+        )),
+        None if of.same_process => Some(AdvisedFix::by_hand(
+            format!("it is a thread of the same program: let {by} do less at a time, or work when the late thread sleeps"),
+            ITS_PROGRAM,
+        )),
+        None if of.culprit_is_of_kernel() => None,
+        None => Some(AdvisedFix::new("if it is not needed, stop the service that starts it", of.stop_service())),
     };
-    vec![moved, priority, last]
+    [moved, priority].into_iter().chain(last).collect()
+}
+
+/// A worker of the kernel's workqueues is made with nice 0 or -20 (`create_worker()`, `kernel/workqueue.c`).
+fn lowered_kworker(of: &Advised<'_>) -> AdvisedFix {
+    let text = format!(
+        "make {} SCHED_OTHER again: chrt -o -p 0 TID, and find what raised it (chrt, rtirq, tuned): a kworker has nice 0 or -20 by \
+         itself, and runs the work items of many",
+        of.the_culprit()
+    );
+    AdvisedFix::new(text, of.demote_culprit())
 }
 
 /// Advice where the culprit is the thread of an interrupt.
@@ -127,4 +145,32 @@ pub(super) fn of_irq_thread(of: &Advised<'_>) -> Option<Vec<AdvisedFix>> {
             of.lower_culprit(),
         ),
     ])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use whylate_base::{Comm, Cpu, Tid};
+
+    #[test]
+    fn only_what_a_service_starts_is_stopped_with_it() {
+        let lines = |comm: &str, same_process| {
+            let by = Culprit::Task { tid: Tid(7), comm: Comm::from(comm), priority: Priority::realtime(70) };
+            let late = Some((Tid(8), Comm::from("control")));
+            let priority = Some(Priority::realtime(60));
+            let about = Advised::about(Some(&by), Some(Cpu(0)));
+            let of = Advised { priority, late, same_process, ..about };
+            advice(&of).iter().map(|fix| fix.text.clone()).collect::<Vec<_>>().join("\n")
+        };
+        assert!(lines("server", false).contains("stop the service"));
+        let kin = lines("worker", true);
+        assert!(!kin.contains("service") && kin.contains("a thread of the same program"), "{kin}");
+        let kernel = lines("jbd2/sda1-8", false);
+        assert!(!kernel.contains("service") && kernel.contains("taskset"), "{kernel}");
+        let (bound, unbound) = (lines("kworker/1:2", false), lines("kworker/u4:2", false));
+        assert!(bound.contains("belongs to its CPU") && unbound.contains("virtual/workqueue/cpumask"), "{bound}");
+        for kworker in [bound, unbound] {
+            assert!(kworker.contains("chrt -o -p 0") && !kworker.contains("taskset -pc"), "{kworker}");
+        }
+    }
 }

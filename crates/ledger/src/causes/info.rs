@@ -144,6 +144,8 @@ pub(crate) struct LateActivation<'a> {
     pub(crate) slept_in: Option<String>,
     /// How often it wrote to pages that were there and write-protected, where that was most of its page faults.
     pub(crate) write_protected: Option<usize>,
+    /// A fork of its process write-protected them.
+    pub(crate) forked: bool,
     /// It stopped for the program that traces it, and not by a signal alone.
     pub(crate) is_traced: bool,
     /// The thread woke the culprit in this activation, itself or by others that it woke.

@@ -1,6 +1,6 @@
 //! Waited for a lock whose owner was itself kept off the CPU.
 
-use super::advised::{Advised, ITS_PROGRAM, KERNEL, kernel_lock};
+use super::advised::{Advised, ITS_PROGRAM, KERNEL, OF_C_LIBRARY, kernel_lock};
 use super::info::{Blames, CauseGroup, CauseInfo, Details, LateActivation, ShownBy, page};
 use crate::model::culprit::Culprit;
 use whylate_base::AdvisedFix;
@@ -45,5 +45,6 @@ fn advice(of: &Advised<'_>) -> Vec<AdvisedFix> {
             ITS_PROGRAM,
         ),
         move_culprit,
+        AdvisedFix::by_hand(OF_C_LIBRARY, ITS_PROGRAM),
     ]
 }

@@ -1,6 +1,6 @@
 //! Waited for a lock whose owner was running.
 
-use super::advised::{Advised, ITS_PROGRAM, THEIR_PROGRAM, kernel_lock};
+use super::advised::{Advised, ITS_PROGRAM, OF_C_LIBRARY, THEIR_PROGRAM, kernel_lock};
 use super::info::{Blames, CauseGroup, CauseInfo, ChargedTime, Details, LateActivation, ShownBy, page};
 use whylate_base::AdvisedFix;
 
@@ -55,5 +55,6 @@ fn advice(of: &Advised<'_>) -> Vec<AdvisedFix> {
             "give the lock priority inheritance, which bounds the wait: PTHREAD_PRIO_INHERIT",
             ITS_PROGRAM,
         ),
+        AdvisedFix::by_hand(OF_C_LIBRARY, ITS_PROGRAM),
     ]
 }

@@ -15,14 +15,15 @@ pub(super) const CAUSE: CauseInfo = CauseInfo {
 };
 
 fn why(late: &LateActivation<'_>) -> String {
-    let LateActivation { thread, charged, .. } = late;
+    let LateActivation { thread, charged, forked, .. } = late;
+    let fork = if *forked { ", after a fork of its process" } else { "" };
     match late.write_protected {
         Some(1) => {
-            format!("{thread} wrote to a page that was there and write-protected: {charged} of page faults")
+            format!("{thread} wrote to a page that was there and write-protected{fork}: {charged} of page faults")
         }
         Some(times) => {
             format!(
-                "{thread} wrote {times} times to pages that were there and write-protected: {charged} of page faults"
+                "{thread} wrote {times} times to pages that were there and write-protected{fork}: {charged} of page faults"
             )
         }
         None => format!("{thread} touched memory that was not mapped: {charged} of page faults"),
@@ -35,13 +36,17 @@ fn evidence(time: &ChargedTime) -> String {
 
 fn advice(of: &Advised<'_>) -> Vec<AdvisedFix> {
     if of.write_protected {
+        let fork = "fork before the loop begins, or not from the process with the loop: madvise(MADV_DONTFORK) for its memory, \
+                    posix_spawn(3) to start programs; locked memory (mlockall) is write-protected all the same";
+        if of.forked {
+            return all_by_hand(ITS_PROGRAM, &[fork]);
+        }
         return all_by_hand(
             ITS_PROGRAM,
             &[
                 "find what write-protects the pages: a monitor or CRIU that clears soft-dirty bits (/proc/PID/clear_refs), KSM \
                  (/sys/kernel/mm/ksm/run), a userfaultfd, the writeback of a file that is mapped shared, or a fork of the program",
-                "fork before the loop begins, or not from the process with the loop: madvise(MADV_DONTFORK) for its memory, \
-                 posix_spawn(3) to start programs; locked memory (mlockall) is write-protected all the same",
+                fork,
             ],
         );
     }

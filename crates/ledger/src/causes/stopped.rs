@@ -1,7 +1,8 @@
 //! Another program stopped it: by a signal, or as the one that traces it.
 
-use super::advised::{Advised, THEIR_PROGRAM};
+use super::advised::{Advised, THEIR_PROGRAM, all_by_hand};
 use super::info::{Blames, CauseGroup, CauseInfo, ChargedTime, Details, LateActivation, Usual, page};
+use crate::model::Culprit;
 use whylate_base::AdvisedFix;
 
 pub(super) const CAUSE: CauseInfo = CauseInfo {
@@ -14,7 +15,7 @@ pub(super) const CAUSE: CauseInfo = CauseInfo {
     details: Details {
         evidence,
         name_on_time: Some("the time that it was stopped"),
-        culprit_finding: Some("it stopped that thread (SIGSTOP, ptrace)"),
+        culprit_finding: Some("it stopped that thread (a signal such as SIGSTOP)"),
         // A program that is traced stops at each call.
         usual: Usual::Mean,
         starves: None,
@@ -42,10 +43,19 @@ fn evidence(time: &ChargedTime) -> String {
 }
 
 fn advice(of: &Advised<'_>) -> Vec<AdvisedFix> {
+    if of.is_traced {
+        let by = of.by.map_or_else(|| "a program".to_owned(), Culprit::to_string);
+        let find = format!(
+            "find why {by} traces the program: a debugger (gdb) stops it as it attaches and at each breakpoint, strace at each \
+             system call; leave programs with deadlines out of that"
+        );
+        let other = "look into the program without stopping it: ftrace, perf, or probes of its functions (uprobes)";
+        return all_by_hand(THEIR_PROGRAM, &[&find, other]);
+    }
     let find = match of.by {
         Some(by) => format!(
-            "find why {by} stops the program: cpulimit does so to limit its CPU time, a shell at Ctrl-Z, a debugger at each \
-             breakpoint; leave programs with deadlines out of that"
+            "find why {by} stops the program: cpulimit does so to limit its CPU time, a shell at Ctrl-Z; leave programs with deadlines \
+             out of that"
         ),
         None => "find the program that stops it: record signals, whylate record -e signal; cpulimit, a shell at Ctrl-Z and a \
                  debugger do so"

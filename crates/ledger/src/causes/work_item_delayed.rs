@@ -1,6 +1,6 @@
 //! The kworker with the work item that wakes the late thread waited for a CPU, or a kernel thread of its file system.
 
-use super::advised::{Advised, ITS_PROGRAM, WORK_ITEM};
+use super::advised::{Advised, ITS_PROGRAM, WORK_ITEM, WORKQUEUE_CPUS};
 use super::info::{Blames, CauseGroup, CauseInfo, Details, LateActivation, ShownBy, page};
 use crate::model::Culprit;
 use crate::timeline::housekeeping::does_requests;
@@ -52,7 +52,7 @@ fn advice(of: &Advised<'_>) -> Vec<AdvisedFix> {
         of.culprit_moved_with("; kworkers of a CPU cannot leave it"),
         AdvisedFix::by_hand(
             "keep unbound work away from the CPUs of real-time threads: /sys/devices/virtual/workqueue/cpumask",
-            "the mask depends on which CPUs are for real-time threads, which a recording does not show",
+            WORKQUEUE_CPUS,
         ),
         AdvisedFix::by_hand(
             "let urgent work not wait for a workqueue: what needs a deadline belongs into a thread with a priority",

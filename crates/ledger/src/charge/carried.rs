@@ -59,6 +59,11 @@ impl<'t> Charger<'t> {
             return self.on_its_way(origin.done_on, to);
         };
         let role = role(carrier.comm_at(to).as_str(), Some(origin));
+        if let OriginKind::Softirq(vec) = origin.kind
+            && role.waits == Cause::SoftirqDeferred
+        {
+            self.notes.push(VerdictNote::Deferred(vec));
+        }
         self.by_carrier(role, carrier, origin.cpu, to);
     }
 

@@ -32,14 +32,17 @@ pub(crate) enum VerdictNote {
     KernelLock { from: Ns, to: Ns },
     /// In which call or handler it spent most of its own time, and how long.
     Spent { within: Within, time: Ns },
-    /// Most of its page faults were writes to pages that were there, and write-protected: so many.
-    WriteProtected(usize),
+    /// Most of its page faults were writes to pages that were there, and write-protected: so many. `forked`: its process had
+    /// started another one with a copy of its memory shortly before.
+    WriteProtected { times: usize, forked: bool },
     /// It stopped for the program that traces it.
     Traced,
     /// In which call it slept for most of its own waits, and how long.
     SleptIn { within: Within, time: Ns },
     /// A clock that runs faster than the timer hardware delayed its timer for so long.
     Slewed { slew: Slew, time: Ns },
+    /// The softirq that was to wake it was left to a thread: its number.
+    Deferred(u32),
     /// Something else was seen.
     Note(Evidence),
     /// The tool that measured it kept it because it was too late.
@@ -98,7 +101,20 @@ pub(crate) fn slept_in(notes: &[VerdictNote], charged: Ns) -> Option<Within> {
 /// How often it wrote to write-protected pages, where that was most of its page faults.
 pub(crate) fn write_protected(notes: &[VerdictNote]) -> Option<usize> {
     notes.iter().find_map(|note| match note {
-        VerdictNote::WriteProtected(times) => Some(*times),
+        VerdictNote::WriteProtected { times, .. } => Some(*times),
+        _ => None,
+    })
+}
+
+/// True where a fork of its process write-protected the pages.
+pub(crate) fn protected_by_fork(notes: &[VerdictNote]) -> bool {
+    notes.iter().any(|note| matches!(note, VerdictNote::WriteProtected { forked: true, .. }))
+}
+
+/// The softirq that was left to a thread.
+pub(crate) fn deferred(notes: &[VerdictNote]) -> Option<u32> {
+    notes.iter().find_map(|note| match note {
+        VerdictNote::Deferred(vec) => Some(*vec),
         _ => None,
     })
 }

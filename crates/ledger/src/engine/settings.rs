@@ -1,7 +1,7 @@
 //! What threads ask of the scheduler, and what they are given: policies, CPUs, time limits.
 
 use super::Engine;
-use super::syscall_table::Setting;
+use super::syscall_table::{Setting, SyscallTable};
 use crate::timeline::settings::{PolicyRefusal, RtOverrun};
 use crate::timeline::states::State;
 use crate::timeline::thread::Thread;
@@ -141,6 +141,10 @@ impl Engine<'_> {
     /// `sched_process_fork`: what a thread is given by the one that starts it.
     pub(super) fn fork(&mut self, at: Ns, parent: Tid, child: Tid, comm: whylate_base::Comm) {
         let affinity = self.timeline.threads.get(parent).map(|parent| parent.affinity.inherited());
+        let call = self.timeline.threads.get(parent).and_then(|by| SyscallTable::call_of(self.syscalls, by));
+        if call.is_some_and(|(call, table)| table.copies_memory(call)) {
+            self.timeline.threads.get_mut(parent).lifetime.forked = Some(at);
+        }
         let child = self.timeline.threads.begin(child);
         child.rename(at, comm);
         child.started_by = Some(parent);

@@ -115,6 +115,17 @@ impl SyscallTable {
         (call.nr != self.clone3).then_some(is_vfork)
     }
 
+    /// True of a call that starts a process, where it does so with a copy of the memory: fork(2), and clone(2) without CLONE_VM. The
+    /// flags of clone3(2) are not in its arguments; programs start threads with it.
+    pub(crate) fn copies_memory(&self, call: &Syscall) -> bool {
+        const CLONE_VM: u64 = 0x100;
+        let shares = match call.nr {
+            nr if nr == self.clone => call.args[0] == 0 || call.args[0] & CLONE_VM != 0,
+            nr => nr == self.clone3 || self.vfork == Some(nr),
+        };
+        !shares
+    }
+
     /// True for the calls that wait until a child ends.
     pub(crate) fn awaits_child(&self, call: &Syscall) -> bool {
         self.children.contains(&call.nr)

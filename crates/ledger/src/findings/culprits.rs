@@ -7,7 +7,7 @@ use super::subject::Subject;
 use crate::causes::Cause;
 use crate::causes::advised::Advised;
 use crate::causes::info::Usual;
-use crate::charge::notes::{VerdictNote, is_boosted, is_called, waits_for_the_kernel};
+use crate::charge::notes::{VerdictNote, deferred, is_boosted, is_called, waits_for_the_kernel};
 use crate::model::{Activation, Culprit, IrqKind, Segment};
 use crate::stats;
 use crate::verdict::priority_while;
@@ -109,6 +109,8 @@ fn finding(subject: &Subject<'_>, cause: Cause, by: Culprit, accused: Accused<'_
         1 => first.clone(),
         n => format!("{first} and {} more", n - 1),
     };
+    let traced =
+        worst.first().is_some_and(|delay| subject.notes(delay.activation).contains(&VerdictNote::Traced));
     let inherited = worst.first().is_some_and(|delay| is_boosted(subject.notes(delay.activation), &by));
     let expirer = worst.first().and_then(|delay| kept_from_expiring(subject, delay.activation, cause, &by));
     // Which of them goes first is no news, as long as the deadlines are met.
@@ -118,6 +120,7 @@ fn finding(subject: &Subject<'_>, cause: Cause, by: Culprit, accused: Accused<'_
         Some(_) if let Some(expirer) = &expirer => expirer,
         Some(_) if cause == Cause::HigherPriorityTask && inherited => "higher priority, inherited by a lock",
         Some(_) if among_deadlines => "an earlier deadline",
+        Some(_) if cause == Cause::Stopped && traced => "it stopped that thread (ptrace)",
         reason => reason.unwrap_or(cause.code()),
     };
     let costs = victims
@@ -180,10 +183,7 @@ fn finding(subject: &Subject<'_>, cause: Cause, by: Culprit, accused: Accused<'_
             })
             .chain(request)
             .collect(),
-        fix: worst
-            .first()
-            .map(|delay| fix(cause, &by, delay, subject.notes(delay.activation)))
-            .unwrap_or_default(),
+        fix: worst.first().map(|delay| fix(subject, (cause, &by), delay)).unwrap_or_default(),
     }
 }
 
@@ -211,7 +211,8 @@ fn kept_from_expiring(
 }
 
 /// That of the verdict, which has none for what was in time.
-fn fix(cause: Cause, by: &Culprit, delay: &Delay<'_>, notes: &[VerdictNote]) -> Vec<AdvisedFix> {
+fn fix(subject: &Subject<'_>, (cause, by): (Cause, &Culprit), delay: &Delay<'_>) -> Vec<AdvisedFix> {
+    let notes = subject.notes(delay.activation);
     let Activation { tid, comm, priority, cpu, ref verdict, ref ledger, .. } = *delay.activation;
     if is_of_verdict(delay.activation, cause, *by) && !verdict.fix.is_empty() {
         return verdict.fix.clone();
@@ -221,6 +222,9 @@ fn fix(cause: Cause, by: &Culprit, delay: &Delay<'_>, notes: &[VerdictNote]) -> 
         priority: Some(priority),
         late: Some((tid, comm)),
         charged: delay.charged,
+        is_traced: notes.contains(&VerdictNote::Traced),
+        deferred: deferred(notes),
+        same_process: subject.timeline.are_of_one_process(by, tid),
         called: is_called(notes, Some(*by)),
         kernel_lock: waits_for_the_kernel(notes, of_group),
         ..Advised::about(Some(by), Some(cpu))

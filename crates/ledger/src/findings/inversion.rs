@@ -1,16 +1,18 @@
 //! Priority inversion: a thread waits for a lock whose owner is kept off the CPU by a third.
 
+use super::kin::Kin;
 use super::subject::Subject;
 use crate::causes::Cause;
 use crate::causes::advised::Advised;
 use crate::charge::notes::waits_for_the_kernel;
 use crate::model::{Culprit, Segment};
-use std::collections::BTreeMap;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, HashMap};
 use whylate_base::{Confidence, Cpu, Evidence, Finding, Ns, Severity, Tid};
 
 pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
-    // Victim and middle thread; the owner may change from time to time.
-    let mut cases: BTreeMap<(Tid, Tid), Case<'_>> = BTreeMap::new();
+    // Victim and middle threads, of one name and priority; the owner may change from time to time.
+    let mut cases: HashMap<(Tid, Kin), Case<'_>> = HashMap::new();
     let inverted = subject.worst.iter().filter(|activation| {
         // Whether it was a lock at all may be doubtful.
         activation.verdict.cause == Cause::LockInversion
@@ -23,17 +25,21 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
         let inverted = |segment: &&Segment| (segment.cause, segment.by) == (verdict.cause, verdict.by);
         for segment in activation.ledger.iter().filter(inverted) {
             let (Some(by), Some(owner)) = (&segment.by, &segment.owner) else { continue };
-            let Culprit::Task { tid, .. } = by else { continue };
-            let case = cases.entry((activation.tid, *tid)).or_insert_with(|| Case {
+            if !matches!(by, Culprit::Task { .. }) {
+                continue;
+            }
+            let case = cases.entry((activation.tid, Kin::of(by))).or_insert_with(|| Case {
+                tid: activation.tid,
                 victim: format!("{}:{} ({})", activation.comm, activation.tid, activation.priority),
                 cpu: segment.cpu,
-                middle: by,
+                middle: BTreeMap::new(),
                 owner,
                 kernel_lock: false,
                 total: Ns::ZERO,
                 evidence: Vec::new(),
             });
             case.total += segment.length();
+            case.middle.entry(by.to_string()).or_insert((by, Ns::ZERO)).1 += segment.length();
             case.kernel_lock |= waits_for_the_kernel(subject.notes(activation), std::iter::once(segment));
             if case.evidence.len() < 5 {
                 let what = format!("{} held the lock and waited {} for {}", owner, segment.length(), by);
@@ -41,16 +47,22 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
             }
         }
     }
+    let mut cases: Vec<(&Culprit, Case<'_>)> =
+        cases.into_values().filter_map(|case| Some((case.foremost()?, case))).collect();
+    cases.sort_by_key(|(middle, case)| (Reverse(case.total), case.tid, middle.to_string()));
     cases
-        .into_values()
-        .map(|case| Finding {
+        .into_iter()
+        .map(|(middle, case)| Finding {
             code: Cause::LockInversion.code(),
             severity: Severity::Error,
             title: format!(
-                "priority inversion: {} waits for a lock of {}, which {} keeps off the CPU",
+                "priority inversion: {} waits for a lock of {}, which {middle}{} off the CPU",
                 case.victim,
                 case.owner,
-                case.middle
+                match case.middle.len() {
+                    0 | 1 => " keeps".to_owned(),
+                    count => format!(" and {} more of that name keep", count - 1),
+                }
             ),
             why: format!(
                 "the lock has no priority inheritance, so its owner runs at its own priority; the worst activations lost {} this \
@@ -61,19 +73,28 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
             fix: Cause::LockInversion.advice(&Advised {
                 kernel_lock: case.kernel_lock,
                 lock_owner: Some(case.owner),
-                ..Advised::about(Some(case.middle), Some(case.cpu))
+                ..Advised::about(Some(middle), Some(case.cpu))
             }),
         })
         .collect()
 }
 
 struct Case<'a> {
+    tid: Tid,
     victim: String,
     /// Where the owner of the lock waited.
     cpu: Cpu,
-    middle: &'a Culprit,
+    /// The threads that kept it off its CPU, by name, and for how long.
+    middle: BTreeMap<String, (&'a Culprit, Ns)>,
     owner: &'a Culprit,
     kernel_lock: bool,
     total: Ns,
     evidence: Vec<Evidence>,
+}
+
+impl<'a> Case<'a> {
+    /// The thread that kept the owner of the lock off its CPU for longest.
+    fn foremost(&self) -> Option<&'a Culprit> {
+        self.middle.iter().max_by_key(|(name, (_, time))| (*time, Reverse(*name))).map(|(_, (by, _))| *by)
+    }
 }

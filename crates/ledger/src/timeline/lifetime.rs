@@ -17,6 +17,8 @@ pub(crate) struct Lifetime {
     pub(crate) is_starting: bool,
     /// When the start of its program was over, as far as it has gone.
     pub(crate) started: Option<Ns>,
+    /// When it last started a process that shares its pages until one of both writes to them.
+    pub(crate) forked: Option<Ns>,
     /// When it was last sent a signal.
     pub(crate) signalled: Option<Ns>,
     /// Its end, once it has begun.

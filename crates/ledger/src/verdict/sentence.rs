@@ -4,7 +4,8 @@ use super::spent;
 use crate::causes::Cause;
 use crate::causes::info::{ChargedTime, LateActivation};
 use crate::charge::notes::{
-    TimerCallbacks, VerdictNote, asked, carrier, is_boosted, is_called, slept_in, write_protected,
+    TimerCallbacks, VerdictNote, asked, carrier, is_boosted, is_called, protected_by_fork, slept_in,
+    write_protected,
 };
 use crate::model::{Activation, Culprit, OnCpu, Segment, Verdict, thread_name};
 use crate::stats::Stats;
@@ -203,6 +204,7 @@ pub(crate) fn why(
         asked: asked(notes, verdict.by),
         slept_in: slept_in(notes, charged).as_ref().map(spent::place),
         write_protected: write_protected(notes),
+        forked: protected_by_fork(notes),
         is_traced: notes.contains(&VerdictNote::Traced),
         called: is_called(notes, verdict.by),
         inherited_priority: verdict.by.as_ref().is_some_and(|by| is_boosted(notes, by)),

@@ -1,6 +1,6 @@
 //! Waiting for a lock: the owner is followed through its own life.
 
-use super::support::{IDLE, Scene, Thread, assert_blames, assert_charges, charged_to, fair, rt, sys};
+use super::support::{IDLE, MS, Scene, Thread, assert_blames, assert_charges, charged_to, fair, rt, sys};
 use whylate_base::Ns;
 use whylate_events::ContextFlags;
 use whylate_ledger::{Cause, Culprit};
@@ -213,6 +213,29 @@ fn a_thread_in_the_middle_that_keeps_the_owner_off_the_cpu_is_the_inversion() {
     assert!(matches!(inversion.owner, Some(Culprit::Task { tid, .. }) if tid.0 == low.tid), "{inversion:?}");
     assert!(activation.verdict.why.contains("low:20"), "{}", activation.verdict.why);
     assert!(explained.finding("lock-inversion").is_some(), "{:?}", explained.codes());
+}
+
+/// Processes of one name that come one after the other are one inversion, as they are one culprit.
+#[test]
+fn threads_of_one_name_in_the_middle_are_one_inversion() {
+    let low = rt("low", 20, 10);
+    let mut scene = Scene::new().cpu(1).at(0).run(low);
+    for n in 0..4 {
+        let (due, middle) = (n * 10 * MS + 100, rt("middle", 30 + n as i32, 30));
+        scene = scene.at(due).timer_wakes(VICTIM).at(due + 3).run(VICTIM);
+        scene = if n > 0 { scene.ret(sys::CLOCK_NANOSLEEP) } else { scene };
+        scene = scene.at(due + 50).call(sys::FUTEX, sys::LOCK).at(due + 52).sleep(low);
+        scene = scene.at(due + 100).timer_wakes(middle).at(due + 102).run(middle);
+        scene = scene.at(due + 1_102 + n).sleep(low).at(due + 1_202).wake(VICTIM, 1);
+        scene = scene.at(due + 1_204).run(VICTIM).ret(sys::FUTEX).at(due + 1_304);
+        scene = scene.call(sys::CLOCK_NANOSLEEP, sys::UNTIL).at(due + 1_305).sleep(low);
+    }
+    let explained = scene.explain("victim");
+    assert_eq!(explained.codes().iter().filter(|code| **code == "lock-inversion").count(), 1);
+    let finding = explained.finding("lock-inversion").expect("a finding");
+    let named = "which middle:33 (rt 30) and 3 more of that name keep off the CPU";
+    assert!(finding.title.ends_with(named), "{}", finding.title);
+    assert!(finding.fix.iter().any(|fix| fix.text.contains("C library")), "{finding:?}");
 }
 
 /// A wait for a lock of the kernel whose owner is `low`, which `middle` kept off the CPU; the texts of what to do about it.

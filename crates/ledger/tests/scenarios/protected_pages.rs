@@ -1,6 +1,6 @@
 //! Page faults on pages that are there, and write-protected.
 
-use super::support::{Explained, IDLE, MS, Scene, Thread, assert_blames, rt, sys};
+use super::support::{Explained, IDLE, MS, Scene, Thread, assert_blames, fair, rt, sys};
 use whylate_base::{Confidence, Severity};
 use whylate_ledger::Cause;
 
@@ -77,4 +77,41 @@ fn pages_that_are_not_there_are_not_mapped() {
         assert_eq!(advice.contains("has locked its memory"), locked, "{advice}");
         assert!(explained.finding("page-fault").is_none());
     }
+}
+
+/// The victim starts a process with a copy of its memory, or a thread, and writes to its pages then.
+#[test]
+fn pages_that_a_fork_of_the_program_write_protects_are_no_monitors() {
+    const CLONE: i64 = 56;
+    let after = |flags: u64| {
+        let mut scene = Scene::new().cpu(1).at(0).run(VICTIM);
+        scene = scene.at(50).call(sys::CLOCK_NANOSLEEP, sys::UNTIL).at(55).sleep(IDLE);
+        for n in 1..=20 {
+            let due = n * 10 * MS;
+            scene = scene.at(due).timer_wakes(VICTIM).at(due + 5).run(VICTIM).ret(sys::CLOCK_NANOSLEEP);
+            let mut at = due + 50;
+            if n == 5 {
+                scene = scene.at(at).call(CLONE, [flags, 0, 0]).at(at + 5);
+                scene = scene.fork(VICTIM, fair("victim", 77)).at(at + 10).ret(CLONE);
+            }
+            if n == 6 {
+                for page in 0..500 {
+                    scene = scene.at(at).fault_by_protection(0x7000 + 0x1000 * page);
+                    at += 6;
+                }
+            }
+            scene = scene.at(at + 200).call(sys::CLOCK_NANOSLEEP, sys::UNTIL).at(at + 205).sleep(IDLE);
+        }
+        scene.explain("victim")
+    };
+    const SIGCHLD: u64 = 17;
+    const CLONE_VM: u64 = 0x100;
+    let forked = after(SIGCHLD);
+    let why = &forked.worst().verdict.why;
+    assert!(why.contains("write-protected, after a fork of its process: "), "{why}");
+    let text = advice(&forked);
+    assert!(text.contains("fork before the loop") && !text.contains("clear_refs"), "{text}");
+    let threaded = after(CLONE_VM | SIGCHLD);
+    assert!(!threaded.worst().verdict.why.contains("fork"), "{}", threaded.worst().verdict.why);
+    assert!(advice(&threaded).contains("clear_refs"));
 }

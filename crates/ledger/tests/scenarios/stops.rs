@@ -1,7 +1,7 @@
 //! Threads that another program stops: by a signal, or as the one that traces them.
 
 use super::support::{Explained, IDLE, MS, Scene, Thread, assert_blames, charged_to, fair, rt, sys};
-use whylate_base::{Ns, Severity, Tid};
+use whylate_base::{AdvisedFix, Ns, Severity, Tid};
 use whylate_events::{EventKind, Kind, KindSet, Signal, TaskState};
 use whylate_ledger::Cause;
 
@@ -155,6 +155,20 @@ fn a_tracer_is_the_one_that_lets_the_thread_go_on() {
     assert_blames(explained.worst(), Cause::Stopped, Some(LIMITER));
     let why = &explained.worst().verdict.why;
     assert!(why.contains("limiter:30 (nice 0), which traces victim (rt 50), stopped it"), "{why}");
+    let finding = explained.finding("stopped").expect("a finding");
+    assert!(finding.title.ends_with("it stopped that thread (ptrace)"), "{}", finding.title);
+    let texts =
+        |fixes: &[AdvisedFix]| fixes.iter().map(|fix| fix.text.clone()).collect::<Vec<_>>().join("; ");
+    let fix = texts(&explained.worst().verdict.fix);
+    assert!(
+        fix.contains("a debugger (gdb)") && !fix.contains("cpu.max") && !fix.contains("cpulimit"),
+        "{fix}"
+    );
+    let by_signal = stopped_at_work(&[5], BY_LIMITER);
+    let fix = texts(&by_signal.worst().verdict.fix);
+    assert!(fix.contains("cpu.max") && !fix.contains("debugger at"), "{fix}");
+    let title = &by_signal.finding("stopped").expect("a finding").title;
+    assert!(title.ends_with("(a signal such as SIGSTOP)"), "{title}");
     // Where it does so each time, that is usual.
     let always: Vec<i64> = (1..=20).collect();
     let explained = stopped_at_work(&always, Stop::Traced);
