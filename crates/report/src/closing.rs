@@ -7,7 +7,7 @@ use whylate_ledger::{Activation, Candidate, Cause, Explanation, Trigger, Verdict
 /// Less made no period late, however little is usual.
 const LONG: Ns = Ns::from_ms(1);
 /// So many times the usual response is far beyond it.
-const MULTIPLE: i64 = 3;
+const MULTIPLE: i64 = 2;
 
 /// The finding that the trace's clock counts ticks alone.
 const COARSE_CLOCK: &str = "coarse-clock";
@@ -35,10 +35,15 @@ fn no_finding(explanation: &Explanation) -> Option<String> {
     let blind = explanation.trace.lost_events > 0 || !explanation.trace.damage.is_empty();
     let limit = if blind { ", as far as the trace could be read" } else { "" };
     let count = words::plural(activations, "activation");
+    let in_doubt = worst_in_doubt(explanation);
+    let worst = worst_beyond_usual(explanation).filter(|_| in_doubt.is_none());
+    // The longest is named where it stands out.
+    let adds_longest =
+        |longest: Ns| !is_marked(explanation) && worst.is_none_or(|worst| worst.response() < longest);
     // Between markers, no thread is seen to start. No finding beside a late start is no good news, so that the start is named.
     let most = match (latest, longest) {
         // Good news of the starts is none of the whole.
-        (Some(latest), Some(longest)) if longest >= latest + latest && !is_marked(explanation) => {
+        (Some(latest), Some(longest)) if longest >= latest + latest && adds_longest(longest) => {
             format!("the latest start came {latest} after it was due, and the longest took {longest}")
         }
         (Some(latest), _) => format!("the latest start came {latest} after it was due"),
@@ -52,17 +57,16 @@ fn no_finding(explanation: &Explanation) -> Option<String> {
         (None, Some(longest)) => format!("the longest took {longest} from marker to marker"),
         (None, None) => return None,
     };
-    Some(match worst_in_doubt(explanation) {
+    Some(match in_doubt {
         None if !explanation.findings.is_empty() => return None,
-        None if let Some(worst) = worst_beyond_usual(explanation) => {
+        None if let Some(worst) = worst => {
             // Where its start was the latest, its cause is that of the start.
             let other = latest.filter(|_| worst.latency() != latest);
             let why = other.map(|latest| why_latest(explanation, latest)).unwrap_or_default();
-            let nothing = match worst.verdict.cause {
-                Cause::OwnWork if blind => "No other thread is at fault",
-                Cause::OwnWork => "No other thread is at fault as far as the recording shows",
-                // Which thread kept a device busy, for one, it need not show.
-                _ => "No finding beyond the worst activations",
+            // That no other thread is at fault, it does not show: one may have kept a device busy, or a packet back.
+            let nothing = match worst.verdict.by {
+                None => "No finding names another thread",
+                Some(_) => "No finding beyond the worst activations",
             };
             format!("{nothing}{limit}: {}; in {count}, {most}{why}.", beyond_usual(explanation, worst))
         }
@@ -133,18 +137,17 @@ fn worst_in_doubt(explanation: &Explanation) -> Option<&Activation> {
     latest.into_iter().chain(longest).find(in_doubt)
 }
 
-/// The activation that took longest, where most of that is of one cause, and far beyond what is usual for its thread. No finding sums
-/// such a cause up, such as a sleep in the kernel: the last line must not read as if all had been in time.
+/// The activation that took longest, where that is a multiple of what is usual for its thread, and most of what goes beyond it has one
+/// cause. No finding sums such a cause up, such as a sleep in the kernel: the last line must not read as if all had been in time.
 fn worst_beyond_usual(explanation: &Explanation) -> Option<&Activation> {
     let periods = explanation.activations.iter().filter(|activation| !activation.is_start_or_end());
     let longest = periods.max_by_key(|activation| activation.response())?;
     let Verdict { charged, ref fix, .. } = longest.verdict;
-    let response = longest.response();
-    let is_most = charged.0.saturating_mul(2) >= response.0;
+    let (response, usual) = (longest.response(), usual_response(explanation, longest)?);
+    let is_most = charged.0.saturating_mul(2) >= response.since(usual).0;
     // Nothing is advised about what was in time.
-    let is_long = !fix.is_empty() && charged >= LONG && is_most;
-    (is_long && usual_response(explanation, longest)?.0.saturating_mul(MULTIPLE) <= response.0)
-        .then_some(longest)
+    let is_late = !fix.is_empty() && charged >= LONG && is_most;
+    (is_late && usual.0.saturating_mul(MULTIPLE) <= response.0).then_some(longest)
 }
 
 /// The median of the responses of that thread.

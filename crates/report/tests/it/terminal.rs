@@ -195,22 +195,24 @@ fn no_finding_names_what_took_far_longer_than_usual() {
     for task in &mut sample.tasks {
         task.response = Some(usual);
     }
+    let kworker = Culprit::Task { tid: Tid(36), comm: "kworker/u4:1".into(), priority: Priority::DEFAULT };
     for activation in &mut sample.activations {
         activation.end = activation.due + Ns::from_ms(510);
         activation.running = Some(activation.due + Ns::from_us(40));
         let verdict = &mut activation.verdict;
-        (verdict.cause, verdict.by, verdict.confidence) = (Cause::KernelSleep, None, Confidence::Medium);
+        (verdict.cause, verdict.confidence) = (Cause::OwnWait, Confidence::Medium);
+        verdict.by = Some(kworker);
         verdict.charged = Ns::from_ms(508);
         verdict.fix = vec![AdvisedFix::by_hand("leave the call to another thread", "a test")];
     }
-    let line = "took up to 510.0 ms (kernel-sleep), where 387.0 us is usual; in 5,468 activations, the latest start came";
+    let line = "took up to 510.0 ms (own-wait, kworker/u4:1:36 (nice 0)), where 387.0 us is usual; in 5,468 activations, the latest start came";
     let text = page(&sample);
     assert!(text.contains("No finding beyond the worst activations: ") && text.contains(line), "{text}");
     for activation in &mut sample.activations {
-        activation.verdict.cause = Cause::OwnWork;
+        (activation.verdict.cause, activation.verdict.by) = (Cause::KernelSleep, None);
     }
     let text = page(&sample);
-    assert!(text.contains("No other thread is at fault as far as the recording shows: "), "{text}");
+    assert!(text.contains("No finding names another thread: "), "{text}");
     // Where it is about as usual, or nothing is advised, nothing stands out.
     for activation in &mut sample.activations {
         activation.verdict.fix.clear();
