@@ -337,6 +337,7 @@ impl<'a> Assembler<'a> {
         if kept {
             let activation = record::record(timeline, thread, ended, checkpoint::regroup(ledger));
             notes.extend(charge::timers::longest(timeline, &activation.ledger).map(VerdictNote::Timers));
+            notes.extend(charge::items::executed(timeline, &activation.ledger));
             let kept = Kept { activation, notes };
             match self.judge {
                 Some(_) => self.late.push(kept),

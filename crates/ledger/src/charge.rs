@@ -15,6 +15,7 @@ mod blocked;
 mod carried;
 pub(crate) mod charger;
 mod expirer;
+pub(crate) mod items;
 mod late;
 mod moved;
 pub(crate) mod notes;
@@ -96,8 +97,15 @@ pub(crate) fn ledger(
     }
     let own = spent(open, &charger.segments, Cause::OwnWork);
     charger.notes.extend(own.map(|(within, time)| VerdictNote::Spent { within, time }));
-    let slept = spent(open, &charger.segments, Cause::OwnWait);
-    charger.notes.extend(slept.map(|(within, time)| VerdictNote::SleptIn { within, time }));
+    for cause in [Cause::OwnWait, Cause::KernelSleep] {
+        let slept = spent(open, &charger.segments, cause);
+        charger.notes.extend(slept.map(|(within, time)| VerdictNote::SleptIn { cause, within, time }));
+    }
+    if charger.segments.iter().any(|segment| segment.cause == Cause::KernelSleep)
+        && items::sets_off_writeback(timeline, thread.tid, open.due, end)
+    {
+        charger.notes.push(VerdictNote::Writeback);
+    }
     charger.notes.extend(write_protected(timeline, thread, open, end));
     (charger.segments, charger.notes)
 }

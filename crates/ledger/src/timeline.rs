@@ -24,6 +24,7 @@ pub(crate) mod futexes;
 pub(crate) mod history;
 pub(crate) mod housekeeping;
 pub(crate) mod irqs;
+pub(crate) mod item_runs;
 pub(crate) mod lengths;
 pub(crate) mod lifetime;
 pub(crate) mod links;
@@ -63,6 +64,7 @@ use clocks::TimerClocks;
 use cpus::{CpuTimeline, Cpus};
 use foreign_modules::ForeignModules;
 use irqs::Irqs;
+use item_runs::ItemRuns;
 use lifetime::ProcessEnds;
 use links::Link;
 use losses::Losses;
@@ -97,6 +99,7 @@ pub(crate) struct Timeline {
     pub(crate) quota: QuotaTimers,
     /// Where the wake-ups of devices, packets and work items began.
     pub(crate) origins: Origins,
+    pub(crate) item_runs: ItemRuns,
     /// The steps of chains since they were last taken away; `None` where no chain is asked for.
     pub(crate) links: Option<Vec<Link>>,
     pub(crate) rt_overruns: Vec<RtOverrun>,
@@ -160,6 +163,7 @@ impl Timeline {
             clock_adjusted: Ns(i64::MIN),
             quota: QuotaTimers::default(),
             origins: Origins::default(),
+            item_runs: ItemRuns::default(),
             links: None,
             rt_overruns: Vec::new(),
             process_ends: ProcessEnds::default(),
@@ -278,5 +282,6 @@ impl Timeline {
         self.cpus.iter_mut().for_each(|cpu| cpu.forget(horizon));
         self.threads.forget(horizon);
         self.timers.forget(horizon);
+        self.item_runs.forget(horizon);
     }
 }

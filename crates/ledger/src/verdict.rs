@@ -1,6 +1,7 @@
 //! From a ledger to the answer: what made this activation late, which culprit, and what to do.
 
 mod advice;
+mod evidence;
 mod sentence;
 mod slewed;
 mod spent;
@@ -14,7 +15,7 @@ use crate::causes::advised::Advised;
 use crate::causes::{Cause, CauseGroup};
 use crate::charge::notes::{
     TimerCallbacks, VerdictNote, answerer, asked, carrier, deferred, idle_cpus, is_boosted, is_called,
-    owners_slept, protected_by_fork, slept_in, slewed, waits_for_the_kernel, write_protected,
+    let_go_in, owners_slept, protected_by_fork, slept_in, slewed, waits_for_the_kernel, write_protected,
 };
 use crate::model::{Activation, Culprit, IrqKind, Segment, Trigger, Verdict};
 use crate::options::Judge;
@@ -22,7 +23,7 @@ use crate::stats::{Charged, Stats, charged as charged_by};
 use crate::timeline::Timeline;
 use crate::timeline::spent::Within;
 use whylate_base::{AdvisedFix, Confidence, Evidence, Ns, Priority};
-use whylate_events::{Breakdown, LeftOut, Quality, TraceInfo};
+use whylate_events::{Breakdown, Kind, LeftOut, Quality, TraceInfo};
 
 /// Runnable to the end of the trace for this long is starvation, and not a trace that ended early.
 const STARVED: Ns = Ns::from_ms(100);
@@ -116,7 +117,9 @@ pub(crate) fn of(
     let mut evidence = evidence(timeline, activation, &judged, cause, by);
     evidence.extend(with_others(&groups, cause, by).filter(|_| !on_time));
     evidence.extend(may_be_stolen.then(|| Evidence::general(sentence::may_be_stolen(timeline.standstills))));
-    evidence.extend(notes.iter().filter(|_| !on_time).filter_map(|note| noted(note, cause, by)).take(1));
+    evidence.extend(
+        notes.iter().filter(|_| !on_time).filter_map(|note| evidence::noted(note, cause, by)).take(1),
+    );
     evidence.extend(notes.iter().filter_map(|note| match note {
         VerdictNote::Note(seen) => Some(seen.clone()),
         _ => None,
@@ -140,7 +143,7 @@ pub(crate) fn of(
     sharing.sort_by_key(|(_, time)| std::cmp::Reverse(*time));
     let sharing: Vec<Culprit> = sharing.into_iter().filter_map(|((_, by), _)| *by).collect();
     let late_priority = priority_while(timeline, activation, (underlying, by));
-    let slept = slept_in(notes, charged).filter(|_| underlying == Cause::OwnWait);
+    let slept = slept_in(notes, underlying, charged);
     let advised = Advised {
         by: by.as_ref(),
         priority: Some(late_priority),
@@ -159,6 +162,8 @@ pub(crate) fn of(
         asked: asked(notes, by),
         call: slept.and_then(Within::call),
         in_handler: matches!(slept, Some(Within::Handler { .. })),
+        shows_calls: timeline.recorded.contains(Kind::Syscall),
+        work_item: let_go_in(notes, by),
         write_protected: write_protected(notes).is_some(),
         forked: protected_by_fork(notes),
         is_traced: notes.contains(&VerdictNote::Traced),
@@ -454,44 +459,7 @@ fn evidence(
         evidence.push(Evidence::general(format!("and {} shorter intervals", total - segments.len())));
     }
     if cause.info().details.shows_bandwidth {
-        evidence.extend(bandwidth_evidence(timeline, activation));
+        evidence.extend(evidence::of_bandwidth(timeline, activation));
     }
     evidence
-}
-
-/// A note on the ledger, where it bears on the verdict.
-fn noted(note: &VerdictNote, cause: Cause, by: Option<Culprit>) -> Option<Evidence> {
-    match (note, cause, by) {
-        (VerdictNote::Idle { at, on, idle }, Cause::WakePlacement, _) => {
-            Some(Evidence::at(*at, *on, sentence::idle_elsewhere(idle)))
-        }
-        (VerdictNote::Timers(timers), Cause::Irq, Some(by)) if by.irq_kind() == Some(IrqKind::OwnTimer) => {
-            Some(Evidence::at(timers.at, timers.cpu, sentence::timers(timers)))
-        }
-        _ => None,
-    }
-}
-
-/// What the bandwidth windows of the activation show beyond their length.
-fn bandwidth_evidence(timeline: &Timeline, activation: &Activation) -> Option<Evidence> {
-    let window = timeline.windows.iter().find(|window| {
-        window.hurt
-            && window.cpu == activation.cpu
-            && window.start < activation.end
-            && window.end.is_some_and(|end| end > activation.due)
-    })?;
-    let (share, over) = window.used;
-    let idle = match (window.saw_idle, window.ran.is_some()) {
-        (true, false) => "the CPU was idle",
-        (true, true) => "only SCHED_OTHER threads ran, and the CPU was idle",
-        (false, _) => "only SCHED_OTHER threads ran",
-    };
-    let used = match window.shows_user(timeline.bandwidth.at(window.start).period) {
-        true => {
-            let used = Ns((over.0 as f64 * share) as i64);
-            format!("real-time threads had used {used} ({:.0} %) of the {over} before", share * 100.0)
-        }
-        false => "the trace begins too late to show which threads had used the time".to_owned(),
-    };
-    Some(Evidence::at(window.start, window.cpu, format!("{idle}; {used}")))
 }

@@ -6,6 +6,7 @@ use crate::timeline::sleeps::Asked;
 use whylate_base::{
     Action, AdvisedFix, Comm, Cpu, CpuSet, IrqAction, Ns, Priority, SchedClass, ThreadAction, Tid, UnitAction,
 };
+use whylate_events::Symbol;
 
 /// What to do about a trace whose clock counts ticks.
 pub(crate) const FINER_CLOCK: &str = "trace with a finer clock: echo mono > trace_clock; if it is as coarse, the kernel lacks a driver for \
@@ -83,6 +84,10 @@ pub(crate) struct Advised<'a> {
     pub(crate) call: Option<&'static str>,
     /// It slept in the handler of a signal.
     pub(crate) in_handler: bool,
+    /// The recording has system calls.
+    pub(crate) shows_calls: bool,
+    /// The work item in which the culprit, a kworker, let it go on, and the thread that had queued that.
+    pub(crate) work_item: Option<(Symbol, Option<&'a Culprit>)>,
     /// Most of its page faults were writes to pages that were there.
     pub(crate) write_protected: bool,
     /// A fork of its process write-protected them.

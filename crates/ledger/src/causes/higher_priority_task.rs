@@ -32,7 +32,8 @@ fn why(late: &LateActivation<'_>) -> String {
              priority waited for, and inherited the priority of that thread"
         );
     }
-    let role = late.culprit.and_then(role).map_or_else(String::new, |role| format!(", {role},"));
+    let executed = late.executed.as_ref().map(|what| format!("which executed {what}"));
+    let role = late.culprit.and_then(role).or(executed).map_or_else(String::new, |role| format!(", {role},"));
     let to_the_end = if late.waits_to_end { ", to the end of the trace" } else { "" };
     if late.called {
         return format!(

@@ -5,7 +5,9 @@
 use super::advised::Advised;
 use crate::model::culprit::Culprit;
 use crate::timeline::sleeps::Asked;
+use crate::timeline::spent::Within;
 use whylate_base::{AdvisedFix, Cpu, Ns};
+use whylate_events::Symbol;
 
 /// The page of a cause, by its code.
 macro_rules! page {
@@ -140,8 +142,14 @@ pub(crate) struct LateActivation<'a> {
     pub(crate) lock_owner: Option<&'a Culprit>,
     /// How the thread asked the culprit for the answer that it waited for.
     pub(crate) asked: Option<Asked>,
-    /// The call or the handler in which it slept, in words.
-    pub(crate) slept_in: Option<String>,
+    /// The call or the handler in which it slept, where its own wait is late, or its sleep in the kernel.
+    pub(crate) slept_in: Option<Within>,
+    /// It had pages written to a device itself.
+    pub(crate) writeback: bool,
+    /// The work item in which the culprit, a kworker, let it go on, and the thread that had queued that.
+    pub(crate) work_item: Option<(Symbol, Option<&'a Culprit>)>,
+    /// What the culprit, a kworker, executed in that time.
+    pub(crate) executed: Option<String>,
     /// How often it wrote to pages that were there and write-protected, where that was most of its page faults.
     pub(crate) write_protected: Option<usize>,
     /// A fork of its process write-protected them.

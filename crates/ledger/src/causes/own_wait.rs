@@ -7,6 +7,7 @@ use super::info::{
 };
 use crate::model::Culprit;
 use crate::timeline::sleeps::Asked;
+use crate::timeline::spent::Within;
 use whylate_base::AdvisedFix;
 
 /// Calls that wait for room in a socket.
@@ -48,6 +49,8 @@ const READS: [&str; 16] = [
 ];
 /// Those that read from a socket.
 const RECEIVES: [&str; 3] = ["recvfrom", "recvmsg", "recvmmsg"];
+/// The work item in which a terminal takes what its other side wrote: that lets stopped output go on (`drivers/tty/tty_buffer.c`).
+const TERMINAL_INPUT: &str = "flush_to_ldisc";
 /// Calls that wait for a child.
 const CHILDREN: [&str; 5] = ["wait4", "waitid", "vfork", "clone", "clone3"];
 
@@ -69,7 +72,7 @@ pub(super) const CAUSE: CauseInfo = CauseInfo {
 
 fn why(late: &LateActivation<'_>) -> String {
     let LateActivation { thread, charged, .. } = late;
-    let place = late.slept_in.as_deref().unwrap_or("a call of its own");
+    let place = late.slept_in.map_or_else(|| "a call of its own".to_owned(), Within::place);
     match late.culprit {
         Some(by) if late.asked == Some(Asked::Fault) => {
             format!("{thread} waited {charged} in a page fault, until {by} woke it")
@@ -79,7 +82,13 @@ fn why(late: &LateActivation<'_>) -> String {
                 "{thread} waited {charged} for a block device that is a program, {by}, which it woke for that"
             )
         }
-        Some(by) => format!("{thread} waited {charged} in {place}, until {by} woke it"),
+        Some(by) => {
+            let item = late.work_item.map_or_else(String::new, |(function, queued_by)| match queued_by {
+                Some(other) => format!(" in the work item {function}, which {other} had queued"),
+                None => format!(" in the work item {function}"),
+            });
+            format!("{thread} waited {charged} in {place}, until {by} woke it{item}")
+        }
         None => format!("{thread} slept {charged} in {place}"),
     }
 }
@@ -151,6 +160,12 @@ fn advice(of: &Advised<'_>) -> Vec<AdvisedFix> {
         return advice_on_handlers(of);
     }
     let wait = match (of.by, of.call) {
+        (Some(_), _) if let Some((function, Some(other))) = of.work_item => {
+            format!("find what {other} did as it queued the work item {function}: whylate explain --task it, or --chains")
+        }
+        (Some(_), _) if let Some((function, None)) = of.work_item => {
+            format!("find what queues the work item {function}: whylate explain --chains")
+        }
         (Some(by), _) => {
             format!("find what {by} did before it woke the thread: whylate explain --task it, or --chains")
         }
@@ -168,8 +183,14 @@ fn advice(of: &Advised<'_>) -> Vec<AdvisedFix> {
         (None, None) => "find the call that sleeps: record --stacks shows its line".to_owned(),
     };
     let is = |calls: &[&str]| of.call.is_none_or(|call| calls.contains(&call));
+    let of_terminal = of.work_item.is_some_and(|(function, _)| function.as_str() == TERMINAL_INPUT);
     let mut fixes = vec![wait.as_str()];
-    if is(&SENDS) || is(&WRITES) {
+    if of_terminal {
+        fixes.push(
+            "of a terminal whose output was stopped (Ctrl-S) until the other side let it go on (Ctrl-Q): switch that off (stty -ixon), \
+             or leave the output to a thread of its own",
+        );
+    } else if is(&SENDS) || is(&WRITES) {
         fixes.push(
             "of a pipe or a socket that is full: write without waiting (O_NONBLOCK), or leave the output to a thread of its own",
         );

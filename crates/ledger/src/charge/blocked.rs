@@ -5,7 +5,7 @@
 
 use super::attribution::Charge;
 use super::charger::Charger;
-use super::notes::VerdictNote;
+use super::notes::{VerdictNote, let_go_in};
 use super::precedence::{Contender, Relation};
 use super::queue::ORDINARY_DISPATCH;
 use crate::causes::Cause;
@@ -219,6 +219,7 @@ impl<'t> Charger<'t> {
         let by = waker.and_then(|tid| self.timeline.threads.get(tid));
         // As it was called when it did so: a new thread has the name of the one that creates it.
         let by = by.map(|waker| self.task(waker.tid, waker.priority_at(self.at), to));
+        self.note_work_item(by, to);
         let confidence = if matches!(
             wait,
             Wait::Unsure | Wait::Output | Wait::Reply { .. } | Wait::Handler | Wait::Answer { .. }
@@ -228,6 +229,21 @@ impl<'t> Charger<'t> {
             Confidence::High
         };
         self.charge(to, Charge::to(Cause::OwnWait, by, confidence));
+    }
+
+    /// Notes the work item in which a kworker ends a sleep of the thread at `to`, and which thread had queued that.
+    fn note_work_item(&mut self, by: Option<Culprit>, to: Ns) {
+        let Some(Culprit::Task { tid: kworker, comm, .. }) = by else { return };
+        if !is_kworker(comm.as_str()) || let_go_in(&self.notes, by).is_some() {
+            return;
+        }
+        let Some(run) = self.timeline.item_runs.at(kworker, to) else { return };
+        let function = self.timeline.origins.names.name(run.function);
+        let queued_by = run.queued_by.filter(|tid| *tid != self.victim.tid);
+        let queued_by = queued_by.and_then(|tid| self.thread_at(tid, run.from));
+        if !function.is_empty() {
+            self.notes.push(VerdictNote::LetGoIn { kworker, function, queued_by });
+        }
     }
 
     /// Charges up to `to` a wait for a lock to what its owner did.

@@ -1,5 +1,6 @@
 //! What a verdict needs and the segments of a ledger do not hold.
 
+use crate::causes::Cause;
 use crate::model::{Culprit, Segment};
 use crate::timeline::sleeps::Asked;
 use crate::timeline::slew::Slew;
@@ -37,8 +38,14 @@ pub(crate) enum VerdictNote {
     WriteProtected { times: usize, forked: bool },
     /// It stopped for the program that traces it.
     Traced,
-    /// In which call it slept for most of its own waits, and how long.
-    SleptIn { within: Within, time: Ns },
+    /// In which call it slept for most of its own waits, or of its sleeps in the kernel, and how long.
+    SleptIn { cause: Cause, within: Within, time: Ns },
+    /// It had pages written to a device itself.
+    Writeback,
+    /// The work item in which a kworker let it go on, and the thread that had queued that.
+    LetGoIn { kworker: Tid, function: Symbol, queued_by: Option<Culprit> },
+    /// What a kworker executed most while it had the CPU, how often, and how many other work items.
+    Executed { kworker: Tid, function: Symbol, times: usize, others: usize },
     /// A clock that runs faster than the timer hardware delayed its timer for so long.
     Slewed { slew: Slew, time: Ns },
     /// The softirq that was to wake it was left to a thread: its number.
@@ -90,10 +97,42 @@ pub(crate) fn is_called(notes: &[VerdictNote], by: Option<Culprit>) -> bool {
     notes.contains(&VerdictNote::Called(tid))
 }
 
-/// The call or the handler in which it slept for most of this time of its own waits.
-pub(crate) fn slept_in(notes: &[VerdictNote], charged: Ns) -> Option<Within> {
+/// The work item in which a kworker let the late thread go on, and the thread that had queued it.
+pub(crate) fn let_go_in(notes: &[VerdictNote], by: Option<Culprit>) -> Option<(Symbol, Option<&Culprit>)> {
+    let Some(Culprit::Task { tid, .. }) = by else { return None };
     notes.iter().find_map(|note| match note {
-        VerdictNote::SleptIn { within, time } if time.0.saturating_mul(2) >= charged.0 => Some(*within),
+        VerdictNote::LetGoIn { kworker, function, queued_by } if *kworker == tid => {
+            Some((*function, queued_by.as_ref()))
+        }
+        _ => None,
+    })
+}
+
+/// What a kworker executed in the time that is charged to it: `kcryptd_crypt 24 times, and 2 other work items`.
+pub(crate) fn executed(notes: &[VerdictNote], by: Option<Culprit>) -> Option<String> {
+    let Some(Culprit::Task { tid, .. }) = by else { return None };
+    notes.iter().find_map(|note| match note {
+        VerdictNote::Executed { kworker, function, times, others } if *kworker == tid => {
+            let times = if *times == 1 { String::new() } else { format!(" {times} times") };
+            let others = match others {
+                0 => String::new(),
+                1 => ", and one other work item".to_owned(),
+                others => format!(", and {others} other work items"),
+            };
+            Some(format!("{function}{times}{others}"))
+        }
+        _ => None,
+    })
+}
+
+/// The call or the handler in which it slept for most of this time of a cause: its own waits, or its sleeps in the kernel.
+pub(crate) fn slept_in(notes: &[VerdictNote], of: Cause, charged: Ns) -> Option<Within> {
+    notes.iter().find_map(|note| match note {
+        VerdictNote::SleptIn { cause, within, time }
+            if *cause == of && time.0.saturating_mul(2) >= charged.0 =>
+        {
+            Some(*within)
+        }
         _ => None,
     })
 }

@@ -7,6 +7,7 @@ use crate::model::culprit::irq_of_thread;
 use crate::timeline::activations::{Begin, Errand, Open, WakeCause};
 use crate::timeline::housekeeping::polls_network;
 use crate::timeline::irqs::IrqId;
+use crate::timeline::item_runs::ItemRun;
 use crate::timeline::links::{HandOff, Link};
 use crate::timeline::origins::{NET_RX, Origin, OriginKind, Origins, Raise, RaisedBy};
 use crate::timeline::packets::Sent;
@@ -309,8 +310,21 @@ impl Engine<'_> {
             WorkStep::Started => {
                 self.timeline.origins.work_begins(tid, work);
                 self.begins_item(at, tid);
+                let origins = &mut self.timeline.origins;
+                let function = origins.names.id(work.function);
+                let queued_by = origins.work_of(tid).and_then(|origin| origin.by);
+                self.timeline.item_runs.begins(ItemRun {
+                    kworker: tid,
+                    from: at,
+                    to: None,
+                    function,
+                    queued_by,
+                });
             }
-            WorkStep::Ended => self.timeline.origins.work_ends(tid),
+            WorkStep::Ended => {
+                self.timeline.origins.work_ends(tid);
+                self.timeline.item_runs.ends(at, tid);
+            }
         }
     }
 

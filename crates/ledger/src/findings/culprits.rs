@@ -7,7 +7,7 @@ use super::subject::Subject;
 use crate::causes::Cause;
 use crate::causes::advised::Advised;
 use crate::causes::info::Usual;
-use crate::charge::notes::{VerdictNote, deferred, is_boosted, is_called, waits_for_the_kernel};
+use crate::charge::notes::{VerdictNote, deferred, executed, is_boosted, is_called, waits_for_the_kernel};
 use crate::model::{Activation, Culprit, IrqKind, Segment};
 use crate::stats;
 use crate::verdict::priority_while;
@@ -159,6 +159,8 @@ fn finding(subject: &Subject<'_>, cause: Cause, by: Culprit, accused: Accused<'_
         true => Severity::Warning,
         false => Severity::Info,
     };
+    let work = worst.first().and_then(|delay| executed(subject.notes(delay.activation), Some(by)));
+    let work = work.map(|what| Evidence::general(format!("{by} executed {what}")));
     let request = called.then(|| {
         let what =
             format!("{first} set {by} to work each time: if it waits for an answer of it, that is no delay");
@@ -182,6 +184,7 @@ fn finding(subject: &Subject<'_>, cause: Cause, by: Culprit, accused: Accused<'_
                 Evidence::at(activation.due, activation.cpu, what)
             })
             .chain(request)
+            .chain(work)
             .collect(),
         fix: worst.first().map(|delay| fix(subject, (cause, &by), delay)).unwrap_or_default(),
     }

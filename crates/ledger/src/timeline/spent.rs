@@ -30,6 +30,44 @@ impl Within {
             Within::Handler { .. } => None,
         }
     }
+
+    /// What it is called.
+    pub(crate) fn name(self) -> String {
+        match self {
+            Within::Call { name: Some(name), .. } => name.to_owned(),
+            Within::Call { nr, name: None } => format!("number {nr}"),
+            Within::Handler { signal } => format!("the handler of {}", signal_name(signal)),
+        }
+    }
+
+    /// The same with its kind.
+    pub(crate) fn place(self) -> String {
+        match self {
+            Within::Handler { .. } => self.name(),
+            Within::Call { .. } => format!("the system call {}", self.name()),
+        }
+    }
+}
+
+/// A signal by name, where its number is one on all architectures that are read.
+fn signal_name(signal: i32) -> String {
+    const NAMES: [(i32, &str); 13] = [
+        (1, "SIGHUP"),
+        (2, "SIGINT"),
+        (3, "SIGQUIT"),
+        (8, "SIGFPE"),
+        (10, "SIGUSR1"),
+        (11, "SIGSEGV"),
+        (12, "SIGUSR2"),
+        (14, "SIGALRM"),
+        (15, "SIGTERM"),
+        (17, "SIGCHLD"),
+        (26, "SIGVTALRM"),
+        (27, "SIGPROF"),
+        (29, "SIGIO"),
+    ];
+    let known = NAMES.iter().find(|(number, _)| *number == signal);
+    known.map_or_else(|| format!("signal {signal}"), |(_, name)| (*name).to_owned())
 }
 
 /// When it did so.

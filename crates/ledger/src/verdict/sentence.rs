@@ -1,11 +1,10 @@
 //! The words of a verdict: one sentence that an engineer can act on, and the evidence's lines.
 
-use super::spent;
 use crate::causes::Cause;
 use crate::causes::info::{ChargedTime, LateActivation};
 use crate::charge::notes::{
-    TimerCallbacks, VerdictNote, asked, carrier, is_boosted, is_called, protected_by_fork, slept_in,
-    write_protected,
+    TimerCallbacks, VerdictNote, asked, carrier, executed, is_boosted, is_called, let_go_in,
+    protected_by_fork, slept_in, write_protected,
 };
 use crate::model::{Activation, Culprit, OnCpu, Segment, Verdict, thread_name};
 use crate::stats::Stats;
@@ -202,7 +201,10 @@ pub(crate) fn why(
         carrier: carrier(notes),
         lock_owner: activation.ledger.iter().filter(of_verdict).find_map(|segment| segment.owner.as_ref()),
         asked: asked(notes, verdict.by),
-        slept_in: slept_in(notes, charged).as_ref().map(spent::place),
+        slept_in: slept_in(notes, underlying, charged),
+        writeback: notes.contains(&VerdictNote::Writeback),
+        work_item: let_go_in(notes, verdict.by),
+        executed: executed(notes, verdict.by),
         write_protected: write_protected(notes),
         forked: protected_by_fork(notes),
         is_traced: notes.contains(&VerdictNote::Traced),

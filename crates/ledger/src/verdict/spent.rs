@@ -24,29 +24,12 @@ pub(super) fn most(notes: &[VerdictNote], charged: Ns, usual: Ns) -> Option<(&Wi
 
 /// What is to be added to the sentence.
 pub(super) fn sentence(within: &Within, time: Ns) -> String {
-    format!("; {time} of it in {}", place(within))
-}
-
-/// The same with its kind.
-pub(super) fn place(within: &Within) -> String {
-    match within {
-        Within::Handler { .. } => name(within),
-        Within::Call { .. } => format!("the system call {}", name(within)),
-    }
-}
-
-/// What it is called.
-fn name(within: &Within) -> String {
-    match within {
-        Within::Call { name: Some(name), .. } => (*name).to_owned(),
-        Within::Call { nr, name: None } => format!("number {nr}"),
-        Within::Handler { signal } => format!("the handler of {}", signal_name(*signal)),
-    }
+    format!("; {time} of it in {}", within.place())
 }
 
 /// What helps against it.
 pub(super) fn advice(within: &Within) -> Vec<AdvisedFix> {
-    let name = name(within);
+    let name = within.name();
     let lines = match within {
         Within::Handler { .. } => vec![
             format!("do less in {name}, which runs in the middle of the thread's work"),
@@ -73,25 +56,4 @@ pub(super) fn advice(within: &Within) -> Vec<AdvisedFix> {
         }
     };
     all_by_hand(ITS_PROGRAM, &lines.iter().map(String::as_str).collect::<Vec<_>>())
-}
-
-/// A signal by name, where its number is one on all architectures that are read.
-fn signal_name(signal: i32) -> String {
-    const NAMES: [(i32, &str); 13] = [
-        (1, "SIGHUP"),
-        (2, "SIGINT"),
-        (3, "SIGQUIT"),
-        (8, "SIGFPE"),
-        (10, "SIGUSR1"),
-        (11, "SIGSEGV"),
-        (12, "SIGUSR2"),
-        (14, "SIGALRM"),
-        (15, "SIGTERM"),
-        (17, "SIGCHLD"),
-        (26, "SIGVTALRM"),
-        (27, "SIGPROF"),
-        (29, "SIGIO"),
-    ];
-    let known = NAMES.iter().find(|(number, _)| *number == signal);
-    known.map_or_else(|| format!("signal {signal}"), |(_, name)| (*name).to_owned())
 }

@@ -47,4 +47,5 @@ mod timers;
 mod tracers;
 mod unranked;
 mod woken_again;
+mod work_items;
 mod workings;

@@ -1,0 +1,49 @@
+//! What shows a verdict, beyond the segments that are charged to it.
+
+use super::sentence;
+use crate::causes::Cause;
+use crate::charge::notes::{VerdictNote, executed};
+use crate::model::{Activation, Culprit, IrqKind};
+use crate::timeline::Timeline;
+use whylate_base::{Evidence, Ns};
+
+/// A note on the ledger, where it bears on the verdict.
+pub(super) fn noted(note: &VerdictNote, cause: Cause, by: Option<Culprit>) -> Option<Evidence> {
+    match (note, cause, by) {
+        (VerdictNote::Idle { at, on, idle }, Cause::WakePlacement, _) => {
+            Some(Evidence::at(*at, *on, sentence::idle_elsewhere(idle)))
+        }
+        (VerdictNote::Timers(timers), Cause::Irq, Some(by)) if by.irq_kind() == Some(IrqKind::OwnTimer) => {
+            Some(Evidence::at(timers.at, timers.cpu, sentence::timers(timers)))
+        }
+        (VerdictNote::Executed { kworker, .. }, _, Some(Culprit::Task { tid, .. })) if *kworker == tid => {
+            executed(std::slice::from_ref(note), by)
+                .map(|what| Evidence::general(format!("it executed {what}")))
+        }
+        _ => None,
+    }
+}
+
+/// What the bandwidth windows of the activation show beyond their length.
+pub(super) fn of_bandwidth(timeline: &Timeline, activation: &Activation) -> Option<Evidence> {
+    let window = timeline.windows.iter().find(|window| {
+        window.hurt
+            && window.cpu == activation.cpu
+            && window.start < activation.end
+            && window.end.is_some_and(|end| end > activation.due)
+    })?;
+    let (share, over) = window.used;
+    let idle = match (window.saw_idle, window.ran.is_some()) {
+        (true, false) => "the CPU was idle",
+        (true, true) => "only SCHED_OTHER threads ran, and the CPU was idle",
+        (false, _) => "only SCHED_OTHER threads ran",
+    };
+    let used = match window.shows_user(timeline.bandwidth.at(window.start).period) {
+        true => {
+            let used = Ns((over.0 as f64 * share) as i64);
+            format!("real-time threads had used {used} ({:.0} %) of the {over} before", share * 100.0)
+        }
+        false => "the trace begins too late to show which threads had used the time".to_owned(),
+    };
+    Some(Evidence::at(window.start, window.cpu, format!("{idle}; {used}")))
+}
