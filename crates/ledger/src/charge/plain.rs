@@ -8,6 +8,7 @@ use super::overdue::{ORDINARY, late_timers, of_idle_exit};
 use super::placement::LONGEST_MOVE;
 use super::precedence::{Contender, Relation};
 use super::queue::ORDINARY_DISPATCH;
+use super::waiting::{LONGEST_PREEMPTION, is_queued_at};
 use crate::causes::Cause;
 use crate::model::{Culprit, Segment};
 use crate::timeline::Timeline;
@@ -101,6 +102,13 @@ fn wait(
                     return Some((Cause::Dispatch, None, Confidence::High));
                 }
                 Relation::EqualPriority => Cause::EqualPriorityTask,
+                // It may have given way.
+                Relation::Fair
+                    if running - queued <= LONGEST_PREEMPTION
+                        && thread.is_some_and(is_queued_at(running)) =>
+                {
+                    return None;
+                }
                 Relation::Fair => Cause::FairQueue,
                 _ => return None,
             };

@@ -28,7 +28,7 @@ const LONGEST_IDLE_LOOP: Ns = Ns::from_us(50);
 /// was allowed none.
 const IDLED_ON: Ns = Ns::from_us(200);
 /// A thread that a woken one preempts has the CPU no longer: its slice alone is longer (`base_slice_ns`, `kernel/sched/fair.c`).
-const LONGEST_PREEMPTION: Ns = Ns::from_us(100);
+pub(super) const LONGEST_PREEMPTION: Ns = Ns::from_us(100);
 
 impl Charger<'_> {
     /// Charges up to `to` a time in which `waiter` was queued on `cpu`.
@@ -416,9 +416,11 @@ fn serves_the_kernel(by: &Culprit) -> bool {
 /// the other is still runnable. The waiter had its turn; nothing shows what kept it that long.
 fn gave_way(timeline: &Timeline, queue: &Queue<'_>, start: Ns, runner: Tid) -> bool {
     let is_first = start < queue.first_choice && queue.first_choice == queue.to;
-    let is_preempted = || {
-        let runner = timeline.threads.get(runner);
-        runner.is_some_and(|runner| runner.history.time_queued(queue.to, queue.to + Ns(1)) > Ns::ZERO)
-    };
+    let is_preempted = || timeline.threads.get(runner).is_some_and(is_queued_at(queue.to));
     is_first && queue.to - queue.from <= LONGEST_PREEMPTION && is_preempted()
+}
+
+/// True of a thread that is runnable at an instant, and has no CPU.
+pub(super) fn is_queued_at(at: Ns) -> impl Fn(&Thread) -> bool {
+    move |thread| thread.history.time_queued(at, at + Ns(1)) > Ns::ZERO
 }

@@ -56,3 +56,25 @@ fn a_thread_that_preempts_the_other_at_once_waited_for_no_turn() {
     assert_eq!(of(34, TaskState::Interruptible), Cause::FairQueue);
     assert_eq!(of(2_000, TaskState::Runnable), Cause::FairQueue);
 }
+
+/// A SCHED_OTHER thread that is woken preempts another one, again and again: those that are not kept are charged as the others are.
+#[test]
+fn each_of_many_threads_that_gave_way_is_charged_alike() {
+    let mut scene = Scene::new().cpu(1).at(0).run(OTHER);
+    for n in 0..40 {
+        let due = 1_000 + n * 1_000;
+        scene = scene.at(due).waking(VICTIM, 1).at(due + 2).wakeup(VICTIM, 1).at(due + 3).run(VICTIM);
+        scene = scene.at(due + 100 - n).sleep(OTHER);
+    }
+    let explained = scene.explain("victim");
+    let [task] = &explained.0.tasks[..] else { panic!("one thread") };
+    let kinds: Vec<Cause> = task.causes.iter().map(|(cause, _)| *cause).collect();
+    assert_eq!(task.activations, 40);
+    let time = |of: Cause| task.causes.iter().find(|(cause, _)| *cause == of).map(|(_, time)| *time);
+    let waited = [Cause::Dispatch, Cause::FairQueue].into_iter().filter_map(time).sum::<Ns>();
+    assert_eq!(waited, Ns::from_us(40 * 3), "{kinds:?}");
+    let each = explained.in_order();
+    let dispatched = |one: &&&Activation| one.ledger.iter().any(|segment| segment.cause == Cause::Dispatch);
+    assert_eq!(each.iter().filter(dispatched).count(), each.len());
+    assert_eq!(time(Cause::Dispatch), Some(Ns::from_us(40)), "{kinds:?}");
+}
