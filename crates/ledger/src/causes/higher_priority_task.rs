@@ -109,11 +109,15 @@ fn advice(of: &Advised<'_>) -> Vec<AdvisedFix> {
             THEIR_PROGRAM,
         )),
         None if of.same_process => Some(AdvisedFix::by_hand(
-            format!("it is a thread of the same program: let {by} do less at a time, or work when the late thread sleeps"),
+            format!(
+                "it is a thread of the same program: let {by} do less at a time, or work when the late thread sleeps"
+            ),
             ITS_PROGRAM,
         )),
         None if of.culprit_is_of_kernel() => None,
-        None => Some(AdvisedFix::new("if it is not needed, stop the service that starts it", of.stop_service())),
+        None => {
+            Some(AdvisedFix::new("if it is not needed, stop the service that starts it", of.stop_service()))
+        }
     };
     [moved, priority].into_iter().chain(last).collect()
 }
@@ -169,7 +173,10 @@ mod tests {
         let kernel = lines("jbd2/sda1-8", false);
         assert!(!kernel.contains("service") && kernel.contains("taskset"), "{kernel}");
         let (bound, unbound) = (lines("kworker/1:2", false), lines("kworker/u4:2", false));
-        assert!(bound.contains("belongs to its CPU") && unbound.contains("virtual/workqueue/cpumask"), "{bound}");
+        assert!(
+            bound.contains("belongs to its CPU") && unbound.contains("virtual/workqueue/cpumask"),
+            "{bound}"
+        );
         for kworker in [bound, unbound] {
             assert!(kworker.contains("chrt -o -p 0") && !kworker.contains("taskset -pc"), "{kworker}");
         }

@@ -51,7 +51,9 @@ fn advice(of: &Advised<'_>) -> Vec<AdvisedFix> {
         Some(call) => all_by_hand(
             ITS_PROGRAM,
             &[
-                &format!("make the call {call} from another thread: a real-time loop must not wait for a driver"),
+                &format!(
+                    "make the call {call} from another thread: a real-time loop must not wait for a driver"
+                ),
                 FIND_STACK,
             ],
         ),
@@ -75,7 +77,8 @@ const FIND_STACK: &str =
     "find the delay: record the stack of the switch (echo stacktrace > events/sched/sched_switch/trigger)";
 
 fn on_dirty_pages(call: &str) -> Vec<AdvisedFix> {
-    let thread = format!("leave {call} to a thread of its own: a real-time loop must not wait for a file system");
+    let thread =
+        format!("leave {call} to a thread of its own: a real-time loop must not wait for a file system");
     vec![
         AdvisedFix::by_hand(thread, ITS_PROGRAM),
         AdvisedFix::new(

@@ -19,7 +19,9 @@ fn why(late: &LateActivation<'_>) -> String {
     let fork = if *forked { ", after a fork of its process" } else { "" };
     match late.write_protected {
         Some(1) => {
-            format!("{thread} wrote to a page that was there and write-protected{fork}: {charged} of page faults")
+            format!(
+                "{thread} wrote to a page that was there and write-protected{fork}: {charged} of page faults"
+            )
         }
         Some(times) => {
             format!(

@@ -71,7 +71,10 @@ mod tests {
         };
         let (timer, received, block, unknown) =
             (lines(Some(TIMER)), lines(Some(NET_RX)), lines(Some(4)), lines(None));
-        assert!(timer.contains("the CPU on which the timer expires") && timer.contains("clock_nanosleep"), "{timer}");
+        assert!(
+            timer.contains("the CPU on which the timer expires") && timer.contains("clock_nanosleep"),
+            "{timer}"
+        );
         assert!(!timer.contains("smp_affinity") && !timer.contains("threaded"), "{timer}");
         assert!(received.contains("DEV/threaded") && unknown.contains("DEV/threaded"), "{received}");
         assert!(block.contains("smp_affinity") && !block.contains("threaded"), "{block}");

@@ -49,7 +49,8 @@ fn advice(of: &Advised<'_>) -> Vec<AdvisedFix> {
             "find why {by} traces the program: a debugger (gdb) stops it as it attaches and at each breakpoint, strace at each \
              system call; leave programs with deadlines out of that"
         );
-        let other = "look into the program without stopping it: ftrace, perf, or probes of its functions (uprobes)";
+        let other =
+            "look into the program without stopping it: ftrace, perf, or probes of its functions (uprobes)";
         return all_by_hand(THEIR_PROGRAM, &[&find, other]);
     }
     let find = match of.by {
