@@ -228,8 +228,9 @@ impl Tracers {
                         || !scope.overlaps(section.start, section.start + section.latency)
                 };
                 if !explanation.scope.as_ref().is_some_and(out_of_scope) {
-                    let mut finding = section::finding(asked.deadline, &section, Some(lines));
-                    if explanation.trace.excerpt().is_some() {
+                    let is_excerpt = explanation.trace.excerpt().is_some();
+                    let mut finding = section::finding(asked.deadline, &section, Some(lines), is_excerpt);
+                    if is_excerpt {
                         let end = section.start + section.latency;
                         finding.evidence.extend(wakeup::by_mark(trace, lines, section.start, end));
                     }
@@ -244,7 +245,8 @@ impl Tracers {
             }
             None => {
                 let sections = self.toggles.sections(timeline, &explanation.trace, self.preempt_rt);
-                let found = sections.iter().map(|section| section::finding(asked.deadline, section, None));
+                let found =
+                    sections.iter().map(|section| section::finding(asked.deadline, section, None, false));
                 explanation.findings.extend(found);
                 explanation.sections.extend(sections);
             }

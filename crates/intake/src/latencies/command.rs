@@ -1,36 +1,47 @@
-//! What the command line shows that stands above an output of cyclictest.
+//! What the command line shows that stands above an output of cyclictest or of rtla.
+
+use whylate_base::CpuSet;
 
 /// How many threads it was to measure with: `cyclictest -m -t 4`, `-t4`, `--threads=4`; `None` where no command line has it,
 /// or the text has several.
 pub(super) fn threads(text: &str) -> Option<usize> {
-    let mut commands = text.lines().filter(|line| is_command(line));
+    // Without a number it is one thread for each CPU.
+    option(text, "cyclictest", ["--threads", "-t"])?.parse().ok()
+}
+
+/// Which CPUs it was to measure: `rtla osnoise top -c 0-3`, `--cpus=0-3`; `None` as above.
+pub(super) fn cpus(text: &str) -> Option<CpuSet> {
+    option(text, "rtla", ["--cpus", "-c"])?.parse().ok()
+}
+
+/// The value of an option, by its two names, of the one command line of a program in a text.
+fn option<'t>(text: &'t str, program: &str, names: [&str; 2]) -> Option<&'t str> {
+    let mut commands = text.lines().filter(|line| is_command(line, program));
     let (command, None) = (commands.next()?, commands.next()) else { return None };
-    let mut words = command.split_whitespace().skip_while(|word| !is_program(word)).skip(1).peekable();
+    let mut words = command.split_whitespace().skip_while(|word| !is_program(word, program)).skip(1);
     while let Some(word) = words.next() {
-        let value = match word.strip_prefix("--threads").or_else(|| word.strip_prefix("-t")) {
-            Some("") => words.peek().copied(),
-            Some(value) => Some(value.strip_prefix('=').unwrap_or(value)),
-            None => continue,
-        };
-        // Without a number it is one thread for each CPU.
-        return value.and_then(|value| value.parse().ok());
+        match names.iter().find_map(|name| word.strip_prefix(name)) {
+            Some("") => return words.next(),
+            Some(value) => return Some(value.strip_prefix('=').unwrap_or(value)),
+            None => {}
+        }
     }
     None
 }
 
 /// A line with the program and an option of it; prose has quotes around words.
-fn is_command(line: &str) -> bool {
-    let mut words = line.split_whitespace().skip_while(|word| !is_program(word));
+fn is_command(line: &str, program: &str) -> bool {
+    let mut words = line.split_whitespace().skip_while(|word| !is_program(word, program));
     words.next().is_some() && words.any(|word| word.starts_with('-') && word.len() > 1)
 }
 
-fn is_program(word: &str) -> bool {
-    word == "cyclictest" || word.ends_with("/cyclictest")
+fn is_program(word: &str, program: &str) -> bool {
+    word.rsplit('/').next() == Some(program)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::threads;
+    use super::{cpus, threads};
 
     #[test]
     fn the_number_of_threads_is_an_option() {
@@ -47,5 +58,18 @@ mod tests {
             assert_eq!(threads(&format!("{line}\nT: 0 ( 7) P:90\n")), expected, "{line}");
         }
         assert_eq!(threads("cyclictest -t4\ncyclictest -t2\n"), None, "which of them is not known");
+    }
+
+    #[test]
+    fn the_cpus_are_an_option() {
+        for (line, expected) in [
+            ("[root@box ~]# rtla osnoise top -c 0-3 -d 1m -q", Some("0-3")),
+            ("rtla timerlat top --cpus=1,3 -q", Some("1,3")),
+            ("/usr/bin/rtla timerlat top -c2", Some("2")),
+            ("rtla timerlat top -c all", None),
+            ("rtla timerlat top -q", None),
+        ] {
+            assert_eq!(cpus(line).map(|cpus| cpus.to_string()).as_deref(), expected, "{line}");
+        }
     }
 }

@@ -10,7 +10,7 @@ mod harmless;
 mod step;
 mod times;
 
-use self::advice::{elsewhere, fix};
+use self::advice::{Shown, fix};
 use self::entries::{is_interrupt, is_of_own_timer, is_softirq, is_way_in};
 use self::harmless::{Harmless, harmless, is_idle_task};
 use self::step::{of_step, within_a_step};
@@ -137,12 +137,16 @@ pub(super) fn section(
     if let Some(handler) = handler {
         section.why.push_str(&format!("; the interrupt's handler is {handler}"));
     }
-    section.fix =
-        fix(preempt_rt, &section, (stood_in, handler), lines.shows_functions(within, (start, end), ends));
     let of_own_timer = |line: &Line| line.named().is_some_and(|name| is_of_own_timer(lines.name(name)));
-    let is_of_own_timer =
+    let is_of_timer =
         section.opened_by.as_deref().is_some_and(is_of_own_timer) || within.iter().any(of_own_timer);
-    section.fix.extend(elsewhere(&section, is_of_own_timer));
+    let shown = Shown {
+        stood_in,
+        handler,
+        functions: lines.shows_functions(within, (start, end), ends),
+        is_own_timer: is_of_timer && section.context == CpuContext::Irq,
+    };
+    section.fix = fix(preempt_rt, &section, shown);
     let stalled = section
         .gaps
         .first()
@@ -234,8 +238,13 @@ fn of_harmless(section: &CriticalSection, harmless: Harmless) -> (String, Vec<St
 
 /// The finding that goes with it.
 ///
-/// `lines`: those of the tracer that measured it.
-pub(super) fn finding(deadline: Option<Ns>, section: &CriticalSection, lines: Option<&Lines>) -> Finding {
+/// `lines`: those of the tracer that measured it, some of them where it is an excerpt.
+pub(super) fn finding(
+    deadline: Option<Ns>,
+    section: &CriticalSection,
+    lines: Option<&Lines>,
+    is_excerpt: bool,
+) -> Finding {
     let in_doubt = within_a_step(section, lines.and_then(Lines::step));
     let end = section.start + section.latency;
     let resched = lines.and_then(|lines| lines.need_resched(section.start, end));
@@ -295,7 +304,8 @@ pub(super) fn finding(deadline: Option<Ns>, section: &CriticalSection, lines: Op
                     Some(at) if at == section.start =>
                         "one was to run: need-resched is set in the first line".to_owned(),
                     Some(at) => format!(
-                        "one was to run: need-resched is set {} after its beginning",
+                        "one was to run: need-resched is set {}{} after its beginning",
+                        if is_excerpt { "at the latest " } else { "" },
                         at - section.start
                     ),
                     None => "the trace does not show whether one did".to_owned(),

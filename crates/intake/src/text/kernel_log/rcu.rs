@@ -332,7 +332,10 @@ impl RcuStall {
         }
         if !unknown.is_empty() {
             let interrupts =
-                if self.stalled.iter().any(|one| unknown.contains(&one.cpu) && !one.takes_no_interrupt) {
+                // A CPU that detects its own stall does so in its tick.
+                if !self.is_self_detected
+                    && self.stalled.iter().any(|one| unknown.contains(&one.cpu) && !one.takes_no_interrupt)
+                {
                     ", or whether interrupts were disabled there,"
                 } else {
                     ""

@@ -82,8 +82,7 @@ fn a_broken_line_is_read_with_its_rest() {
         )
         .to_string();
     let meaning = "means that RCU's own thread rcu_preempt was runnable and got no CPU time on CPU 0 for 10404 jiffies, and that \
-                       CPU 1 gave RCU no quiescent state (RCU stall); what ran on CPUs 0 and 1, or whether interrupts were disabled there, \
-                       is not shown";
+                       CPU 1 gave RCU no quiescent state (RCU stall); what ran on CPUs 0 and 1 is not shown";
     assert!(said.ends_with(meaning), "{said}");
 }
 

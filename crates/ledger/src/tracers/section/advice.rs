@@ -10,13 +10,20 @@ use crate::model::Culprit;
 use crate::model::section::{CpuContext, CriticalSection, FunctionTimes};
 use whylate_events::is_idle_function;
 
-/// What helps against it, but for keeping it elsewhere.
-pub(super) fn fix(
-    preempt_rt: Option<bool>,
-    section: &CriticalSection,
-    (stood_in, handler): (Option<Within<'_>>, Option<&str>),
-    shows_functions: bool,
-) -> Vec<String> {
+/// What the lines show of a section.
+pub(super) struct Shown<'a> {
+    /// Where most of the time has no line.
+    pub(super) stood_in: Option<Within<'a>>,
+    /// The one handler of a device's interrupt.
+    pub(super) handler: Option<&'a str>,
+    pub(super) functions: bool,
+    /// It is the interrupt of the CPU's own timer.
+    pub(super) is_own_timer: bool,
+}
+
+/// What helps against it.
+pub(super) fn fix(preempt_rt: Option<bool>, section: &CriticalSection, shown: Shown<'_>) -> Vec<String> {
+    let Shown { stood_in, handler, functions: shows_functions, is_own_timer } = shown;
     let mut fixes = Vec::new();
     let of_idle_exit = is_of_idle_exit(section);
     if of_idle_exit {
@@ -41,6 +48,9 @@ pub(super) fn fix(
             "report it to the maintainers of {function}: grep the kernel's source for it, then scripts/get_maintainer.pl -f \
              FILE; if a driver has it, use a newer driver, or none"
         )),
+        None if is_own_timer => fixes.push(
+            "see which timers expire in it: trace with the events timer:hrtimer_expire_entry and timer:hrtimer_expire_exit".to_owned(),
+        ),
         None if in_handler => fixes.push(
             "find the handler: trace with the events irq:irq_handler_entry, irq:irq_handler_exit, irq:softirq_entry and \
              irq:softirq_exit, and read which one took the time"
@@ -49,19 +59,26 @@ pub(super) fn fix(
         None if of_idle_exit => {}
         None => fixes.push("echo stacktrace > trace_options, and trace again: the stack shows which code held the lock".to_owned()),
     }
-    if of_idle_exit {
-        return fixes;
+    // The way out of an idle state and the CPU's own timer are so on every kernel.
+    if !of_idle_exit && !is_own_timer {
+        fixes.push(on_preempt_rt(preempt_rt));
     }
+    if !of_idle_exit {
+        fixes.push(elsewhere(section.context, is_own_timer).to_owned());
+    }
+    fixes
+}
+
+fn on_preempt_rt(preempt_rt: Option<bool>) -> String {
     let (raw, threaded) = (
         "only raw spinlocks and explicit disabling still do this: that code must change",
         "its spinlocks and interrupt handlers leave interrupts and preemption on; only raw spinlocks do not",
     );
-    fixes.push(match preempt_rt {
+    match preempt_rt {
         Some(true) => format!("this is a PREEMPT_RT kernel, where {raw}"),
         Some(false) => format!("use a PREEMPT_RT kernel: {threaded}"),
         None => format!("use a PREEMPT_RT kernel, unless this is one: {threaded}"),
-    });
-    fixes
+    }
 }
 
 /// True of the idle task on its way out of an idle state: it entered that with interrupts disabled.
@@ -72,10 +89,9 @@ fn is_of_idle_exit(section: &CriticalSection) -> bool {
 }
 
 /// What keeps it off the CPUs of real-time threads.
-pub(super) fn elsewhere(section: &CriticalSection, is_of_own_timer: bool) -> Option<String> {
-    let advice = match section.context {
-        _ if is_of_idle_exit(section) => return None,
-        CpuContext::Irq if is_of_own_timer => {
+fn elsewhere(context: CpuContext, is_own_timer: bool) -> &'static str {
+    match context {
+        CpuContext::Irq if is_own_timer => {
             "this interrupt is the CPU's own timer and cannot be moved: take work off this CPU (isolcpus=, nohz_full=, an \
              isolated cpuset partition)"
         }
@@ -86,6 +102,5 @@ pub(super) fn elsewhere(section: &CriticalSection, is_of_own_timer: bool) -> Opt
             "keep the code that enters it off the CPUs of real-time threads: change the affinity of the thread and of its \
              device's interrupt"
         }
-    };
-    Some(advice.to_owned())
+    }
 }
