@@ -407,6 +407,8 @@ impl ContentionFlags {
     pub const SPIN: u32 = 0x01;
     /// A real-time lock: on PREEMPT_RT most spinlocks are.
     pub const RT: u32 = 0x08;
+    /// A read-write lock whose readers are counted on each CPU (`LCB_F_PERCPU`, `include/trace/events/lock.h`).
+    pub const PERCPU: u32 = 0x10;
     /// A mutex.
     pub const MUTEX: u32 = 0x20;
 }

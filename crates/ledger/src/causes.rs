@@ -2,6 +2,7 @@
 //! `docs/causes/` of this crate.
 
 pub(crate) mod advised;
+mod grace_period;
 pub(crate) mod info;
 
 pub use info::CauseGroup;
@@ -233,6 +234,7 @@ mod tests {
             writeback: false,
             work_item: None,
             executed: None,
+            grace_period: false,
             write_protected: None,
             forked: false,
             is_traced: false,

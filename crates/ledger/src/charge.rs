@@ -15,6 +15,7 @@ mod blocked;
 mod carried;
 pub(crate) mod charger;
 mod expirer;
+mod grace_period;
 pub(crate) mod items;
 mod late;
 mod moved;

@@ -76,7 +76,7 @@ impl Engine<'_> {
             EventKind::SyscallEnter(call) => self.syscall_enter(at, event, call),
             EventKind::SyscallExit(ret) => self.syscall_exit(at, event, ret),
             EventKind::PageFault(fault) => self.page_fault(at, event, fault),
-            EventKind::ContentionBegin { .. } => self.contention_begin(at, event),
+            EventKind::ContentionBegin { flags, .. } => self.contention_begin(at, event, *flags),
             EventKind::ContentionEnd { .. } => self.contention_end(at, event),
             EventKind::IrqEntry { .. }
             | EventKind::IrqExit { .. }

@@ -246,6 +246,21 @@ impl Timeline {
         [Kind::Irq, Kind::Vector, Kind::Softirq].into_iter().any(|kind| self.seen.contains(kind))
     }
 
+    /// True where the recording has the kinds of events by which time is charged: another one would show no more.
+    pub(crate) fn has_all_kinds(&self) -> bool {
+        const KINDS: [Kind; 8] = [
+            Kind::Switch,
+            Kind::Waking,
+            Kind::Irq,
+            Kind::Softirq,
+            Kind::HrtimerExpire,
+            Kind::Syscall,
+            Kind::Signal,
+            Kind::Work,
+        ];
+        KINDS.into_iter().all(|kind| self.recorded.contains(kind))
+    }
+
     /// True where the recording has what an idle CPU does: interrupts, timers, or its idle states.
     pub(crate) fn shows_idle_cpus(&self) -> bool {
         let shown = [Kind::Irq, Kind::Vector, Kind::HrtimerExpire, Kind::CpuIdle];

@@ -88,6 +88,10 @@ pub(crate) struct Advised<'a> {
     pub(crate) shows_calls: bool,
     /// The work item in which the culprit, a kworker, let it go on, and the thread that had queued that.
     pub(crate) work_item: Option<(Symbol, Option<&'a Culprit>)>,
+    /// Most of its own wait was for a grace period of RCU.
+    pub(crate) grace_period: bool,
+    /// The recording has all the events that the ledger can use.
+    pub(crate) recorded_all: bool,
     /// Most of its page faults were writes to pages that were there.
     pub(crate) write_protected: bool,
     /// A fork of its process write-protected them.

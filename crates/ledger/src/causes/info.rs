@@ -150,6 +150,8 @@ pub(crate) struct LateActivation<'a> {
     pub(crate) work_item: Option<(Symbol, Option<&'a Culprit>)>,
     /// What the culprit, a kworker, executed in that time.
     pub(crate) executed: Option<String>,
+    /// Most of its own wait was for a grace period of RCU.
+    pub(crate) grace_period: bool,
     /// How often it wrote to pages that were there and write-protected, where that was most of its page faults.
     pub(crate) write_protected: Option<usize>,
     /// A fork of its process write-protected them.

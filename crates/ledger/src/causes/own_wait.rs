@@ -2,6 +2,7 @@
 //! child runs another program, until a thread answers, or until what it waits for in its period comes.
 
 use super::advised::{Advised, ITS_PROGRAM, all_by_hand};
+use super::grace_period;
 use super::info::{
     Blames, CauseGroup, CauseInfo, ChargedTime, Details, LateActivation, ShownBy, Usual, page,
 };
@@ -74,6 +75,7 @@ fn why(late: &LateActivation<'_>) -> String {
     let LateActivation { thread, charged, .. } = late;
     let place = late.slept_in.map_or_else(|| "a call of its own".to_owned(), Within::place);
     match late.culprit {
+        None if late.grace_period => grace_period::why(late, &place),
         Some(by) if late.asked == Some(Asked::Fault) => {
             format!("{thread} waited {charged} in a page fault, until {by} woke it")
         }
@@ -158,6 +160,9 @@ fn advice(of: &Advised<'_>) -> Vec<AdvisedFix> {
     }
     if of.in_handler {
         return advice_on_handlers(of);
+    }
+    if of.grace_period && of.by.is_none() {
+        return grace_period::advice(of);
     }
     let wait = match (of.by, of.call) {
         (Some(_), _) if let Some((function, Some(other))) = of.work_item => {

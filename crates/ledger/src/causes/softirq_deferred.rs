@@ -1,6 +1,7 @@
 //! A softirq was left to a thread of SCHED_OTHER, which waited for a CPU.
 
 use super::advised::{Advised, ITS_PROGRAM};
+use super::grace_period;
 use super::info::{Blames, CauseGroup, CauseInfo, Details, LateActivation, ShownBy, page};
 use crate::timeline::origins::{HRTIMER, NET_RX, NET_TX, TIMER};
 use whylate_base::AdvisedFix;
@@ -21,6 +22,9 @@ pub(super) const CAUSE: CauseInfo = CauseInfo {
 };
 
 fn why(late: &LateActivation<'_>) -> String {
+    if grace_period::ends_by(late.carrier) {
+        return grace_period::why_deferred(late);
+    }
     let LateActivation { thread, cpu, charged, .. } = late;
     let by = late.by();
     let carrier = late.carrier_or("the thread that runs softirqs there");
@@ -31,6 +35,9 @@ fn why(late: &LateActivation<'_>) -> String {
 }
 
 fn advice(of: &Advised<'_>) -> Vec<AdvisedFix> {
+    if grace_period::ends_by(of.carrier) {
+        return grace_period::advice_on_deferred(of);
+    }
     let by = of.the_culprit();
     let is_timer = of.deferred.is_some_and(|vec| [TIMER, HRTIMER].contains(&vec));
     let may_be_of_network = of.deferred.is_none_or(|vec| [NET_TX, NET_RX].contains(&vec));

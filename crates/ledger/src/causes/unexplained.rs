@@ -19,7 +19,14 @@ fn why(late: &LateActivation<'_>) -> String {
     format!("the recording does not explain {charged} of {response}")
 }
 
-fn advice(_: &Advised<'_>) -> Vec<AdvisedFix> {
+fn advice(of: &Advised<'_>) -> Vec<AdvisedFix> {
+    if of.recorded_all {
+        return all_by_hand(
+            RECORD,
+            &["the recording has the events of `whylate record`, and none of them shows what this time was: \
+               `whylate record --stacks` adds where the threads run and sleep"],
+        );
+    }
     all_by_hand(
         RECORD,
         &["record again with `whylate record`, which takes all the events the ledger can use"],

@@ -126,12 +126,10 @@ impl<'t> Charger<'t> {
                 self.charge(to, Charge::to(Cause::Stopped, by, Confidence::High));
             }
             Wait::Migration => self.charge(to, Charge::to(Cause::Migration, None, Confidence::High)),
-            Wait::GracePeriod
-            | Wait::Period
-            | Wait::Input
-            | Wait::Ring
-            | Wait::Semaphore { owner: None }
-            | Wait::Unsure => self.charge(to, Charge::unexplained()),
+            Wait::GracePeriod => self.grace_period(waker, to),
+            Wait::Period | Wait::Input | Wait::Ring | Wait::Semaphore { owner: None } | Wait::Unsure => {
+                self.charge(to, Charge::unexplained())
+            }
         }
     }
 

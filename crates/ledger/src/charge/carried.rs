@@ -30,7 +30,7 @@ const MOST_HOPS: usize = 8;
 
 /// What a carrier's wait for a CPU, and its run, are called.
 #[derive(Clone, Copy)]
-struct Role {
+pub(super) struct Role {
     waits: Cause,
     runs: Cause,
     /// How sure it is that what it carries was there when it was woken.
@@ -167,7 +167,7 @@ impl<'t> Charger<'t> {
     }
 
     /// The carrier was runnable.
-    fn carrier_waits(&mut self, role: Role, carrier: &Thread, cpu: Cpu, to: Ns) {
+    pub(super) fn carrier_waits(&mut self, role: Role, carrier: &Thread, cpu: Cpu, to: Ns) {
         self.cpu = cpu;
         let recorded = self.timeline.cpus.get(cpu).filter(|_| self.timeline.is_recorded(cpu));
         let Some(timeline) = recorded else { return self.unseen(to) };
@@ -258,7 +258,7 @@ impl<'t> Charger<'t> {
 }
 
 /// What a thread of this name does as the carrier, where it is known of what.
-fn role(comm: &str, origin: Option<&Origin>) -> Role {
+pub(super) fn role(comm: &str, origin: Option<&Origin>) -> Role {
     if is_kworker(comm) {
         return OF_WORK;
     }

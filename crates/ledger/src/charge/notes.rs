@@ -29,6 +29,8 @@ pub(crate) enum VerdictNote {
     Asked(Tid, Asked),
     /// The owner of a lock that it waited for slept for so long.
     OwnerSlept(Ns),
+    /// It waited for a grace period of RCU for so long.
+    GracePeriod(Ns),
     /// It waited for a lock of the kernel in that time.
     KernelLock { from: Ns, to: Ns },
     /// In which call or handler it spent most of its own time, and how long.
@@ -190,6 +192,16 @@ pub(crate) fn owners_slept(notes: &[VerdictNote]) -> Ns {
         _ => None,
     });
     slept.sum()
+}
+
+/// True where most of what is charged was waits for grace periods of RCU.
+pub(crate) fn grace_period(notes: &[VerdictNote], charged: Ns) -> bool {
+    let waits = notes.iter().filter_map(|note| match note {
+        VerdictNote::GracePeriod(time) => Some(*time),
+        _ => None,
+    });
+    let time: Ns = waits.sum();
+    charged > Ns::ZERO && time.0.saturating_mul(2) >= charged.0
 }
 
 /// True of segments that are waits for a lock of the kernel.

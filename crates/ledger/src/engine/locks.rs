@@ -5,13 +5,17 @@ use crate::timeline::activations::WakeCause;
 use crate::timeline::thread::Thread;
 use crate::timeline::waking::Contention;
 use whylate_base::Ns;
-use whylate_events::Event;
+use whylate_events::{ContentionFlags, Event};
 
 impl Engine<'_> {
-    pub(super) fn contention_begin(&mut self, at: Ns, event: &Event) {
+    pub(super) fn contention_begin(&mut self, at: Ns, event: &Event, flags: ContentionFlags) {
         if !event.context.flags.in_interrupt() {
             let thread = self.timeline.threads.get_mut(event.context.tid);
-            thread.contending = Some(Contention { since: at, let_go: None });
+            thread.contending = Some(Contention {
+                since: at,
+                let_go: None,
+                is_percpu: flags.0 & ContentionFlags::PERCPU != 0,
+            });
         }
     }
 
@@ -24,7 +28,7 @@ impl Engine<'_> {
         // It has the lock now: it sleeps for something else from here on.
         thread.lent_priority_to = None;
         let runs_since = thread.since();
-        if let (Some(Contention { since, let_go }), Some(open)) = (began, &mut thread.open) {
+        if let (Some(Contention { since, let_go, .. }), Some(open)) = (began, &mut thread.open) {
             open.spin(since, at, let_go.map(|let_go| runs_since.map_or(let_go, |runs| runs.max(let_go))));
         }
     }

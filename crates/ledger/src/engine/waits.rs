@@ -4,7 +4,7 @@ use super::Engine;
 use super::syscall_table::SyscallTable;
 use crate::model::irq_kind::is_timer;
 use crate::timeline::activations::{Begin, WakeCause};
-use crate::timeline::housekeeping::{does_requests, polls_network};
+use crate::timeline::housekeeping::{does_requests, polls_network, serves_rcu};
 use crate::timeline::irqs::IrqId;
 use crate::timeline::origins::{HRTIMER, NET_RX, NET_TX, RCU, TIMER};
 use crate::timeline::sleeps::Wait;
@@ -38,6 +38,9 @@ impl Engine<'_> {
             Wait::Io if self.shows_its_sleep(tid) => wait,
             Wait::Semaphore { .. } | Wait::Io | Wait::Unsure => self.refined_by_cause(tid, wait, cause),
             Wait::Ring => self.refined_by_ring(tid, cause),
+            Wait::KernelLock { .. } if self.contends_percpu(tid) && self.ends_grace_period(cause) => {
+                Wait::GracePeriod
+            }
             _ => wait,
         }
     }
@@ -103,8 +106,8 @@ impl Engine<'_> {
                             false => Wait::KernelLock { owner: Some(waker) },
                         }
                     }
+                    _ if self.ends_grace_period(cause) => Wait::GracePeriod,
                     _ if origins.ends_flush(waker) || does_work_for_it() => Wait::Work,
-                    Some(comm) if comm.as_str().starts_with("rcu") => Wait::GracePeriod,
                     Some(_) if waker_is.is_some_and(expires_timers) => Wait::KernelTimer,
                     _ => wait,
                 }
@@ -146,6 +149,29 @@ impl Engine<'_> {
             }
             _ => wait,
         }
+    }
+
+    /// True where what wakes a thread is RCU itself: it holds nothing. A grace period that is to be short, and one of SRCU, end in a work item
+    /// (`wait_rcu_exp_gp()`, `kernel/rcu/tree_exp.h`; `srcu_invoke_callbacks()`, `kernel/rcu/srcutree.c`).
+    fn ends_grace_period(&self, cause: WakeCause) -> bool {
+        const ITEMS: [&str; 2] = ["wait_rcu_exp_gp", "srcu_invoke_callbacks"];
+        match cause {
+            WakeCause::Softirq(RCU) => true,
+            WakeCause::Thread(waker) => {
+                let item = self.timeline.origins.function_of(waker);
+                let waker = self.timeline.threads.get(waker);
+                waker.is_some_and(|waker| serves_rcu(waker.comm().as_str()))
+                    || item
+                        .is_some_and(|function| ITEMS.iter().any(|item| function.as_str().starts_with(item)))
+            }
+            _ => false,
+        }
+    }
+
+    /// True of a thread that contends for a lock whose writer waits for a grace period.
+    fn contends_percpu(&self, tid: Tid) -> bool {
+        let contending = self.timeline.threads.get(tid).and_then(|thread| thread.contending);
+        contending.is_some_and(|contention| contention.is_percpu)
     }
 
     fn is_timer(&self, id: IrqId) -> bool {

@@ -28,6 +28,12 @@ pub fn is_housekeeping(comm: &str) -> bool {
         || NAMES.contains(&comm)
 }
 
+/// True of the kernel's threads of RCU, which end its grace periods and run its callbacks (`kernel/rcu/tree.c`).
+pub(crate) fn serves_rcu(comm: &str) -> bool {
+    const THREADS: [&str; 6] = ["rcu_", "rcuc/", "rcub/", "rcuop/", "rcuog/", "rcuos/"];
+    THREADS.iter().any(|begin| begins_with(comm, begin))
+}
+
 /// The names, or how they begin, of the kernel's other threads: those of drivers, file systems and memory management.
 const OTHERS: [&str; 34] = [
     "kthreadd",

@@ -239,6 +239,14 @@ impl Origins {
         }
     }
 
+    /// The function of the work item that a thread is at.
+    pub(crate) fn function_of(&self, tid: Tid) -> Option<Symbol> {
+        match self.work_of(tid)?.kind {
+            OriginKind::Work { function, .. } => Some(self.names.name(function)),
+            _ => None,
+        }
+    }
+
     /// Nothing is known any more of what a CPU was at.
     pub(crate) fn lose(&mut self, cpu: Cpu) {
         if let Some(on) = self.cpus.get_mut(cpu) {

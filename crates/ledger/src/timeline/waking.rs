@@ -77,6 +77,9 @@ pub(crate) struct Contention {
     pub(crate) since: Ns,
     /// When it was last woken: by the one that let the lock go, to which the lock belonged until then.
     pub(crate) let_go: Option<Ns>,
+    /// Its readers are counted on each CPU: a writer waits for a grace period of RCU as well, which no thread holds
+    /// (`percpu_down_write()`, `kernel/locking/percpu-rwsem.c`).
+    pub(crate) is_percpu: bool,
 }
 
 /// A wait on a futex in the middle of a period that ended by its timeout: part of a wait for a lock, if the thread waits again

@@ -11,6 +11,7 @@ mod culprits;
 mod drift;
 mod edges;
 mod few_events;
+mod grace_periods;
 mod inheritance;
 mod instants;
 mod let_go;

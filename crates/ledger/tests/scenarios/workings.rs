@@ -382,7 +382,8 @@ fn what_ends_an_uninterruptible_sleep_is_what_it_waited_for() {
     // msleep() of a driver, and BLOCK of a device.
     assert_eq!(of(&by_softirq(1)), (Cause::KernelSleep, Confidence::Medium));
     assert_eq!(of(&by_softirq(4)), (Cause::BlockIo, Confidence::Medium));
-    assert_eq!(of(&by_softirq(9)).0, Cause::Unexplained);
+    // A callback of RCU, for which the call waited.
+    assert_eq!(of(&by_softirq(9)), (Cause::OwnWait, Confidence::High));
     let by_timer = |function| {
         asleep_in_a_driver(|scene| {
             scene

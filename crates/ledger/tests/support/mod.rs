@@ -416,7 +416,12 @@ impl Scene {
 
     /// `contention_begin` of a sleeping lock.
     pub(crate) fn contend(self, lock: u64) -> Scene {
-        self.event(EventKind::ContentionBegin { lock, flags: ContentionFlags(ContentionFlags::RT) })
+        self.contend_as(lock, ContentionFlags::RT)
+    }
+
+    /// The same of a lock of this kind.
+    pub(crate) fn contend_as(self, lock: u64, kind: u32) -> Scene {
+        self.event(EventKind::ContentionBegin { lock, flags: ContentionFlags(kind) })
     }
 
     /// `contention_end`

@@ -1,0 +1,63 @@
+//! A wait for a grace period of RCU: the words of it, be it a call's own or longer because a thread kept RCU off a CPU.
+
+use super::advised::{Advised, ITS_PROGRAM, all_by_hand};
+use super::info::LateActivation;
+use crate::model::Culprit;
+use crate::timeline::housekeeping::serves_rcu;
+use whylate_base::AdvisedFix;
+
+/// Calls on the files of the kernel's own file systems.
+const WRITES: [&str; 3] = ["write", "writev", "pwrite64"];
+
+pub(super) fn why(late: &LateActivation<'_>, call: &str) -> String {
+    let LateActivation { thread, charged, .. } = late;
+    format!(
+        "{thread} waited {charged} in {call} for a grace period of RCU: until all CPUs had left the code that reads what the \
+         call changes; no thread held it up"
+    )
+}
+
+pub(super) fn advice(of: &Advised<'_>) -> Vec<AdvisedFix> {
+    let mut fixes = Vec::new();
+    let call = of.call.map_or_else(|| "the call".to_owned(), |call| format!("the system call {call}"));
+    fixes.push(format!(
+        "take {call} out of the real-time loop, or leave it to a thread of its own: it changes what the kernel reads without locks, \
+         and so waits for a grace period each time, some ticks long"
+    ));
+    if of.call.is_none_or(|call| WRITES.contains(&call)) {
+        fixes.push(
+            "of a write to cgroup.procs, sysfs or tracefs: move the threads between cgroups, and make the settings, before the loop begins"
+                .to_owned(),
+        );
+    }
+    all_by_hand(ITS_PROGRAM, &fixes.iter().map(String::as_str).collect::<Vec<_>>())
+}
+
+/// True of the threads by which a grace period ends.
+pub(super) fn ends_by(carrier: Option<&Culprit>) -> bool {
+    matches!(carrier, Some(Culprit::Task { comm, .. }) if serves_rcu(comm.as_str()))
+}
+
+/// Why a thread was late where a culprit kept one of RCU off its CPU.
+pub(super) fn why_deferred(late: &LateActivation<'_>) -> String {
+    let LateActivation { thread, cpu, charged, .. } = late;
+    let (by, carrier) = (late.by(), late.carrier_or("a thread of RCU"));
+    format!(
+        "{by} had CPU {cpu} for {charged} while {carrier} was runnable, without which the grace period of RCU does not end that \
+         {thread} waited for"
+    )
+}
+
+pub(super) fn advice_on_deferred(of: &Advised<'_>) -> Vec<AdvisedFix> {
+    vec![
+        of.culprit_moved(),
+        of.carrier_raised(
+            "the thread of RCU",
+            "; of those of the kernel, rcutree.kthread_prio= sets it at boot",
+        ),
+        AdvisedFix::by_hand(
+            "take the call that waits for RCU out of the real-time loop, or leave it to a thread of its own",
+            ITS_PROGRAM,
+        ),
+    ]
+}
