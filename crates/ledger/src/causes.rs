@@ -4,11 +4,12 @@
 pub(crate) mod advised;
 mod grace_period;
 pub(crate) mod info;
+mod kept_owner;
 
 pub use info::CauseGroup;
 
 use advised::Advised;
-use info::{Blames, CauseInfo};
+use info::{Blames, CauseInfo, LateActivation};
 use std::fmt;
 use whylate_base::AdvisedFix;
 
@@ -187,7 +188,29 @@ impl Cause {
 
     /// What to do about it, best first.
     pub(crate) fn advice(self, of: &Advised<'_>) -> Vec<AdvisedFix> {
-        (self.info().advice)(of)
+        match of.lock_owner.filter(|owner| self.culprit_runs_first() && of.by != Some(owner)) {
+            Some(owner) => kept_owner::advice(of, owner),
+            None => (self.info().advice)(of),
+        }
+    }
+
+    /// Why an activation was late, in one sentence.
+    pub(crate) fn why(self, late: &LateActivation<'_>) -> String {
+        let sentence = self.info().why;
+        let owner = late.lock_owner.filter(|owner| late.culprit != Some(owner) && !self.names_owner());
+        match owner {
+            Some(owner) if self.culprit_runs_first() => {
+                kept_owner::why(late, owner, self == Cause::EqualPriorityTask)
+            }
+            Some(owner) => kept_owner::why_otherwise(late, owner, sentence),
+            None => sentence(late),
+        }
+    }
+
+    /// True where its own sentence names the owner of the lock that the late thread waited for.
+    fn names_owner(self) -> bool {
+        let names = [Cause::CgroupQuota, Cause::TimeLimit, Cause::Unexplained];
+        self.group() == CauseGroup::Locks || names.contains(&self)
     }
 }
 
@@ -200,7 +223,7 @@ impl fmt::Display for Cause {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::causes::info::{ChargedTime, LateActivation};
+    use crate::causes::info::ChargedTime;
     use crate::model::culprit::Culprit;
     use whylate_base::{Comm, Cpu, CpuSet, Ns, Priority, Tid};
 
@@ -229,6 +252,7 @@ mod tests {
             raised_by: None,
             carrier: None,
             lock_owner: None,
+            owner_raised: false,
             asked: None,
             slept_in: None,
             writeback: false,

@@ -155,6 +155,19 @@ pub(crate) fn charged(segments: &[Segment]) -> Vec<Charged> {
     sums
 }
 
+/// The owner of the lock for which most of the time of these segments passed; `None` where most was no wait for one.
+pub(crate) fn lock_owner<'a>(segments: impl Iterator<Item = &'a Segment>) -> Option<&'a Culprit> {
+    let mut sums: Vec<(Option<&Culprit>, Ns)> = Vec::new();
+    for segment in segments {
+        let owner = segment.owner.as_ref();
+        match sums.iter_mut().find(|(sum, _)| *sum == owner) {
+            Some((_, time)) => *time += segment.length(),
+            None => sums.push((owner, segment.length())),
+        }
+    }
+    sums.into_iter().max_by_key(|(_, time)| *time)?.0
+}
+
 impl Stats {
     /// True of enough activations to show what is usual for the thread.
     pub(crate) fn show_usual(&self) -> bool {

@@ -19,7 +19,7 @@ use crate::charge::notes::{
 };
 use crate::model::{Activation, Culprit, IrqKind, Segment, Trigger, Verdict};
 use crate::options::Judge;
-use crate::stats::{Charged, Stats, charged as charged_by};
+use crate::stats::{Charged, Stats, charged as charged_by, lock_owner};
 use crate::timeline::Timeline;
 use crate::timeline::spent::Within;
 use whylate_base::{AdvisedFix, Confidence, Evidence, Ns, Priority};
@@ -173,7 +173,7 @@ pub(crate) fn of(
         same_process: by.is_some_and(|by| timeline.are_of_one_process(&by, activation.tid)),
         memory_locked: timeline.locks_memory(activation.tid),
         owner_slept: owners_slept(notes).0.saturating_mul(2) >= charged.0 && charged > Ns::ZERO,
-        lock_owner: of_verdict().find_map(|segment| segment.owner.as_ref()),
+        lock_owner: lock_owner(of_verdict()),
         in_doubt: confidence == Confidence::Low,
     };
     let mut verdict = Verdict {

@@ -140,6 +140,8 @@ pub(crate) struct LateActivation<'a> {
     pub(crate) carrier: Option<&'a Culprit>,
     /// The owner of the lock that the thread waited for.
     pub(crate) lock_owner: Option<&'a Culprit>,
+    /// That owner ran with a priority that it had inherited.
+    pub(crate) owner_raised: bool,
     /// How the thread asked the culprit for the answer that it waited for.
     pub(crate) asked: Option<Asked>,
     /// The call or the handler in which it slept, where its own wait is late, or its sleep in the kernel.

@@ -264,6 +264,7 @@ impl<'t> Charger<'t> {
                 State::Running(cpu) => self.owner_runs(owner, cpu, end, held(Confidence::High)),
                 State::Queued(cpu) => {
                     let victim = Contender::at(self.victim, stay.from);
+                    self.note_boosted(Some(held_by));
                     let before = self.fence();
                     self.waiting(owner, cpu, end);
                     for segment in &mut self.segments[before..] {

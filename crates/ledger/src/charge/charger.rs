@@ -80,7 +80,7 @@ impl Charger<'_> {
     }
 
     /// Notes of a thread that it runs at an inherited priority now.
-    fn note_boosted(&mut self, by: Option<Culprit>) {
+    pub(super) fn note_boosted(&mut self, by: Option<Culprit>) {
         if let Some(by @ Culprit::Task { tid, priority, .. }) = by
             && let Some(thread) = self.timeline.threads.get(tid)
             && priority.outranks(thread.own_priority_at(self.at))

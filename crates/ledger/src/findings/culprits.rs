@@ -112,11 +112,13 @@ fn finding(subject: &Subject<'_>, cause: Cause, by: Culprit, accused: Accused<'_
     let traced =
         worst.first().is_some_and(|delay| subject.notes(delay.activation).contains(&VerdictNote::Traced));
     let inherited = worst.first().is_some_and(|delay| is_boosted(subject.notes(delay.activation), &by));
+    let kept = worst.first().and_then(|delay| kept_owner(delay.activation, cause, by));
     let expirer = worst.first().and_then(|delay| kept_from_expiring(subject, delay.activation, cause, &by));
     // Which of them goes first is no news, as long as the deadlines are met.
     let of_deadline = |delay: &Delay<'_>| delay.activation.priority.class() == SchedClass::Deadline;
     let among_deadlines = cause == Cause::DeadlineTask && worst.iter().all(of_deadline);
     let reason = match cause.info().details.culprit_finding {
+        Some(_) if let Some(kept) = &kept => kept,
         Some(_) if let Some(expirer) = &expirer => expirer,
         Some(_) if cause == Cause::HigherPriorityTask && inherited => "higher priority, inherited by a lock",
         Some(_) if among_deadlines => "an earlier deadline",
@@ -190,6 +192,17 @@ fn finding(subject: &Subject<'_>, cause: Cause, by: Culprit, accused: Accused<'_
     }
 }
 
+/// The owner of a lock that a thread waited for, which the culprit kept off its CPU.
+fn kept_owner(activation: &Activation, cause: Cause, by: Culprit) -> Option<String> {
+    let of_group = |segment: &&Segment| (segment.cause, segment.by) == (cause, Some(by));
+    let owner = stats::lock_owner(activation.ledger.iter().filter(of_group))?;
+    let longest = activation.ledger.iter().filter(of_group).max_by_key(|segment| segment.length())?;
+    if *owner == by || !cause.culprit_runs_first() {
+        return None;
+    }
+    Some(format!("it kept {owner}, which held a lock, off CPU {}", longest.cpu))
+}
+
 /// How a culprit delays a thread that goes before it: it keeps the one off the CPU that runs the thread's timer.
 fn kept_from_expiring(
     subject: &Subject<'_>,
@@ -220,8 +233,10 @@ fn fix(subject: &Subject<'_>, (cause, by): (Cause, &Culprit), delay: &Delay<'_>)
     if is_of_verdict(delay.activation, cause, *by) && !verdict.fix.is_empty() {
         return verdict.fix.clone();
     }
-    let of_group = ledger.iter().filter(|segment| (segment.cause, segment.by) == (cause, Some(*by)));
+    let of_group = || ledger.iter().filter(|segment| (segment.cause, segment.by) == (cause, Some(*by)));
+    let longest = of_group().max_by_key(|segment| segment.length());
     cause.advice(&Advised {
+        lock_owner: stats::lock_owner(of_group()),
         priority: Some(priority),
         late: Some((tid, comm)),
         charged: delay.charged,
@@ -229,8 +244,8 @@ fn fix(subject: &Subject<'_>, (cause, by): (Cause, &Culprit), delay: &Delay<'_>)
         deferred: deferred(notes),
         same_process: subject.timeline.are_of_one_process(by, tid),
         called: is_called(notes, Some(*by)),
-        kernel_lock: waits_for_the_kernel(notes, of_group),
-        ..Advised::about(Some(by), Some(cpu))
+        kernel_lock: waits_for_the_kernel(notes, of_group()),
+        ..Advised::about(Some(by), Some(longest.map_or(cpu, |segment| segment.cpu)))
     })
 }
 

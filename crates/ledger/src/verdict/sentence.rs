@@ -7,7 +7,7 @@ use crate::charge::notes::{
     protected_by_fork, slept_in, write_protected,
 };
 use crate::model::{Activation, Culprit, OnCpu, Segment, Verdict, thread_name};
-use crate::stats::Stats;
+use crate::stats::{Stats, lock_owner};
 use crate::timeline::Timeline;
 use crate::timeline::housekeeping::records_traces;
 use crate::timeline::thread::Thread;
@@ -188,7 +188,8 @@ pub(crate) fn why(
     }
     let bandwidth = timeline.bandwidth.at(activation.due);
     let of_verdict = |segment: &&Segment| (segment.cause, segment.by) == (verdict.cause, verdict.by);
-    (verdict.cause.info().why)(&LateActivation {
+    let lock_owner = lock_owner(activation.ledger.iter().filter(of_verdict));
+    verdict.cause.why(&LateActivation {
         name,
         thread: late_thread,
         cpu,
@@ -199,7 +200,8 @@ pub(crate) fn why(
         culprit: verdict.by.as_ref(),
         raised_by,
         carrier: carrier(notes),
-        lock_owner: activation.ledger.iter().filter(of_verdict).find_map(|segment| segment.owner.as_ref()),
+        lock_owner,
+        owner_raised: lock_owner.is_some_and(|owner| is_boosted(notes, owner)),
         asked: asked(notes, verdict.by),
         slept_in: slept_in(notes, underlying, charged),
         writeback: notes.contains(&VerdictNote::Writeback),

@@ -1,6 +1,6 @@
 //! Priorities that are inherited, in recordings without the event of that.
 
-use super::support::{IDLE, MS, Scene, Thread, assert_blames, assert_charges, fair, rt};
+use super::support::{Explained, IDLE, MS, Scene, Thread, assert_blames, assert_charges, fair, rt};
 use whylate_base::Confidence;
 use whylate_events::TaskState;
 use whylate_ledger::Cause;
@@ -73,4 +73,61 @@ fn a_new_thread_has_its_own() {
     let last = explained.in_order().last().copied().expect("an activation");
     assert!(last.priority.is_realtime());
     assert_charges(last, &[(Cause::Dispatch, 5), (Cause::OwnWork, 995)]);
+}
+
+/// High waits on CPU 0 for a lock of low, which inherits its priority and waits on CPU 1 for a thread of this one.
+fn waits_elsewhere(other: Thread) -> Explained {
+    let scene = Scene::new().cpu(1).at(0).run(LOW).at(900).wake(other, 1).at(905).run(other);
+    let scene = scene.cpu(0).at(MS).timer_wakes(HIGH).at(MS + 5).run(HIGH);
+    let scene = scene.at(MS + 100).inherit(LOW, LOW, RAISED).at(MS + 102).sleep(IDLE);
+    let scene = scene.cpu(1).at(9 * MS).sleep(RAISED).at(9 * MS + 50).inherit(LOW, RAISED, LOW).wake(HIGH, 0);
+    let scene = scene.cpu(0).at(9 * MS + 60).run(HIGH).at(9 * MS + 100).sleep(IDLE);
+    scene.cpu(1).at(10 * MS).sleep(IDLE).explain("high")
+}
+
+#[test]
+fn an_owner_that_is_kept_off_another_cpu_is_named_with_its_lock() {
+    let other = rt("other", 40, 90);
+    let explained = waits_elsewhere(other);
+    let activation = explained.only();
+    assert_blames(activation, Cause::HigherPriorityTask, Some(other));
+    let verdict = &activation.verdict;
+    assert!(
+        verdict.why.starts_with(
+            "high (rt 80) waited for a lock of low:30, raised to rt 80, which other:40 (rt 90) kept off CPU 1 for 7.90 ms"
+        ),
+        "{}",
+        verdict.why
+    );
+    let first = &verdict.fix[0].text;
+    assert!(first.contains("off CPU 1") && first.contains("low:30"), "{first}");
+    assert!(verdict.fix.iter().all(|fix| !fix.text.contains("isolate")));
+    let finding = explained.finding("higher-priority-task").expect("a finding");
+    assert!(
+        finding.title.contains("it kept low:30 (rt 80), which held a lock, off CPU 1"),
+        "{}",
+        finding.title
+    );
+    assert_eq!(finding.fix, verdict.fix);
+}
+
+#[test]
+fn an_owner_that_waits_for_a_thread_of_the_same_priority_is_named_too() {
+    let other = rt("other", 40, 80);
+    let explained = waits_elsewhere(other);
+    assert_blames(explained.only(), Cause::EqualPriorityTask, Some(other));
+    let why = &explained.only().verdict.why;
+    assert!(
+        why.contains("a lock of low:30, raised to rt 80, which other:40 (rt 80) kept off CPU 1"),
+        "{why}"
+    );
+}
+
+#[test]
+fn what_else_kept_the_owner_is_about_the_owner() {
+    let stopper = rt("migration/1", 40, 99);
+    let explained = waits_elsewhere(stopper);
+    assert_blames(explained.only(), Cause::StopTask, Some(stopper));
+    let why = &explained.only().verdict.why;
+    assert!(why.starts_with("high (rt 80) waited for a lock of low:30 (rt 80): "), "{why}");
 }
