@@ -6,6 +6,7 @@ mod faults;
 mod futexes;
 mod inheritance;
 mod interrupts;
+mod late_makers;
 mod lifetimes;
 mod locks;
 mod markers;

@@ -25,6 +25,7 @@ pub(crate) mod history;
 pub(crate) mod housekeeping;
 pub(crate) mod irqs;
 pub(crate) mod item_runs;
+pub(crate) mod late_makers;
 pub(crate) mod lengths;
 pub(crate) mod lifetime;
 pub(crate) mod links;

@@ -55,6 +55,12 @@ impl Role {
 impl<'t> Charger<'t> {
     /// Charges up to `to` a time in which what wakes the thread was on its way.
     pub(super) fn carried(&mut self, origin: &Origin, to: Ns) {
+        if let Some(late) = origin.late
+            && let Some(carrier) = self.timeline.threads.get(late.carrier)
+        {
+            let role = role(carrier.comm_at(late.begun).as_str(), None);
+            self.by_carrier(role, carrier, late.cpu, to.min(origin.since));
+        }
         let Some(carrier) = origin.carrier.and_then(|tid| self.timeline.threads.get(tid)) else {
             return self.on_its_way(origin.done_on, to);
         };

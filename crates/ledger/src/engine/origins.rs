@@ -70,6 +70,7 @@ impl Engine<'_> {
                 by: None,
                 carrier: None,
                 done_on: on,
+                late: None,
             }),
             Some((Running::Softirq(vec), _)) => {
                 let carrier = Some(tid).filter(|&tid| self.serves_devices(tid));
@@ -116,7 +117,7 @@ impl Engine<'_> {
         }
         let (since, cpu) = origins.last_handler(id)?;
         let kind = OriginKind::Irq(id);
-        Some(Origin { kind, since, cpu, by: None, carrier: Some(tid), done_on: on })
+        Some(Origin { kind, since, cpu, by: None, carrier: Some(tid), done_on: on, late: None })
     }
 
     /// The waking of a thread of NAPI, which is for the first thread that it wakes, as far as is known: for what others were
@@ -131,7 +132,15 @@ impl Engine<'_> {
             _ => return None,
         };
         let cpu = open.cpu?;
-        Some(Origin { kind: OriginKind::Poll, since: open.waking, cpu, by, carrier: None, done_on: cpu })
+        Some(Origin {
+            kind: OriginKind::Poll,
+            since: open.waking,
+            cpu,
+            by,
+            carrier: None,
+            done_on: cpu,
+            late: None,
+        })
     }
 
     /// A wake-up of `tid` begins: notes what it shows of the thread of NAPI that is woken, or that wakes.
@@ -229,7 +238,8 @@ impl Engine<'_> {
                 _ => RaisedBy::Task(event.context.tid),
             },
         };
-        self.timeline.origins.raised(event.cpu, vec, Raise { at, by });
+        let late = self.late_maker(at, event);
+        self.timeline.origins.raised(event.cpu, vec, Raise { at, by, late });
         if !self.timeline.seen.contains(Kind::Switch) {
             self.timeline.pending.raised(at, event.cpu, vec);
         }
@@ -262,7 +272,8 @@ impl Engine<'_> {
                 self.link(|| Link::Left { at: since, by, dev });
             }
         }
-        let known = self.timeline.origins.packet(at, event.cpu, packet, event.context.tid, in_thread);
+        let late = self.late_maker(at, event);
+        let known = self.timeline.origins.packet(at, event.cpu, packet, event.context.tid, in_thread, late);
         match (packet.step, known) {
             (PacketStep::Queued | PacketStep::Started | PacketStep::Looped, Some(sent)) => {
                 self.is_sent(&sent)
@@ -300,6 +311,8 @@ impl Engine<'_> {
                     by: by.or(sender),
                     carrier: None,
                     done_on: event.cpu,
+                    // An item that queues itself goes on for its own sake.
+                    late: self.late_maker(at, event).filter(|_| !self.is_at(event, work.work)),
                 };
                 self.timeline.origins.queued(work.work, origin);
                 if let Some(by) = by {
@@ -309,6 +322,7 @@ impl Engine<'_> {
             WorkStep::Activated => {}
             WorkStep::Started => {
                 self.timeline.origins.work_begins(tid, work);
+                self.note_late_item(at, tid);
                 self.begins_item(at, tid);
                 let origins = &mut self.timeline.origins;
                 let function = origins.names.id(work.function);

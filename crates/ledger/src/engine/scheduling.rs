@@ -27,7 +27,8 @@ impl Engine<'_> {
     /// `sched_waking`: a wake-up begins.
     pub(super) fn waking(&mut self, at: Ns, event: &Event, wake: &Wake) {
         self.may_have_slept(at, event, wake.tid);
-        let waking = self.wake_of(at, event, wake);
+        let mut waking = self.wake_of(at, event, wake);
+        self.reach_back(wake.tid, wake.comm, &mut waking);
         self.note_napi(event, wake.tid, wake.comm, &waking);
         let thread = self.timeline.threads.get_mut(wake.tid);
         thread.was_idle_if_woken();
@@ -46,7 +47,11 @@ impl Engine<'_> {
         thread.was_idle_if_woken();
         let noted = thread.waking.take();
         self.may_have_slept(at, event, wake.tid);
-        let waking = noted.unwrap_or_else(|| self.wake_of(at, event, wake));
+        let waking = noted.unwrap_or_else(|| {
+            let mut waking = self.wake_of(at, event, wake);
+            self.reach_back(wake.tid, wake.comm, &mut waking);
+            waking
+        });
         self.woken(at, wake.tid, wake.target_cpu, &waking);
     }
 

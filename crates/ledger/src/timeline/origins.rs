@@ -10,6 +10,7 @@
 //! have been there.
 
 use super::irqs::IrqId;
+use super::late_makers::LateMaker;
 use super::names::{NameId, Names};
 use super::packets::{Packets, Sent};
 use super::per_cpu::PerCpu;
@@ -52,6 +53,8 @@ pub(crate) struct Origin {
     pub(crate) carrier: Option<Tid>,
     /// The CPU on which it was done, and which woke the thread.
     pub(crate) done_on: Cpu,
+    /// What made it what it is, and came late itself.
+    pub(crate) late: Option<LateMaker>,
 }
 
 /// See [`Origin`].
@@ -74,6 +77,7 @@ pub(crate) enum OriginKind {
 pub(crate) struct Raise {
     pub(crate) at: Ns,
     pub(crate) by: RaisedBy,
+    pub(crate) late: Option<LateMaker>,
 }
 
 /// See [`Raise`].
@@ -116,6 +120,10 @@ pub(crate) struct Origins {
     preempted: FxHashMap<Tid, SoftirqRun>,
     /// When the handler of each interrupt last began, and on which CPU.
     handlers: FxHashMap<u16, (Ns, Cpu)>,
+    /// When the last of those began that were late.
+    last_late: Option<Ns>,
+    /// Those of which a thread was woken: what others are woken for may have been made later.
+    late_for_one: FxHashSet<(Tid, Ns)>,
 }
 
 impl Origins {
@@ -139,6 +147,7 @@ impl Origins {
 
     /// A softirq is raised.
     pub(crate) fn raised(&mut self, cpu: Cpu, vec: u32, raise: Raise) {
+        self.sets_off(raise.late);
         if let Some(slot) = self.cpus.get_mut(cpu).and_then(|on| on.raises.get_mut(vec as usize)) {
             // Each tick raises it anew while it is pending, whatever has expired.
             *slot = slot.filter(|_| vec == TIMER).or(Some(raise));
@@ -195,9 +204,11 @@ impl Origins {
         packet: &Packet,
         tid: Tid,
         by: Option<Tid>,
+        late: Option<LateMaker>,
     ) -> Option<Sent> {
+        self.sets_off(late);
         let dev = self.names.id(Symbol::from(packet.dev.as_str()));
-        self.packets.passes((at, cpu), packet, dev, tid, by)
+        self.packets.passes((at, cpu), packet, dev, tid, (by, late))
     }
 
     /// A work item is queued.
@@ -218,6 +229,31 @@ impl Origins {
             Some(origin) => self.running_works.insert(tid, origin),
             None => self.running_works.remove(&tid),
         };
+    }
+
+    /// The work item that a thread has just begun was late.
+    pub(crate) fn work_was_late(&mut self, tid: Tid, late: LateMaker) {
+        if let Some(work) = self.running_works.get_mut(&tid) {
+            work.late = Some(late);
+            self.sets_off(Some(late));
+        }
+    }
+
+    fn sets_off(&mut self, late: Option<LateMaker>) {
+        self.last_late = self.last_late.max(late.map(|late| late.begun));
+    }
+
+    /// True where something that was late may have led to what happens at `at`.
+    pub(crate) fn may_be_late(&self, at: Ns) -> bool {
+        self.last_late.is_some_and(|last| at >= last && at - last <= LONGEST)
+    }
+
+    /// True of the first thread that is woken by what this one made.
+    pub(crate) fn is_for_first(&mut self, late: &LateMaker) -> bool {
+        if self.late_for_one.len() >= MOST_ON_THE_WAY {
+            self.late_for_one.clear();
+        }
+        self.late_for_one.insert((late.carrier, late.since))
     }
 
     /// A thread has done a work item.
@@ -257,14 +293,15 @@ impl Origins {
         self.flushing.clear();
         self.packets.lose(cpu);
         self.works.clear();
+        self.last_late = None;
     }
 }
 
 impl Sent {
     /// The packet as the origin of what it wakes on `done_on`, in this thread if one was the carrier.
     pub(crate) fn origin(&self, carrier: Option<Tid>, done_on: Cpu) -> Origin {
-        let Sent { skb, since, by, cpu, dev, .. } = *self;
-        Origin { kind: OriginKind::Packet { skb, dev }, since, cpu, by, carrier, done_on }
+        let Sent { skb, since, by, cpu, dev, late, .. } = *self;
+        Origin { kind: OriginKind::Packet { skb, dev }, since, cpu, by, carrier, done_on, late }
     }
 }
 
@@ -274,13 +311,13 @@ impl SoftirqRun {
         let SoftirqRun { vec, raise, cpu } = *self;
         // Timeouts end at their interrupt, unless a thread runs them later (PREEMPT_RT).
         let is_told = OF_DEVICES.contains(&vec) || vec == TIMER && carrier.is_some();
-        let Raise { at, by } = raise.filter(|_| is_told)?;
+        let Raise { at, by, late } = raise.filter(|_| is_told)?;
         let (kind, since, by) = match by {
             RaisedBy::Irq(id, since) => (OriginKind::Irq(id), since, None),
             RaisedBy::Task(tid) => (OriginKind::Softirq(vec), at, Some(tid)),
             RaisedBy::Other => (OriginKind::Softirq(vec), at, None),
         };
-        Some(Origin { kind, since, cpu, by, carrier, done_on })
+        Some(Origin { kind, since, cpu, by, carrier, done_on, late })
     }
 }
 
@@ -298,7 +335,7 @@ mod tests {
     #[test]
     fn a_softirq_has_what_raised_it_last_before_it_began() {
         let mut origins = Origins::default();
-        let raise = |at| Raise { at: Ns(at), by: RaisedBy::Task(Tid(3)) };
+        let raise = |at| Raise { at: Ns(at), by: RaisedBy::Task(Tid(3)), late: None };
         origins.raised(Cpu(1), NET_RX, raise(5));
         origins.raised(Cpu(1), NET_RX, raise(6));
         origins.softirq_begins(Cpu(1), NET_RX);

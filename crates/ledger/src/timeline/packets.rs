@@ -8,6 +8,7 @@
 //! A packet is known by its address, which is another packet's as soon as it is freed: what a device of hardware sends is
 //! not followed.
 
+use super::late_makers::LateMaker;
 use super::names::{NameId, Names};
 use super::per_cpu::PerCpu;
 use rustc_hash::FxHashMap;
@@ -28,6 +29,8 @@ pub(crate) struct Sent {
     pub(crate) cpu: Cpu,
     /// The device that it was sent to.
     pub(crate) dev: NameId,
+    /// What sent it, where that came late itself.
+    pub(crate) late: Option<LateMaker>,
     is_received: bool,
     /// Its device hands it to a thread of NAPI.
     polled: bool,
@@ -63,7 +66,7 @@ impl Packets {
         }
     }
 
-    /// A packet passes a point, in the context of the thread `by`, unless it is in an interrupt. Returns what is known
+    /// A packet passes a point, in the context of the thread `by`, unless it is in an interrupt, and of what came `late`. Returns what is known
     /// of one that is handed over.
     pub(crate) fn passes(
         &mut self,
@@ -71,7 +74,7 @@ impl Packets {
         packet: &Packet,
         dev: NameId,
         tid: Tid,
-        by: Option<Tid>,
+        (by, late): (Option<Tid>, Option<LateMaker>),
     ) -> Option<Sent> {
         let skb = packet.skb;
         if packet.step == PacketStep::Copied {
@@ -80,7 +83,7 @@ impl Packets {
         // What is sent on in the softirq that receives it, as a bridge and a router do, is still of its sender.
         let forwarded = self.receiving(cpu).filter(|(sent, _)| by.is_none() && sent.skb == skb);
         let of = forwarded.map_or(by, |(sent, _)| sent.by);
-        let sent = Sent { skb, since: at, by: of, cpu, dev, is_received: false, polled: false };
+        let sent = Sent { skb, since: at, by: of, cpu, dev, late, is_received: false, polled: false };
         match packet.step {
             PacketStep::Queued | PacketStep::Started => {
                 let polled = self.pollers.iter().any(|(of, _)| *of == dev);
@@ -101,7 +104,7 @@ impl Packets {
                     && let Some(sent) =
                         self.on_the_way.get_mut(&skb).filter(|sent| sent.polled && !sent.is_received)
                 {
-                    sent.since = at;
+                    (sent.since, sent.late) = (at, None);
                 }
             }
             PacketStep::Looped => {
@@ -230,7 +233,7 @@ mod tests {
             let packet = Packet { skb, len: 60, dev: dev.into(), step };
             let dev = self.names.id(Symbol::from(dev));
             let tid = Tid(tid);
-            let sent = self.packets.passes((Ns(at), CPU), &packet, dev, tid, Some(tid));
+            let sent = self.packets.passes((Ns(at), CPU), &packet, dev, tid, (Some(tid), None));
             sent.map(|sent| (sent.since.0, sent.by))
         }
 
@@ -265,7 +268,10 @@ mod tests {
         let mut pass = |at: i64, skb, dev: &str, step, by: Option<i32>| {
             let packet = Packet { skb, len: 60, dev: dev.into(), step };
             let dev = network.names.id(Symbol::from(dev));
-            network.packets.passes((Ns(at), CPU), &packet, dev, Tid(7), by.map(Tid)).and_then(|sent| sent.by)
+            network
+                .packets
+                .passes((Ns(at), CPU), &packet, dev, Tid(7), (by.map(Tid), None))
+                .and_then(|sent| sent.by)
         };
         pass(10, 1, "veth0", PacketStep::Queued, Some(7));
         assert_eq!(pass(11, 1, "veth1", PacketStep::Looped, Some(7)), Some(Tid(7)));

@@ -14,6 +14,7 @@ mod few_events;
 mod grace_periods;
 mod inheritance;
 mod instants;
+mod late_makers;
 mod let_go;
 mod lifetimes;
 mod live;
