@@ -258,6 +258,7 @@ mod tests {
             writeback: false,
             work_item: None,
             executed: None,
+            goes_on: None,
             grace_period: false,
             write_protected: None,
             forked: false,

@@ -27,6 +27,7 @@ pub(crate) mod precedence;
 mod queue;
 mod quota;
 mod running;
+mod standing;
 pub(crate) mod timers;
 mod waiting;
 

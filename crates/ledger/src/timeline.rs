@@ -49,6 +49,7 @@ pub(crate) mod slew;
 pub(crate) mod slices;
 pub(crate) mod softirqs;
 pub(crate) mod spent;
+pub(crate) mod standing;
 pub(crate) mod states;
 pub(crate) mod stops;
 pub(crate) mod tally;

@@ -14,7 +14,7 @@ use usual::Usually;
 use crate::causes::advised::Advised;
 use crate::causes::{Cause, CauseGroup};
 use crate::charge::notes::{
-    TimerCallbacks, VerdictNote, answerer, asked, carrier, deferred, grace_period, idle_cpus, is_boosted, is_called,
+    TimerCallbacks, VerdictNote, answerer, asked, carrier, deferred, goes_on, grace_period, idle_cpus, is_boosted, is_called,
     let_go_in, owners_slept, protected_by_fork, slept_in, slewed, waits_for_the_kernel, write_protected,
 };
 use crate::model::{Activation, Culprit, IrqKind, Segment, Trigger, Verdict};
@@ -164,6 +164,7 @@ pub(crate) fn of(
         in_handler: matches!(slept, Some(Within::Handler { .. })),
         shows_calls: timeline.recorded.contains(Kind::Syscall),
         work_item: let_go_in(notes, by),
+        goes_on: goes_on(notes, by).is_some(),
         grace_period: grace_period(notes, charged),
         recorded_all: timeline.has_all_kinds(),
         write_protected: write_protected(notes).is_some(),

@@ -88,6 +88,8 @@ pub(crate) struct Advised<'a> {
     pub(crate) shows_calls: bool,
     /// The work item in which the culprit, a kworker, let it go on, and the thread that had queued that.
     pub(crate) work_item: Option<(Symbol, Option<&'a Culprit>)>,
+    /// The culprit went on though it was to yield, and had preemption enabled.
+    pub(crate) goes_on: bool,
     /// Most of its own wait was for a grace period of RCU.
     pub(crate) grace_period: bool,
     /// The recording has all the events that the ledger can use.

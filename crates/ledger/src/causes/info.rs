@@ -6,6 +6,7 @@ use super::advised::Advised;
 use crate::model::culprit::Culprit;
 use crate::timeline::sleeps::Asked;
 use crate::timeline::spent::Within;
+use crate::timeline::standing::Standing;
 use whylate_base::{AdvisedFix, Cpu, Ns};
 use whylate_events::Symbol;
 
@@ -152,6 +153,8 @@ pub(crate) struct LateActivation<'a> {
     pub(crate) work_item: Option<(Symbol, Option<&'a Culprit>)>,
     /// What the culprit, a kworker, executed in that time.
     pub(crate) executed: Option<String>,
+    /// The culprit went on though it was to yield, and had preemption enabled.
+    pub(crate) goes_on: Option<Standing>,
     /// Most of its own wait was for a grace period of RCU.
     pub(crate) grace_period: bool,
     /// How often it wrote to pages that were there and write-protected, where that was most of its page faults.

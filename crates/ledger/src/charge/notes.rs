@@ -5,6 +5,7 @@ use crate::model::{Culprit, Segment};
 use crate::timeline::sleeps::Asked;
 use crate::timeline::slew::Slew;
 use crate::timeline::spent::Within;
+use crate::timeline::standing::Standing;
 use whylate_base::{Comm, Cpu, CpuSet, Evidence, Ns, Tid};
 use whylate_events::Symbol;
 
@@ -29,6 +30,8 @@ pub(crate) enum VerdictNote {
     Asked(Tid, Asked),
     /// The owner of a lock that it waited for slept for so long.
     OwnerSlept(Ns),
+    /// This thread went on meanwhile, though it was to yield and had preemption enabled.
+    GoesOn(Tid, Standing),
     /// It waited for a grace period of RCU for so long.
     GracePeriod(Ns),
     /// It waited for a lock of the kernel in that time.
@@ -192,6 +195,16 @@ pub(crate) fn owners_slept(notes: &[VerdictNote]) -> Ns {
         _ => None,
     });
     slept.sum()
+}
+
+/// That a culprit went on though it was to yield, and had preemption enabled; the longest time of it.
+pub(crate) fn goes_on(notes: &[VerdictNote], by: Option<Culprit>) -> Option<Standing> {
+    let Some(Culprit::Task { tid, .. }) = by else { return None };
+    let standings = notes.iter().filter_map(|note| match note {
+        VerdictNote::GoesOn(of, standing) if *of == tid => Some(*standing),
+        _ => None,
+    });
+    standings.max_by_key(|standing| standing.to - standing.from)
 }
 
 /// True where most of what is charged was waits for grace periods of RCU.

@@ -81,6 +81,12 @@ impl Charger<'_> {
                 Running::Idle => self.behind_idle(&queue, start, end),
                 _ => self.interruption((start, end, slice)).unwrap_or_else(Charge::unexplained),
             };
+            if let Running::Task(tid, _) = slice.running
+                && charge.cause == Cause::PreemptionDisabled
+                && let Some((standing, _)) = self.goes_on(&queue, (start, end), tid)
+            {
+                self.note_standing(tid, standing);
+            }
             if queued == Queued::Somewhere {
                 charge.confidence = charge.confidence.min(Confidence::Medium);
             }
@@ -240,6 +246,9 @@ impl Charger<'_> {
         let seen = queue.timeline.irqs_off_samples.range(first_seen..).take_while(|seen| seen.at <= end);
         let seen: Vec<&IrqsOffSample> = seen.filter(|seen| seen.tid == tid).collect();
         let preemption_off = seen.iter().any(|seen| !seen.irqs_off);
+        if let Some((_, confidence)) = self.goes_on(queue, (start, end), tid) {
+            return Charge::to(Cause::PreemptionDisabled, by, confidence);
+        }
         if interrupted {
             return self.after_interrupt(kept, by, preemption_off);
         }

@@ -6,6 +6,7 @@ use crate::model::is_stand_in;
 use crate::timeline::activations::{Begin, Open};
 use crate::timeline::cpus::{IrqsOffSample, Leaving};
 use crate::timeline::losses::Loss;
+use crate::timeline::standing::ReschedSample;
 use crate::timeline::states::State;
 use crate::timeline::thread::Thread;
 use whylate_base::{Cpu, Ns, Policy, Priority, Tid};
@@ -166,7 +167,11 @@ impl Engine<'_> {
             }
         }
         if context.flags.contains(ContextFlags::NEED_RESCHED) && context.flags.in_interrupt() {
-            cpu.resched_in_interrupts.push_back(at);
+            let others = ContextFlags::SOFTIRQ | ContextFlags::SOFTIRQS_OFF | ContextFlags::NMI;
+            let is_preemptible = context.preempt_depth == Some(0) && !context.flags.intersects(others);
+            let item = self.timeline.origins.function_of(context.tid).filter(|_| is_preemptible);
+            let sample = ReschedSample { at, tid: context.tid, is_preemptible, item };
+            cpu.resched_in_interrupts.push_back(sample);
         }
         // Settling down to sleep again, or stopping its tick for it (an event of no type here).
         let settles = matches!(event.kind, EventKind::CpuIdle { state: Some(_) } | EventKind::Other);

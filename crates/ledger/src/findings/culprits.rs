@@ -7,7 +7,7 @@ use super::subject::Subject;
 use crate::causes::Cause;
 use crate::causes::advised::Advised;
 use crate::causes::info::Usual;
-use crate::charge::notes::{VerdictNote, deferred, executed, is_boosted, is_called, waits_for_the_kernel};
+use crate::charge::notes::{VerdictNote, deferred, executed, goes_on, is_boosted, is_called, waits_for_the_kernel};
 use crate::model::{Activation, Culprit, IrqKind, Segment};
 use crate::stats;
 use crate::verdict::priority_while;
@@ -244,6 +244,7 @@ fn fix(subject: &Subject<'_>, (cause, by): (Cause, &Culprit), delay: &Delay<'_>)
         deferred: deferred(notes),
         same_process: subject.timeline.are_of_one_process(by, tid),
         called: is_called(notes, Some(*by)),
+        goes_on: goes_on(notes, Some(*by)).is_some(),
         kernel_lock: waits_for_the_kernel(notes, of_group()),
         ..Advised::about(Some(by), Some(longest.map_or(cpu, |segment| segment.cpu)))
     })

@@ -11,6 +11,7 @@ use super::recent::{drop_while, forget_before, partition_from_end};
 use super::running::Running;
 use super::slew::{ONE_INTERRUPT, Slew, SlewJudge};
 use super::slices::{CpuSlice, Slices};
+use super::standing::ReschedSample;
 use super::timers::{Callback, Firing, LateTimer};
 use super::usage::{Usage, UsageBlocks};
 use std::collections::VecDeque;
@@ -67,7 +68,7 @@ pub(crate) struct CpuTimeline {
     pub(crate) callbacks: VecDeque<Callback>,
     pub(crate) irqs_off_samples: VecDeque<IrqsOffSample>,
     /// When events inside of interrupts showed that the thread below should yield.
-    pub(crate) resched_in_interrupts: VecDeque<Ns>,
+    pub(crate) resched_in_interrupts: VecDeque<ReschedSample>,
     /// The clock reading of the last timer interrupt, which its timers share, and when it was taken.
     pub(crate) timers_read: Option<(Ns, Ns)>,
     /// The same of the timer interrupt before.
@@ -331,8 +332,8 @@ impl CpuTimeline {
 
     /// True when the current thread was to yield, and an event in `from..to`, both excluded, was in an interrupt.
     pub(crate) fn was_interrupted(&self, from: Ns, to: Ns) -> bool {
-        let first = partition_from_end(&self.resched_in_interrupts, |at| *at <= from);
-        self.resched_in_interrupts.get(first).is_some_and(|&at| at < to)
+        let first = partition_from_end(&self.resched_in_interrupts, |sample| sample.at <= from);
+        self.resched_in_interrupts.get(first).is_some_and(|sample| sample.at < to)
     }
 
     /// True where the recording has no event of it.
@@ -376,7 +377,7 @@ impl CpuTimeline {
         drop_while(&mut self.slow_switches, |switch| switch.1 < horizon);
         drop_while(&mut self.idle_signs, |sign| *sign < horizon);
         drop_while(&mut self.irqs_off_samples, |sample| sample.at < horizon);
-        drop_while(&mut self.resched_in_interrupts, |at| *at < horizon);
+        drop_while(&mut self.resched_in_interrupts, |sample| sample.at < horizon);
     }
 }
 

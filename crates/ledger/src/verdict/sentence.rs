@@ -3,7 +3,7 @@
 use crate::causes::Cause;
 use crate::causes::info::{ChargedTime, LateActivation};
 use crate::charge::notes::{
-    TimerCallbacks, VerdictNote, asked, carrier, executed, grace_period, is_boosted, is_called, let_go_in,
+    TimerCallbacks, VerdictNote, asked, carrier, executed, goes_on, grace_period, is_boosted, is_called, let_go_in,
     protected_by_fork, slept_in, write_protected,
 };
 use crate::model::{Activation, Culprit, OnCpu, Segment, Verdict, thread_name};
@@ -207,6 +207,7 @@ pub(crate) fn why(
         writeback: notes.contains(&VerdictNote::Writeback),
         work_item: let_go_in(notes, verdict.by),
         executed: executed(notes, verdict.by),
+        goes_on: goes_on(notes, verdict.by),
         grace_period: grace_period(notes, charged),
         write_protected: write_protected(notes),
         forked: protected_by_fork(notes),

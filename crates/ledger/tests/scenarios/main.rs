@@ -42,6 +42,7 @@ mod slews;
 mod small_delays;
 mod softirqs;
 mod spent;
+mod standing;
 mod standstills;
 mod stops;
 mod switches;
