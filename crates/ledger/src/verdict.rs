@@ -14,8 +14,9 @@ use usual::Usually;
 use crate::causes::advised::Advised;
 use crate::causes::{Cause, CauseGroup};
 use crate::charge::notes::{
-    TimerCallbacks, VerdictNote, answerer, asked, carrier, deferred, goes_on, grace_period, idle_cpus, is_boosted, is_called,
-    let_go_in, owners_slept, protected_by_fork, slept_in, slewed, waits_for_the_kernel, write_protected,
+    TimerCallbacks, VerdictNote, answerer, asked, carrier, deferred, goes_on, grace_period, idle_cpus,
+    is_boosted, is_called, let_go_in, owners_slept, protected_by_fork, slept_in, slewed,
+    waits_for_the_kernel, write_protected,
 };
 use crate::model::{Activation, Culprit, IrqKind, Segment, Trigger, Verdict};
 use crate::options::Judge;

@@ -32,8 +32,13 @@ pub(super) fn why_otherwise(
     sentence: fn(&LateActivation<'_>) -> String,
 ) -> String {
     let name = owner.to_string();
-    let of_owner =
-        LateActivation { name: name.clone(), thread: name, call: late.call.clone(), called: false, ..*late };
+    let of_owner = LateActivation {
+        name: name.clone(),
+        thread: name,
+        executed: late.executed.clone(),
+        called: false,
+        ..*late
+    };
     format!("{} waited for a lock of {owner}: {}", late.thread, sentence(&of_owner))
 }
 

@@ -23,7 +23,8 @@ pub(super) const CAUSE: CauseInfo = CauseInfo {
 
 fn why(late: &LateActivation<'_>) -> String {
     let LateActivation { thread, cpu, charged, .. } = late;
-    let kept = format!("{} was not preempted on CPU {cpu} for {charged} while {thread} was runnable", late.by());
+    let kept =
+        format!("{} was not preempted on CPU {cpu} for {charged} while {thread} was runnable", late.by());
     let Some(standing) = late.goes_on else { return kept };
     let item = standing.item.map_or_else(String::new, |item| format!(", at its work item {item}"));
     format!(

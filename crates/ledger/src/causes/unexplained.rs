@@ -23,8 +23,10 @@ fn advice(of: &Advised<'_>) -> Vec<AdvisedFix> {
     if of.recorded_all {
         return all_by_hand(
             RECORD,
-            &["the recording has the events of `whylate record`, and none of them shows what this time was: \
-               `whylate record --stacks` adds where the threads run and sleep"],
+            &[
+                "the recording has the events of `whylate record`, and none of them shows what this time was: \
+               `whylate record --stacks` adds where the threads run and sleep",
+            ],
         );
     }
     all_by_hand(

@@ -4,6 +4,7 @@
 //! preempted (R+) (`__trace_sched_switch_state`, `include/trace/events/sched.h`: `1 << task_state_index(p)`, mended by
 //! 3f5fe9fef5b2). The idle task is always R, so its own switches show it.
 
+use whylate_base::Tid;
 use whylate_events::{Switch, TaskState};
 
 /// How the recording has the states.
@@ -39,6 +40,17 @@ impl PrevStates {
     /// True where the state, as it was read, may also be that of an idle kernel thread.
     pub(super) fn may_be_idle(&self, switch: &Switch) -> bool {
         self.shifted && switch.prev_state == TaskState::Preempted
+    }
+}
+
+/// The state in which a thread leaves the CPU. A wait for a sleeping spinlock of PREEMPT_RT was shown as runnable before 5.17
+/// (commit 25795ef6299f): the thread lends its priority to the lock's owner, and gives it the CPU.
+pub(super) fn state_of(switch: &Switch, lent_priority_to: Option<Tid>) -> TaskState {
+    match switch.prev_state {
+        TaskState::Runnable | TaskState::Preempted if lent_priority_to == Some(switch.next_tid) => {
+            TaskState::Uninterruptible
+        }
+        state => state,
     }
 }
 

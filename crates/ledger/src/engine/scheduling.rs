@@ -3,6 +3,7 @@
 
 use super::Engine;
 use super::faults::LONGEST_FAULT;
+use super::prev_states::state_of;
 use super::settings::shows_given_priority;
 use super::syscall_table::SyscallTable;
 use super::waits::why_asleep;
@@ -474,17 +475,6 @@ fn changed_while_running(
     }
     thread.set_priority(changed, switch.prev_prio);
     since
-}
-
-/// The state in which a thread leaves the CPU. A wait for a sleeping spinlock of PREEMPT_RT was shown as runnable before 5.17
-/// (commit 25795ef6299f): the thread lends its priority to the lock's owner, and gives it the CPU.
-fn state_of(switch: &Switch, lent_priority_to: Option<Tid>) -> TaskState {
-    match switch.prev_state {
-        TaskState::Runnable | TaskState::Preempted if lent_priority_to == Some(switch.next_tid) => {
-            TaskState::Uninterruptible
-        }
-        state => state,
-    }
 }
 
 /// True of a SCHED_DEADLINE thread that gives up what is left of its runtime until its next period (sched_yield(2)),

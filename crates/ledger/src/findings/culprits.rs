@@ -7,7 +7,9 @@ use super::subject::Subject;
 use crate::causes::Cause;
 use crate::causes::advised::Advised;
 use crate::causes::info::Usual;
-use crate::charge::notes::{VerdictNote, deferred, executed, goes_on, is_boosted, is_called, waits_for_the_kernel};
+use crate::charge::notes::{
+    VerdictNote, deferred, executed, goes_on, is_boosted, is_called, waits_for_the_kernel,
+};
 use crate::model::{Activation, Culprit, IrqKind, Segment};
 use crate::stats;
 use crate::verdict::priority_while;
