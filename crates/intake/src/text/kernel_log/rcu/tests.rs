@@ -27,8 +27,8 @@ fn a_cpu_is_told_from_rcus_own_thread() {
             "rcu: INFO: rcu_preempt self-detected stall on CPU\nrcu:     4-...!: (1 GPs behind) idle=9/1/0x4 fqs=20 rcuc=21071 jiffies(starved)\n\
                  rcu:     (t=21035 jiffies g=938281 q=40787 ncpus=6)\nrcu: rcu_preempt kthread starved for 20964 jiffies! g9 f0x0 RCU_GP_WAIT_FQS(5) ->state=0x0 ->cpu=0\n",
             "RCU's own thread rcu_preempt was runnable and got no CPU time on CPU 0 for 20964 jiffies, and that CPU 4 gave RCU no quiescent \
-                 state for 21035 jiffies (RCU stall); rcuc/4 did not run for 21071 jiffies; what ran on CPUs 0 and 4, or whether \
-                 interrupts were disabled there, is not shown",
+                 state for 21035 jiffies (RCU stall); rcuc/4 did not run for 21071 jiffies; what ran on CPUs 0 and 4 is not \
+                 shown",
         ),
         // It sleeps, and its timer is overdue.
         (
