@@ -422,11 +422,12 @@ fn serves_the_kernel(by: &Culprit) -> bool {
 }
 
 /// True where `runner` had the CPU as a thread was woken that the fair scheduler lets run first: that one was chosen at once, and
-/// the other is still runnable. The waiter had its turn; nothing shows what kept it that long.
+/// the other is still runnable. The waiter had its turn; nothing shows what kept it that long. Where the recording ends so soon, it may
+/// have had it just so.
 fn gave_way(timeline: &Timeline, queue: &Queue<'_>, start: Ns, runner: Tid) -> bool {
     let is_first = start < queue.first_choice && queue.first_choice == queue.to;
     let is_preempted = || timeline.threads.get(runner).is_some_and(is_queued_at(queue.to));
-    is_first && queue.to - queue.from <= LONGEST_PREEMPTION && is_preempted()
+    is_first && queue.to - queue.from <= LONGEST_PREEMPTION && (is_preempted() || timeline.is_end(queue.to))
 }
 
 /// True of a thread that is runnable at an instant, and has no CPU.

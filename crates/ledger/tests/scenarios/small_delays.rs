@@ -2,7 +2,7 @@
 
 use super::support::{IDLE, Scene, Thread, fair, rt};
 use whylate_base::Ns;
-use whylate_events::TaskState;
+use whylate_events::{ContextFlags, KindSet, TaskState};
 use whylate_ledger::{Activation, Cause, Verdict};
 
 const VICTIM: Thread = fair("victim", 10);
@@ -77,4 +77,16 @@ fn each_of_many_threads_that_gave_way_is_charged_alike() {
     let dispatched = |one: &&&Activation| one.ledger.iter().any(|segment| segment.cause == Cause::Dispatch);
     assert_eq!(each.iter().filter(dispatched).count(), each.len());
     assert_eq!(time(Cause::Dispatch), Some(Ns::from_us(40)), "{kinds:?}");
+}
+
+#[test]
+fn a_recording_that_ends_behind_a_wake_up_shows_no_wait_for_a_turn() {
+    let (late, other) = (fair("late", 10), fair("other", 20));
+    let of = |us: i64| {
+        let scene = Scene::new().file_with(KindSet::ALL).cpu(1).at(0).run(other).at(1_000).wake(late, 1);
+        let scene = scene.at(1_000 + us).sign(ContextFlags::default());
+        scene.explain("late").only().ledger.iter().map(|segment| segment.cause).collect::<Vec<_>>()
+    };
+    assert_eq!(of(30), [Cause::Dispatch]);
+    assert_eq!(of(3_000), [Cause::FairQueue]);
 }

@@ -76,7 +76,9 @@ impl RcuStall {
         }
         let message = message.strip_prefix("rcu: ").unwrap_or(message).trim_start();
         let is_header = message.contains("stall");
-        self.is_self_detected |= message.contains("self-detected stall");
+        // Before 3.2 without that word (`print_cpu_stall()`, `kernel/rcutree.c`).
+        self.is_self_detected |=
+            ["self-detected stall", "detected stall on CPU "].iter().any(|own| message.contains(own));
         if is_header {
             self.header(message);
         }
