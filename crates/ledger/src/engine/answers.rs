@@ -62,7 +62,9 @@ impl Engine<'_> {
         let thread = self.timeline.threads.get(tid).filter(|_| wait == Wait::Input)?;
         let slept = at - thread.since()?;
         let had_come = waking.origin.is_some_and(|origin| (at - origin.since).0.saturating_mul(2) >= slept.0);
-        if had_come && slept >= NOTABLE {
+        // In a chain, and of a way to another machine and back, the reply is a hop: it ends one activation and begins the next.
+        let is_hop = self.timeline.links.is_some() || self.keeps_every_segment();
+        if is_hop || had_come && slept >= NOTABLE {
             return None;
         }
         let cycles = &thread.pacing.cycles;
