@@ -55,7 +55,7 @@ impl Role {
 impl<'t> Charger<'t> {
     /// Charges up to `to` a time in which what wakes the thread was on its way.
     pub(super) fn carried(&mut self, origin: &Origin, to: Ns) {
-        if let Some(late) = origin.late
+        if let Some(late) = origin.late.and_then(|id| self.timeline.origins.late_maker(id))
             && let Some(carrier) = self.timeline.threads.get(late.carrier)
         {
             let role = role(carrier.comm_at(late.begun).as_str(), None);

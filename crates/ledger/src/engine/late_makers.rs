@@ -7,7 +7,7 @@
 
 use super::Engine;
 use crate::timeline::housekeeping::{is_housekeeping, runs_softirqs};
-use crate::timeline::late_makers::LateMaker;
+use crate::timeline::late_makers::{LateId, LateMaker};
 use crate::timeline::origins::OriginKind;
 use crate::timeline::running::Running;
 use crate::timeline::states::State;
@@ -19,8 +19,14 @@ use whylate_events::Event;
 const LATE: Ns = Ns::from_us(200);
 
 impl Engine<'_> {
+    /// The number of what came late and makes what this event shows.
+    pub(super) fn set_off_by(&mut self, at: Ns, event: &Event) -> Option<LateId> {
+        let late = self.late_maker(at, event)?;
+        self.timeline.origins.sets_off(late)
+    }
+
     /// What came late and makes what this event shows: the work item, the softirq or the timer that it is in, or what set that off.
-    pub(super) fn late_maker(&self, at: Ns, event: &Event) -> Option<LateMaker> {
+    fn late_maker(&self, at: Ns, event: &Event) -> Option<LateMaker> {
         let cpu = self.timeline.cpus.get(event.cpu)?;
         let interrupt = cpu.interrupt().map(|frame| (frame.running, frame.start));
         if let Some(firing) = cpu.firing {
@@ -32,7 +38,8 @@ impl Engine<'_> {
         if !self.timeline.origins.may_be_late(at) {
             return None;
         }
-        self.origin(at, event, interrupt)?.late.filter(|late| late.leads_to(at))
+        let late = self.timeline.origins.late_maker(self.origin(at, event, interrupt)?.late?)?;
+        late.leads_to(at).then_some(late)
     }
 
     /// A work item begins: notes that it is late, unless what queued it was.
@@ -63,7 +70,8 @@ impl Engine<'_> {
 
     /// A thread is woken by what something late has made: the first of them was due as that was.
     pub(super) fn reach_back(&mut self, tid: Tid, comm: Comm, waking: &mut Waking) {
-        let Some(late) = waking.origin.and_then(|origin| origin.late) else { return };
+        let Some(id) = waking.origin.and_then(|origin| origin.late) else { return };
+        let Some(late) = self.timeline.origins.late_maker(id) else { return };
         // It carries it on.
         if is_housekeeping(comm.as_str()) {
             return;

@@ -238,7 +238,7 @@ impl Engine<'_> {
                 _ => RaisedBy::Task(event.context.tid),
             },
         };
-        let late = self.late_maker(at, event);
+        let late = self.set_off_by(at, event);
         self.timeline.origins.raised(event.cpu, vec, Raise { at, by, late });
         if !self.timeline.seen.contains(Kind::Switch) {
             self.timeline.pending.raised(at, event.cpu, vec);
@@ -272,7 +272,7 @@ impl Engine<'_> {
                 self.link(|| Link::Left { at: since, by, dev });
             }
         }
-        let late = self.late_maker(at, event);
+        let late = self.set_off_by(at, event);
         let known = self.timeline.origins.packet(at, event.cpu, packet, event.context.tid, in_thread, late);
         match (packet.step, known) {
             (PacketStep::Queued | PacketStep::Started | PacketStep::Looped, Some(sent)) => {
@@ -304,6 +304,8 @@ impl Engine<'_> {
                 };
                 // Of another work item or a packet in between, it begins here.
                 let since = if matches!(kind, OriginKind::Irq(_)) { since } else { at };
+                // An item that queues itself goes on for its own sake.
+                let late = if self.is_at(event, work.work) { None } else { self.set_off_by(at, event) };
                 let origin = Origin {
                     kind,
                     since,
@@ -311,8 +313,7 @@ impl Engine<'_> {
                     by: by.or(sender),
                     carrier: None,
                     done_on: event.cpu,
-                    // An item that queues itself goes on for its own sake.
-                    late: self.late_maker(at, event).filter(|_| !self.is_at(event, work.work)),
+                    late,
                 };
                 self.timeline.origins.queued(work.work, origin);
                 if let Some(by) = by {

@@ -10,7 +10,7 @@
 //! have been there.
 
 use super::irqs::IrqId;
-use super::late_makers::LateMaker;
+use super::late_makers::{LateId, LateMaker, LateMakers};
 use super::names::{NameId, Names};
 use super::packets::{Packets, Sent};
 use super::per_cpu::PerCpu;
@@ -54,7 +54,7 @@ pub(crate) struct Origin {
     /// The CPU on which it was done, and which woke the thread.
     pub(crate) done_on: Cpu,
     /// What made it what it is, and came late itself.
-    pub(crate) late: Option<LateMaker>,
+    pub(crate) late: Option<LateId>,
 }
 
 /// See [`Origin`].
@@ -77,7 +77,7 @@ pub(crate) enum OriginKind {
 pub(crate) struct Raise {
     pub(crate) at: Ns,
     pub(crate) by: RaisedBy,
-    pub(crate) late: Option<LateMaker>,
+    pub(crate) late: Option<LateId>,
 }
 
 /// See [`Raise`].
@@ -120,6 +120,7 @@ pub(crate) struct Origins {
     preempted: FxHashMap<Tid, SoftirqRun>,
     /// When the handler of each interrupt last began, and on which CPU.
     handlers: FxHashMap<u16, (Ns, Cpu)>,
+    late_makers: LateMakers,
     /// When the last of those began that were late.
     last_late: Option<Ns>,
     /// Those of which a thread was woken: what others are woken for may have been made later.
@@ -147,7 +148,6 @@ impl Origins {
 
     /// A softirq is raised.
     pub(crate) fn raised(&mut self, cpu: Cpu, vec: u32, raise: Raise) {
-        self.sets_off(raise.late);
         if let Some(slot) = self.cpus.get_mut(cpu).and_then(|on| on.raises.get_mut(vec as usize)) {
             // Each tick raises it anew while it is pending, whatever has expired.
             *slot = slot.filter(|_| vec == TIMER).or(Some(raise));
@@ -204,9 +204,8 @@ impl Origins {
         packet: &Packet,
         tid: Tid,
         by: Option<Tid>,
-        late: Option<LateMaker>,
+        late: Option<LateId>,
     ) -> Option<Sent> {
-        self.sets_off(late);
         let dev = self.names.id(Symbol::from(packet.dev.as_str()));
         self.packets.passes((at, cpu), packet, dev, tid, (by, late))
     }
@@ -233,14 +232,21 @@ impl Origins {
 
     /// The work item that a thread has just begun was late.
     pub(crate) fn work_was_late(&mut self, tid: Tid, late: LateMaker) {
+        let id = self.sets_off(late);
         if let Some(work) = self.running_works.get_mut(&tid) {
-            work.late = Some(late);
-            self.sets_off(Some(late));
+            work.late = id;
         }
     }
 
-    fn sets_off(&mut self, late: Option<LateMaker>) {
-        self.last_late = self.last_late.max(late.map(|late| late.begun));
+    /// Something that was late makes something now.
+    pub(crate) fn sets_off(&mut self, late: LateMaker) -> Option<LateId> {
+        self.last_late = self.last_late.max(Some(late.begun));
+        self.late_makers.add(late)
+    }
+
+    /// The one of that number.
+    pub(crate) fn late_maker(&self, id: LateId) -> Option<LateMaker> {
+        self.late_makers.get(id)
     }
 
     /// True where something that was late may have led to what happens at `at`.

@@ -8,7 +8,7 @@
 //! A packet is known by its address, which is another packet's as soon as it is freed: what a device of hardware sends is
 //! not followed.
 
-use super::late_makers::LateMaker;
+use super::late_makers::LateId;
 use super::names::{NameId, Names};
 use super::per_cpu::PerCpu;
 use rustc_hash::FxHashMap;
@@ -30,7 +30,7 @@ pub(crate) struct Sent {
     /// The device that it was sent to.
     pub(crate) dev: NameId,
     /// What sent it, where that came late itself.
-    pub(crate) late: Option<LateMaker>,
+    pub(crate) late: Option<LateId>,
     is_received: bool,
     /// Its device hands it to a thread of NAPI.
     polled: bool,
@@ -74,7 +74,7 @@ impl Packets {
         packet: &Packet,
         dev: NameId,
         tid: Tid,
-        (by, late): (Option<Tid>, Option<LateMaker>),
+        (by, late): (Option<Tid>, Option<LateId>),
     ) -> Option<Sent> {
         let skb = packet.skb;
         if packet.step == PacketStep::Copied {
