@@ -16,7 +16,7 @@ use whylate_stats::Run;
 pub(super) fn read(text: &str) -> Vec<Result<Run, Broken>> {
     let mut runs: Vec<_> = timerlat::read(text).into_iter().chain(osnoise::read(text)).collect();
     if let ([Ok(run)], Some(asked)) = (&mut runs[..], command::cpus(text)) {
-        *run = with_those_asked_for(run.clone(), &asked);
+        *run = with_those_asked_for(std::mem::take(run), &asked);
     }
     runs
 }

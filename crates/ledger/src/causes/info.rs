@@ -203,6 +203,10 @@ impl LateActivation<'_> {
     }
 }
 
+/// What to do about the interrupt of a CPU's own timer.
+pub(crate) const ON_OWN_TIMER: &str = "this interrupt is the CPU's own timer and cannot be moved: take work off this CPU (isolcpus=, \
+                                       nohz_full=, an isolated cpuset partition)";
+
 /// Advice that a PREEMPT_RT kernel has taken already.
 pub(crate) const USE_PREEMPT_RT: [&str; 3] = [
     "boot with threadirqs, or use a PREEMPT_RT kernel: the handler is then a thread with a priority",

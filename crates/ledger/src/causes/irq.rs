@@ -2,7 +2,8 @@
 
 use super::advised::{Advised, ITS_PROGRAM, THEIR_PROGRAM, all_by_hand};
 use super::info::{
-    Blames, CauseGroup, CauseInfo, ChargedTime, Details, LateActivation, USE_PREEMPT_RT, Usual, page,
+    Blames, CauseGroup, CauseInfo, ChargedTime, Details, LateActivation, ON_OWN_TIMER, USE_PREEMPT_RT, Usual,
+    page,
 };
 use crate::model::culprit::Culprit;
 use crate::model::irq_kind::IrqKind;
@@ -65,11 +66,7 @@ fn advice(of: &Advised<'_>) -> Vec<AdvisedFix> {
     }
     match of.by.and_then(Culprit::irq_kind) {
         Some(IrqKind::OwnTimer) => vec![
-            AdvisedFix::new(
-                "this interrupt is the CPU's own timer and cannot be moved: take work off this CPU (isolcpus=, nohz_full=, an \
-                 isolated cpuset partition)",
-                of.isolate(),
-            ),
+            AdvisedFix::new(ON_OWN_TIMER, of.isolate()),
             AdvisedFix::by_hand(
                 "let fewer timers expire at once, or arm them on another CPU: the evidence shows which threads armed them, \
                  where timers were recorded",

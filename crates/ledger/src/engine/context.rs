@@ -169,7 +169,8 @@ impl Engine<'_> {
         if context.flags.contains(ContextFlags::NEED_RESCHED) && context.flags.in_interrupt() {
             let others = ContextFlags::SOFTIRQ | ContextFlags::SOFTIRQS_OFF | ContextFlags::NMI;
             let is_preemptible = context.preempt_depth == Some(0) && !context.flags.intersects(others);
-            let item = self.timeline.origins.function_of(context.tid).filter(|_| is_preemptible);
+            let item = || self.timeline.origins.function_of(context.tid);
+            let item = is_preemptible.then(item).flatten();
             let sample = ReschedSample { at, tid: context.tid, is_preemptible, item };
             cpu.resched_in_interrupts.push_back(sample);
         }

@@ -4,15 +4,13 @@
 //! `kernel/trace/trace_clock.c`). Where it steps with the tick, a thread that runs in phase with the tick is charged
 //! whole ticks; where it steps in microseconds, none is.
 
+use crate::timeline::clocks::TICKS;
 use whylate_base::Ns;
 
 /// The fastest tick is 1 ms.
 const SHORT: Ns = Ns::from_us(500);
 /// So many short steps are no coincidence of a clock that is read twice around a tick.
 const ENOUGH: u32 = 64;
-/// What a clock counts by that has nothing but the tick: 100, 250 or 1000 a second (`jiffy_sched_clock_read()`,
-/// `kernel/time/sched_clock.c`).
-const TICKS: [Ns; 3] = [Ns::from_ms(10), Ns::from_ms(4), Ns::from_ms(1)];
 /// Fewer stamps may be whole ticks by chance.
 const FEWEST_STAMPS: u64 = 8;
 /// Of a clock that counts ticks, most events have the time of the one before.

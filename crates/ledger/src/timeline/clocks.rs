@@ -9,6 +9,10 @@
 use std::collections::VecDeque;
 use whylate_base::Ns;
 
+/// The periods of the tick at 100, 250 and 1000 Hz, the longest first: what a clock counts by that has nothing finer
+/// (`jiffy_sched_clock_read()`, `kernel/time/sched_clock.c`).
+pub(crate) const TICKS: [Ns; 3] = [Ns::from_ms(10), Ns::from_ms(4), Ns::from_ms(1)];
+
 /// Clock readings further apart than this are of different clocks (CLOCK_REALTIME and
 /// CLOCK_MONOTONIC are decades apart).
 const SAME_CLOCK: Ns = Ns::from_secs(1);

@@ -3,6 +3,7 @@
 use super::handlers::CALLERS;
 use super::interrupted::{is_mark, is_primitive};
 use crate::model::section::{CpuContext, Gap};
+use crate::timeline::clocks::TICKS;
 use std::collections::HashMap;
 use std::fmt;
 use whylate_base::{Cpu, Ns, Tid};
@@ -17,8 +18,6 @@ const MAX_FRAMES: usize = 128;
 
 /// Lines for each step of a coarse clock, at least.
 const COARSE: usize = 4;
-/// The periods of the tick at 100, 250 and 1000 Hz, the longest first.
-const STEPS: [Ns; 3] = [Ns::from_ms(10), Ns::from_ms(4), Ns::from_ms(1)];
 
 /// Functions are entered more often than this.
 const SPARSE: Ns = Ns::from_us(20);
@@ -325,7 +324,7 @@ impl Lines {
         let moves = lines.windows(2).filter(|pair| pair[1].at > pair[0].at).count();
         // Few lines may be a multiple apart by chance; of a fine clock hardly any two are simultaneous.
         let is_coarse = last > first && moves * COARSE <= lines.len();
-        is_coarse.then(|| STEPS.into_iter().find(is_multiple))?
+        is_coarse.then(|| TICKS.into_iter().find(is_multiple))?
     }
 
     /// The step of the trace's clock, if it is coarse.

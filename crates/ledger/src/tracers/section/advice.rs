@@ -6,6 +6,7 @@ use super::entries::{is_interrupt, is_softirq};
 use super::harmless::{between_idle, is_idle_task};
 use crate::causes::Cause;
 use crate::causes::advised::Advised;
+use crate::causes::info::ON_OWN_TIMER;
 use crate::model::Culprit;
 use crate::model::section::{CpuContext, CriticalSection, FunctionTimes};
 use whylate_events::is_idle_function;
@@ -91,10 +92,7 @@ fn is_of_idle_exit(section: &CriticalSection) -> bool {
 /// What keeps it off the CPUs of real-time threads.
 fn elsewhere(context: CpuContext, is_own_timer: bool) -> &'static str {
     match context {
-        CpuContext::Irq if is_own_timer => {
-            "this interrupt is the CPU's own timer and cannot be moved: take work off this CPU (isolcpus=, nohz_full=, an \
-             isolated cpuset partition)"
-        }
+        CpuContext::Irq if is_own_timer => ON_OWN_TIMER,
         CpuContext::Irq | CpuContext::Softirq => {
             "move the interrupt to a CPU without real-time threads: /proc/irq/N/smp_affinity_list"
         }
