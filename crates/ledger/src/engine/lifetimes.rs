@@ -27,7 +27,10 @@ impl Engine<'_> {
             return;
         };
         let call = SyscallTable::call_of(self.syscalls, thread);
-        let by_itself = call.is_some_and(|(call, table)| table.exits(call));
+        let by_itself = match call {
+            Some((call, table)) => table.exits(call),
+            None => !thread.syscalls_recorded && steps_down_at_end(thread),
+        };
         let began = if by_itself { at } else { self.killed_since(at, thread) };
         self.timeline.threads.get_mut(tid).lifetime.end = Some(End { began, by_itself });
     }
@@ -93,4 +96,11 @@ impl Engine<'_> {
         };
         comes_first && until.is_some_and(|until| open.due < until)
     }
+}
+
+/// True of a thread that has given up its real-time priority in the activation in progress: cyclictest's threads do so as they end.
+/// A thread that is killed keeps it.
+fn steps_down_at_end(thread: &Thread) -> bool {
+    let due = thread.open.as_ref().map(|open| open.due);
+    due.is_some() && thread.lifetime.stepped_down >= due
 }

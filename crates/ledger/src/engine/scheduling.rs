@@ -473,6 +473,9 @@ fn changed_while_running(
     if let Some(history) = history {
         history.correct(changed, old, Running::Task(switch.prev_tid, switch.prev_prio));
     }
+    if ran && falls && !switch.prev_prio.is_realtime() {
+        thread.lifetime.stepped_down = Some(changed);
+    }
     thread.set_priority(changed, switch.prev_prio);
     since
 }

@@ -19,6 +19,8 @@ pub(crate) struct Lifetime {
     pub(crate) started: Option<Ns>,
     /// When it last started a process that shares its pages until one of both writes to them.
     pub(crate) forked: Option<Ns>,
+    /// When it last gave up a real-time priority while it ran.
+    pub(crate) stepped_down: Option<Ns>,
     /// When it was last sent a signal.
     pub(crate) signalled: Option<Ns>,
     /// Its end, once it has begun.

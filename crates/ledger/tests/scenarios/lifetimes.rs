@@ -2,7 +2,7 @@
 
 use super::support::{Explained, IDLE, MS, Scene, Thread, fair, rt, sys};
 use whylate_base::{Ns, Tid};
-use whylate_events::{EventKind, Signal};
+use whylate_events::{EventKind, Signal, TaskState};
 use whylate_ledger::Activation;
 
 const MAIN: Thread = rt("main", 10, 50);
@@ -137,4 +137,25 @@ fn a_program_starts_until_the_threads_that_it_started_are_ready() {
     // What a worker asks of it later is its work, however long that takes.
     let main = of(&starts(false), MAIN);
     assert!(main.iter().any(|one| !one.0 && one.1 > Ns::from_ms(200)), "{main:?}");
+}
+
+/// A thread of several periods, without system calls. In the last one another thread has the CPU for 60 ms, after which it ends; it
+/// gave way as `shown`.
+fn ends_behind(shown: Thread) -> Activation {
+    let hog = rt("hog", 30, 80);
+    let periods = (0..6).fold(Scene::new().cpu(1), |scene, n| {
+        let due = n * 10 * MS + 100;
+        scene.at(due).timer_wakes(MAIN).at(due + 5).run(MAIN).at(due + 100).sleep(IDLE)
+    });
+    let scene = periods.at(100 * MS).timer_wakes(MAIN).at(100 * MS + 5).run(MAIN).at(100 * MS + 50);
+    let scene = scene.timer_wakes(hog).at(100 * MS + 60).unseen_switch_to(shown);
+    let scene = scene.switch_as(TaskState::Runnable, hog).at(160 * MS).sleep(shown).at(160 * MS + 100);
+    last(&scene.die(IDLE).explain("main")).clone()
+}
+
+#[test]
+fn a_thread_that_gives_up_its_priority_and_exits_ends_by_itself() {
+    assert!(ends_behind(fair("main", MAIN.tid)).ends_program);
+    let killed = ends_behind(MAIN);
+    assert!(!killed.ends_program && killed.response() > Ns::from_ms(50), "{killed:?}");
 }
