@@ -5,6 +5,7 @@ pub(crate) mod advised;
 mod grace_period;
 pub(crate) mod info;
 mod kept_owner;
+mod kernel_lock;
 
 pub use info::CauseGroup;
 

@@ -451,34 +451,6 @@ pub(crate) fn all_by_hand(reason: &str, lines: &[&str]) -> Vec<AdvisedFix> {
     lines.iter().map(|line| AdvisedFix::by_hand(*line, reason)).collect()
 }
 
-/// What to do about a lock of the kernel, to which the priority inheritance of a program's locks does not apply.
-pub(crate) fn kernel_lock(of: &Advised<'_>) -> Vec<AdvisedFix> {
-    let owner = match of.lock_owner {
-        Some(Culprit::Task { comm, .. }) => comm.as_str(),
-        _ => "",
-    };
-    let mut fixes = vec![AdvisedFix::by_hand(
-        "it is a lock of the kernel, and PTHREAD_PRIO_INHERIT does not apply to it: keep calls that need it out of the \
-         real-time path; for that of the memory map, allocate and touch all memory before, lock it with mlockall(2), and \
-         call no mmap, munmap, mprotect or madvise there, nor end threads of the process",
-        ITS_PROGRAM,
-    )];
-    if owner.starts_with("khugepaged") {
-        fixes.push(AdvisedFix::new(
-            "switch huge pages off, with which khugepaged has nothing to do: echo never > \
-             /sys/kernel/mm/transparent_hugepage/enabled",
-            Action::tunable("/sys/kernel/mm/transparent_hugepage/enabled", "never"),
-        ));
-    }
-    if owner.starts_with("kcompactd") {
-        fixes.push(AdvisedFix::new(
-            "switch proactive compaction off: sysctl vm.compaction_proactiveness=0",
-            Action::sysctl("vm.compaction_proactiveness", "0"),
-        ));
-    }
-    fixes
-}
-
 /// `whylate guard` runs, by the unit of whylate's packages.
 pub(crate) fn run_guard() -> Action {
     let unit = Some("whylate-guard.service".to_owned());

@@ -1,8 +1,9 @@
 //! The owner of a lock waited for a CPU, and not the late thread: that one slept, perhaps with its own CPU idle. Another thread may have had
 //! the owner's CPU that goes before the late thread, too: no inversion, and priority inheritance does not shorten it.
 
-use super::advised::{Advised, THEIR_PROGRAM, kernel_lock};
+use super::advised::{Advised, THEIR_PROGRAM};
 use super::info::LateActivation;
+use super::kernel_lock;
 use crate::model::Culprit;
 use whylate_base::AdvisedFix;
 
@@ -60,7 +61,7 @@ pub(super) fn advice(of: &Advised<'_>, owner: &Culprit) -> Vec<AdvisedFix> {
             of.lower_culprit(),
         ),
         match of.kernel_lock {
-            true => kernel_lock(of).into_iter().next().unwrap_or(shorter),
+            true => kernel_lock::advice(of).into_iter().next().unwrap_or(shorter),
             false => shorter,
         },
     ]

@@ -1,7 +1,8 @@
 //! Waited for a lock whose owner was itself kept off the CPU.
 
-use super::advised::{Advised, ITS_PROGRAM, KERNEL, OF_C_LIBRARY, kernel_lock};
+use super::advised::{Advised, ITS_PROGRAM, KERNEL, OF_C_LIBRARY};
 use super::info::{Blames, CauseGroup, CauseInfo, Details, LateActivation, ShownBy, page};
+use super::kernel_lock;
 use crate::model::culprit::Culprit;
 use whylate_base::AdvisedFix;
 
@@ -31,7 +32,7 @@ fn advice(of: &Advised<'_>) -> Vec<AdvisedFix> {
         of.move_culprit(),
     );
     if of.kernel_lock {
-        let mut fixes = kernel_lock(of);
+        let mut fixes = kernel_lock::advice(of);
         fixes.push(move_culprit);
         fixes.push(AdvisedFix::by_hand(
             "use a PREEMPT_RT kernel, whose own locks inherit priority, but for readers of read-write locks",

@@ -1,7 +1,8 @@
 //! Waited for a lock whose owner was running.
 
-use super::advised::{Advised, ITS_PROGRAM, OF_C_LIBRARY, THEIR_PROGRAM, kernel_lock};
+use super::advised::{Advised, ITS_PROGRAM, OF_C_LIBRARY, THEIR_PROGRAM};
 use super::info::{Blames, CauseGroup, CauseInfo, ChargedTime, Details, LateActivation, ShownBy, page};
+use super::kernel_lock;
 use whylate_base::AdvisedFix;
 
 pub(super) const CAUSE: CauseInfo = CauseInfo {
@@ -34,7 +35,7 @@ fn evidence(time: &ChargedTime) -> String {
 
 fn advice(of: &Advised<'_>) -> Vec<AdvisedFix> {
     if of.kernel_lock {
-        return kernel_lock(of);
+        return kernel_lock::advice(of);
     }
     if of.owner_slept {
         let text = format!(

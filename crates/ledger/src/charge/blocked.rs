@@ -10,7 +10,7 @@ use super::precedence::{Contender, Relation};
 use super::queue::ORDINARY_DISPATCH;
 use crate::causes::Cause;
 use crate::model::Culprit;
-use crate::timeline::housekeeping::{does_requests, is_kernel_handler, is_kworker};
+use crate::timeline::housekeeping::{does_requests, is_kernel_handler, is_kworker, is_of_kernel};
 use crate::timeline::running::Running;
 use crate::timeline::sleeps::{Asked, Wait};
 use crate::timeline::states::State;
@@ -79,10 +79,18 @@ impl<'t> Charger<'t> {
             _ => wait,
         };
         match wait {
-            Wait::Lock { owner } => self.follow(waker.or(owner), to, 0),
+            Wait::Lock { owner } => {
+                let owner = waker.or(owner);
+                if self.is_of_kernel(owner, to) {
+                    self.note_kernel_lock(self.at, to);
+                }
+                self.follow(owner, to, 0);
+            }
             Wait::KernelLock { owner } => {
                 self.note_kernel_lock(self.at, to);
-                self.follow(waker.or(owner), to, 0);
+                // Only who woke it shows an owner from the start: it may have been another thing that the waker owed.
+                let most = if owner.is_some() { Confidence::Medium } else { Confidence::High };
+                self.at_most(most, |charger| charger.follow(waker.or(owner), to, 0));
             }
             Wait::Semaphore { owner: Some((owner, confidence)) } => {
                 // It may have been a message that the other thread owed.
@@ -168,6 +176,12 @@ impl<'t> Charger<'t> {
     fn sleeps_on(&self) -> bool {
         let is_last = self.victim.since().is_some_and(|since| since <= self.at);
         self.timeline.is_over && is_last && matches!(self.victim.state(), State::Blocked { .. })
+    }
+
+    /// True of a thread of the kernel: its locks are the kernel's.
+    fn is_of_kernel(&self, tid: Option<Tid>, at: Ns) -> bool {
+        let thread = tid.and_then(|tid| self.timeline.threads.get(tid));
+        thread.is_some_and(|thread| is_of_kernel(thread.comm_at(at).as_str()))
     }
 
     /// True where a thread of a file system or a driver ended a sleep, and most of what it did in there was seen.

@@ -83,6 +83,8 @@ impl Engine<'_> {
         let asked = match (wait, refined) {
             (Wait::Fault, Wait::Fault) => Asked::Fault,
             (Wait::Io | Wait::Output, Wait::Output) => Asked::Call,
+            // Neither calls nor locks were recorded: it may be a lock of the kernel, too.
+            (Wait::Io, Wait::KernelLock { owner: Some(_) }) => Asked::Call,
             _ => return None,
         };
         let from = waking.cause.waker().filter(|&by| by != tid)?;
@@ -94,7 +96,11 @@ impl Engine<'_> {
         if is_room || is_of_kernel(peer.comm().as_str()) {
             return None;
         }
-        let (asked_at, entered) = (thread.since()?, thread.crossings.inside_since?);
+        let asked_at = thread.since()?;
+        let entered = match thread.syscalls_recorded {
+            true => thread.crossings.inside_since?,
+            false => thread.history.awake_before()?,
+        };
         let woken_in_there = |open: &Open| {
             let is_its_errand = open.errand.is_some_and(|errand| errand.of == tid && errand.since >= entered);
             is_its_errand || open.begin == Begin::Woken(WakeCause::Thread(tid)) && open.waking >= entered

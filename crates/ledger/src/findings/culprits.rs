@@ -217,7 +217,7 @@ fn kept_from_expiring(
         Cause::EqualPriorityTask => priority == activation.priority,
         _ => priority.outranks(activation.priority),
     };
-    if delays_itself {
+    if delays_itself || !cause.culprit_runs_first() {
         return None;
     }
     subject.notes(activation).iter().find_map(|note| match note {

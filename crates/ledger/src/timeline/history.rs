@@ -65,9 +65,12 @@ impl History {
 
     /// Since when it has not slept, as far as was seen.
     pub(crate) fn awake_since(&self) -> Option<Ns> {
-        let awake = |span: &&Span| matches!(span.state, State::Running(_) | State::Queued(_));
-        let from_end = self.latest.iter().chain(self.earlier.iter().rev());
-        from_end.take_while(awake).last().map(|span| span.start)
+        awake(self.latest.iter().chain(self.earlier.iter().rev()))
+    }
+
+    /// The same before the sleep that it is in now.
+    pub(crate) fn awake_before(&self) -> Option<Ns> {
+        awake(self.earlier.iter().rev())
     }
 
     /// The last three states that began before `instant`, the first one first.
@@ -145,6 +148,12 @@ impl History {
             _ => forget_before(&mut self.earlier, |span| span.start <= horizon),
         }
     }
+}
+
+/// When the first of the states began, from the last one back, in which the thread was awake.
+fn awake<'a>(from_end: impl Iterator<Item = &'a Span>) -> Option<Ns> {
+    let is_awake = |span: &&Span| matches!(span.state, State::Running(_) | State::Queued(_));
+    from_end.take_while(is_awake).last().map(|span| span.start)
 }
 
 #[cfg(test)]

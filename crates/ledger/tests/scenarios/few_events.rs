@@ -376,3 +376,24 @@ fn a_clock_that_counts_ticks_is_named() {
     assert_eq!(coarse.finding("coarse-clock").expect("a clock of ticks").severity, Severity::Info);
     assert!(of(3).finding("coarse-clock").is_none());
 }
+
+/// The victim sleeps uninterruptibly until a server wakes it, which another thread keeps off the CPU for 5 ms: one that it has just
+/// set off itself, or one that had the CPU before. Neither system calls nor locks are recorded.
+fn woken_by_a_server(asks: bool) -> Activation {
+    let (server, hog) = (fair("server", 40), rt("hog", 50, 30));
+    let scene = Scene::new().cpu(1).at(0).run(server);
+    let scene = if asks { scene.at(10).sleep(IDLE) } else { scene };
+    let scene = scene.at(100).timer_wakes(VICTIM).at(105).run(VICTIM).at(110).timer_wakes(hog).at(140);
+    let scene = if asks { scene.wake(server, 1) } else { scene };
+    let scene = scene.at(150).block(hog).at(5_150).sleep(server).at(5_250).wake(VICTIM, 1);
+    scene.at(5_255).run(VICTIM).at(5_300).sleep(server).at(5_400).sleep(IDLE).explain("victim").only().clone()
+}
+
+#[test]
+fn who_ends_an_uninterruptible_sleep_answers_or_holds_a_lock() {
+    let asked = woken_by_a_server(true).verdict;
+    assert_eq!((asked.cause, asked.confidence), (Cause::OwnWait, Confidence::Medium));
+    assert!(asked.why.contains("until server:40 (nice 0) woke it"), "{}", asked.why);
+    let shared = woken_by_a_server(false).verdict;
+    assert_eq!((shared.cause, shared.confidence), (Cause::LockInversion, Confidence::Medium));
+}

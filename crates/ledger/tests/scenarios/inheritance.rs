@@ -131,3 +131,15 @@ fn what_else_kept_the_owner_is_about_the_owner() {
     let why = &explained.only().verdict.why;
     assert!(why.starts_with("high (rt 80) waited for a lock of low:30 (rt 80): "), "{why}");
 }
+
+#[test]
+fn the_locks_of_a_thread_that_runs_softirqs_are_the_kernels() {
+    let (ktimers, raised) = (rt("ktimers/1", 19, 1), Thread { prio: HIGH.prio, ..rt("ktimers/1", 19, 1) });
+    let scene = Scene::new().cpu(1).at(0).run(ktimers).at(100).timer_wakes(HIGH).at(105).run(HIGH).at(150);
+    let scene = scene.inherit(ktimers, ktimers, raised).at(155).sleep(raised).at(1_155).wake(HIGH, 1);
+    let scene = scene.inherit(ktimers, raised, ktimers).at(1_160).run(HIGH).at(1_200).sleep(IDLE);
+    let explained = scene.explain("high");
+    assert_blames(explained.only(), Cause::LockWait, Some(raised));
+    let fix = &explained.only().verdict.fix;
+    assert!(fix.len() == 1 && fix[0].text.contains("softirqs disabled"), "{fix:?}");
+}
