@@ -1,8 +1,9 @@
 //! The threads of a trace in which no real-time thread was active: which of them the user may mean.
 //!
 //! Most likely meant first: the command that `whylate record` ran, with what it started; threads of other programs; those of
-//! recorders; the kernel's own. Each of these by its worst latency, or its longest wait for a CPU where no wake-ups are recorded. A program of which no lateness is seen comes behind the
-//! kernel's own real-time threads of which one is, and its others that starve: there is nothing to explain of it.
+//! recorders; the kernel's own. Each of these by its worst latency, or its longest wait for a CPU where no wake-ups are recorded.
+//! A program of which no lateness is seen comes behind the kernel's own real-time threads of which one is, and its others that
+//! starve or were far later: there is nothing to explain of it.
 //!
 //! A trace does not show whether a thread is the kernel's own: its name does, or kthreadd forked it, and neither is
 //! believed of a thread that made a system call.
@@ -20,6 +21,8 @@ use whylate_events::Kind;
 const LISTED: usize = 10;
 /// On a busy CPU a thread of the kernel without a real-time priority waits for milliseconds.
 const STARVED: Ns = Ns::from_ms(10);
+/// A real-time thread that starts within this time is not late.
+const SOON: Ns = Ns::from_us(20);
 /// A wait this many times as long as any that is explained may be what the trace was recorded for.
 const FAR_LONGER: i64 = 20;
 /// The second thread of each boot (`rest_init`, `init/main.c`) forks all others of the kernel's own.
@@ -45,9 +48,10 @@ pub(crate) fn of(timeline: &Timeline, options: &Options) -> Option<Candidates> {
     if all.is_empty() {
         return None;
     }
+    let starves = starving(&all, shows_wakeups);
     all.sort_by_key(|one| {
         let late = lateness(one, shows_wakeups);
-        (Likely::of(one, late), Reverse(late), Reverse(one.activations), one.tid)
+        (Likely::of(one, late, starves), Reverse(late), Reverse(one.activations), one.tid)
     });
     let more = all.len().saturating_sub(LISTED) as u64;
     all.truncate(LISTED);
@@ -88,9 +92,10 @@ enum Likely {
 }
 
 impl Likely {
-    fn of(candidate: &Candidate, late: Option<Ns>) -> Likely {
+    /// `starves`: from what lateness on a thread of the kernel starves that has no real-time priority.
+    fn of(candidate: &Candidate, late: Option<Ns>, starves: Ns) -> Likely {
         let is_late = late.is_some_and(|late| late > Ns::ZERO);
-        let starves = late.is_some_and(|late| late >= STARVED);
+        let starves = late.is_some_and(|late| late >= starves);
         match candidate.kind {
             CandidateKind::Command => Likely::Command,
             CandidateKind::Program if is_late => Likely::LateProgram,
@@ -107,9 +112,19 @@ impl Likely {
 /// True of a candidate to be explained where the `first` one is: of its rank, or a program or ahead of one like it.
 pub(crate) fn goes_with(candidates: &Candidates, candidate: &Candidate, first: &Candidate) -> bool {
     let up_to_programs = Likely::LateProgram..=Likely::Program;
-    let likely = |one| Likely::of(one, lateness(one, candidates.shows_wakeups));
+    let starves = starving(&candidates.threads, candidates.shows_wakeups);
+    let likely = |one| Likely::of(one, lateness(one, candidates.shows_wakeups), starves);
     let (first, own) = (likely(first), likely(candidate));
     own == first || up_to_programs.contains(&first) && up_to_programs.contains(&own)
+}
+
+/// From what lateness on a thread of the kernel starves that has no real-time priority: where all of the kernel's real-time threads
+/// started soon, one that waited far longer does.
+fn starving(all: &[Candidate], shows_wakeups: bool) -> Ns {
+    let of_kernel = all.iter().filter(|one| one.kind == CandidateKind::Kernel && one.priority.is_realtime());
+    let latest =
+        of_kernel.filter_map(|one| lateness(one, shows_wakeups)).filter(|late| *late > Ns::ZERO).max();
+    latest.filter(|latest| *latest <= SOON).map_or(STARVED, |latest| Ns(latest.0 * FAR_LONGER))
 }
 
 /// How late one was. Without wake-ups its waits show that; with them, those of a thread that never sleeps are no news.

@@ -210,10 +210,14 @@ pub(crate) fn candidates(candidates: &Candidates) -> [String; 3] {
     } else {
         "programs first"
     };
-    let mut from_kernel_on = candidates.threads.iter().skip_while(|one| one.kind != CandidateKind::Kernel);
-    let of_kernel = match from_kernel_on.any(|one| one.kind == CandidateKind::Program) {
-        true => " Late real-time threads of the kernel come before programs that were not late.",
-        false => "",
+    let from_kernel_on = candidates.threads.iter().skip_while(|one| one.kind != CandidateKind::Kernel);
+    let behind_kernel = |kind| from_kernel_on.clone().any(|one| one.kind == kind);
+    let of_kernel = if behind_kernel(CandidateKind::Program) {
+        " Late threads of the kernel come before programs that were not late."
+    } else if behind_kernel(CandidateKind::Recorder) {
+        " Late threads of the kernel come before recorders."
+    } else {
+        ""
     };
     let by = if candidates.shows_wakeups { "worst latency" } else { "longest wait for a CPU" };
     let how = format!(
