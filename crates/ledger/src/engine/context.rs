@@ -208,7 +208,9 @@ impl Engine<'_> {
             timeline.lose_sight(last);
         }
         let thread = self.timeline.threads.get_mut(tid);
-        timeline.sight(at, tid, thread.priority());
+        // The wake-up that it is about to take over may be the first to show one, or that none is known.
+        let woken_as = thread.waking.filter(|_| thread.shown_priority().is_none()).map(|waking| waking.prio);
+        timeline.sight(at, tid, woken_as.unwrap_or_else(|| thread.priority()));
         if !tid.is_idle() {
             self.may_have_come(before.map(|_| last), cpu, tid);
             self.found(at, cpu, tid);

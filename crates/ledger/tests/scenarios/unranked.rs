@@ -112,3 +112,12 @@ fn without_a_priority_fifty_milliseconds_are_a_sign_of_rt_throttling() {
     assert_blames(throttled.worst(), Cause::RtThrottled, None);
     assert!(!throttled.codes().is_empty());
 }
+
+/// The first event of a thread on its CPU comes after its wake-up, and shows no priority either.
+#[test]
+fn a_thread_that_is_found_has_the_priority_of_its_wake_up() {
+    let scene = Scene::new().cpu(1).at(100).wake(VICTIM, 1).at(200).wake(HOG, 1).at(300);
+    let scene = scene.unseen_switch_to(HOG).sign(ContextFlags::default()).at(5 * MS).sleep(VICTIM);
+    let explained = scene.at(5 * MS + 200).sleep(IDLE).explain("victim");
+    assert_blames(explained.worst(), Cause::OtherTask, Some(HOG));
+}
