@@ -103,6 +103,7 @@ fn verdict(part: &Activation) -> Verdict {
         cause,
         by,
         charged: time,
+        judged: part.response(),
         share: time.0 as f64 / part.response().0.max(1) as f64,
         confidence: own.iter().map(|segment| segment.confidence).min().unwrap_or(Confidence::Low),
         why: why(part, cause, by.as_ref(), time),

@@ -304,7 +304,9 @@ pub struct Verdict {
     pub by: Option<Culprit>,
     /// The time charged to cause and culprit.
     pub charged: Ns,
-    /// That time as a share of the response, 0 to 1.
+    /// What it answers for: the response, or the latency where that is judged.
+    pub judged: Ns,
+    /// The time charged as a share of that, 0 to 1.
     pub share: f64,
     /// How sure the verdict is.
     pub confidence: Confidence,
@@ -323,6 +325,7 @@ impl Verdict {
             cause: Cause::Unexplained,
             by: None,
             charged: Ns::ZERO,
+            judged: Ns::ZERO,
             share: 0.0,
             confidence: Confidence::Low,
             why: String::new(),

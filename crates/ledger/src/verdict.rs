@@ -182,6 +182,7 @@ pub(crate) fn of(
         cause,
         by,
         charged,
+        judged: response,
         share: share_of(charged),
         confidence,
         why: String::new(),

@@ -36,11 +36,17 @@ pub(super) fn by_header(assembler: &mut Assembler<'_>, trace: &LatencyTrace, lin
         let rest = (woken + trace.latency - last.at).0.saturating_abs();
         last.tid == task.tid && rest.saturating_mul(DIFFER) <= trace.latency.0
     });
-    let is_all = |latency: Ns| latency > Ns::ZERO && !(goes_on && latency + latency < trace.latency);
-    let seen = assembler
-        .stats
-        .get(task.tid)
-        .is_some_and(|stats| stats.worst.iter().any(|kept| kept.activation.latency().is_some_and(is_all)));
+    let shown = assembler.stats.get(task.tid).and_then(|stats| {
+        stats
+            .worst
+            .iter()
+            .filter_map(|kept| kept.activation.latency())
+            .filter(|shown| *shown > Ns::ZERO)
+            .max()
+    });
+    let seen = shown.is_some_and(|shown| shown + shown >= trace.latency);
+    // Clocks of two CPUs disagree, or lines were left out: the tracer's own measurement is what is known.
+    let apart = shown.filter(|_| !goes_on);
     let other_cpu = last.is_none();
     let left_out = other_cpu && assembler.scope().is_some();
     if seen || left_out || trace.latency <= Ns::ZERO {
@@ -51,7 +57,7 @@ pub(super) fn by_header(assembler: &mut Assembler<'_>, trace: &LatencyTrace, lin
         .first()
         .is_some_and(|first| first.at >= Ns::ZERO && first.at.0.saturating_mul(DIFFER) <= trace.latency.0);
     let last = last.map(|line| if from_wakeup { line.at.max(trace.latency) } else { line.at });
-    let switched = lines.switched_to.get(&task.tid).copied().filter(|_| !goes_on);
+    let switched = lines.switched_to.get(&task.tid).copied().filter(|_| !goes_on && apart.is_none());
     // Where only one of the two lines is there, the tracer's length gives the other.
     let woken = woken.filter(|_| switched.is_none());
     // A tracer whose lines are of another CPU than its header counts from the wake-up, as others do.
@@ -70,7 +76,8 @@ pub(super) fn by_header(assembler: &mut Assembler<'_>, trace: &LatencyTrace, lin
     let comm = thread.comm_at(running);
     let mut intervals = Intervals::new(trace.cpu, due, running);
     let mut slices = Vec::new();
-    let window = lines.between(due, running);
+    // The lines contradict the header: whom the time went to they do not show.
+    let window = if apart.is_some() { &[] } else { lines.between(due, running) };
     let is_cut =
         trace.entries.is_some_and(|entries| lines.count().saturating_mul(10) < entries.saturating_mul(9));
     for (i, line) in window.iter().enumerate() {
@@ -130,6 +137,12 @@ pub(super) fn by_header(assembler: &mut Assembler<'_>, trace: &LatencyTrace, lin
         ..Activation::of(task.tid, comm, priority, due, running)
     };
     let ran_elsewhere = lines.ran_elsewhere(task.tid).filter(|_| woken.is_none() && other_cpu);
+    let contradicted = apart.map(|apart| {
+        format!(
+            "its lines show the wake-up and the switch {apart} apart: the rest of the tracer's own measurement they do not show, for \
+             clocks of two CPUs disagree, or lines are missing"
+        )
+    });
     let note = match woken {
         Some(_) if goes_on => {
             "the tracer measured until the switch was over: when it ran is from the tracer's own measurement"
@@ -151,7 +164,7 @@ pub(super) fn by_header(assembler: &mut Assembler<'_>, trace: &LatencyTrace, lin
             "the wake-up itself is not among the lines: the due time is from the tracer's own measurement"
         }
     };
-    let mut notes = vec![Evidence::general(note)];
+    let mut notes = vec![Evidence::general(contradicted.unwrap_or_else(|| note.to_owned()))];
     notes.extend(window.first().and_then(|first| of_kernel_thread(assembler.timeline(), lines, first)));
     notes.extend(ran_elsewhere.map(|ran| {
         Evidence::general(format!(

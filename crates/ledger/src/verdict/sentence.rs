@@ -142,7 +142,7 @@ pub(crate) fn why(
     let thread = timeline.threads.get(activation.tid);
     let shown_priority = thread.map_or(late_priority, |thread| as_shown(thread, late_priority));
     let late_thread = format!("{name} ({shown_priority})");
-    let (charged, response) = (verdict.charged, activation.response());
+    let (charged, response) = (verdict.charged, verdict.judged);
     if on_time {
         if response == Ns::ZERO {
             return format!("the recording shows no time of {late_thread} here");

@@ -127,7 +127,7 @@ pub(crate) fn activation(activation: &Activation) -> String {
         verdict.cause,
         escape(&verdict.why),
         verdict.charged,
-        activation.response(),
+        verdict.judged,
         escape(&words::percent(verdict.share)),
         verdict.confidence,
     );

@@ -351,9 +351,13 @@ fn a_tracer_that_measured_on_until_the_switch_was_over_counts_to_its_end() {
     assert_eq!(activation.latency(), Some(Ns(1_468_000)));
     assert_eq!((activation.verdict.cause, activation.verdict.confidence), (Cause::Dispatch, Confidence::Low));
     assert_eq!(culprit(&activation), "", "the shell gave way after 6 us");
-    // Where the lines end before it, the tracer measured another wake-up.
+    // Where the lines end before it, what the tracer measured is all that is known.
     let activation = only(info(9_000_000), events);
-    assert_eq!(activation.latency(), Some(Ns(6_000)));
+    assert_eq!(activation.latency(), Some(Ns(9_000_000)));
+    assert_eq!(
+        (activation.verdict.cause, activation.verdict.confidence),
+        (Cause::Unexplained, Confidence::Low)
+    );
 }
 
 #[test]

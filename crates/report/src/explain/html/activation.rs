@@ -44,7 +44,7 @@ pub(crate) fn body(activation: &Activation, stacks: Option<&Stacks>) -> Markup {
     html! {
         p.why { (words::clean(&verdict.why)) }
         p.sure {
-            (verdict.charged) " of " (activation.response()) " (" (words::percent(verdict.share)) "), "
+            (verdict.charged) " of " (verdict.judged) " (" (words::percent(verdict.share)) "), "
             (verdict.confidence) " confidence. Became due: " (words::trigger(activation)) "."
         }
         (Timeline::of(activation).figure())

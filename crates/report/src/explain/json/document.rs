@@ -267,7 +267,7 @@ pub struct Verdict {
     pub by: Option<By>,
     /// The time charged to cause and culprit.
     pub charged_ns: i64,
-    /// That time as a share of `response_ns`, 0 to 1.
+    /// That time as a share of `response_ns`, 0 to 1; of `latency_ns` where the latency is judged.
     pub share: f64,
     /// How sure the verdict is.
     pub confidence: Confidence,

@@ -35,7 +35,7 @@ pub(crate) fn write(page: &mut Page, label: &str, activation: &Activation) {
     let sure = format!(
         "{} of {} ({}), {} confidence",
         verdict.charged,
-        activation.response(),
+        verdict.judged,
         words::percent(verdict.share),
         verdict.confidence
     );

@@ -104,6 +104,7 @@ pub(super) fn throttled(due: Ns, idle: Ns) -> Activation {
             cause: Cause::RtThrottled,
             by: Some(hog),
             charged: idle,
+            judged: end - due,
             share: idle.0 as f64 / (end - due).0 as f64,
             confidence: Confidence::High,
             why: "the kernel throttled the real-time tasks of CPU 1, because rtload:313 (rt 1) had used up \
@@ -181,6 +182,7 @@ pub(super) fn behind_daemon(due: Ns) -> Activation {
             cause: Cause::HigherPriorityTask,
             by: Some(daemon),
             charged: us(331),
+            judged: end - due,
             share: us(331).0 as f64 / (end - due).0 as f64,
             confidence: Confidence::Medium,
             why: "multipathd:977 (rt 99) ran in front of it, and a priority of 80 must wait for it"

@@ -3,7 +3,7 @@
 use super::latency_trace;
 use crate::tracers::{CPU, check_tiling, event, explained, frame, function};
 use proptest::prelude::*;
-use whylate_base::{Ns, Priority, Tid};
+use whylate_base::{Confidence, Ns, Priority, Tid};
 use whylate_events::{Event, EventKind, LatencyTracer, Switch, TaskState, TraceInfo, Wake};
 use whylate_ledger::{Cause, Culprit};
 
@@ -59,6 +59,20 @@ fn a_wakeup_trace_without_its_first_lines_keeps_its_length() {
         activation.ledger.iter().filter(|s| s.cause == Cause::Unexplained).map(|s| s.length()).sum();
     let first = events[100].ts;
     assert_eq!(unexplained, first + Ns(1_000), "the header's 390 us end at 389 us");
+}
+
+#[test]
+fn lines_that_show_far_less_than_the_tracer_measured_accuse_no_thread() {
+    let (mut info, events) = multipathd();
+    info.latency.as_mut().expect("of a tracer").latency = Ns(16_023_000);
+    let explained = explained(info, events);
+    let activation = explained.only();
+    check_tiling(activation);
+    assert_eq!(activation.latency(), Some(Ns(16_023_000)));
+    let verdict = &activation.verdict;
+    assert_eq!((verdict.cause, verdict.confidence), (Cause::Unexplained, Confidence::Low));
+    let seen = |word: &str| verdict.evidence.iter().any(|seen| seen.what.contains(word));
+    assert!(seen("the wake-up and the switch 389.0 us apart"), "{:#?}", verdict.evidence);
 }
 
 proptest! {
