@@ -13,6 +13,8 @@ use whylate_base::AdvisedFix;
 
 /// Calls that wait for room in a socket.
 const SENDS: [&str; 3] = ["sendto", "sendmsg", "sendmmsg"];
+/// The call that waits for the other side to take a connection.
+const CONNECT: &str = "connect";
 /// Calls that wait for room in a pipe, a socket or a queue of messages; or, of a file, for the program that serves it.
 const WRITES: [&str; 6] = ["write", "writev", "pwrite64", "pwritev", "mq_timedsend", "msgsnd"];
 /// Calls on files that a program may serve.
@@ -198,6 +200,12 @@ fn advice(of: &Advised<'_>) -> Vec<AdvisedFix> {
     } else if is(&SENDS) || is(&WRITES) {
         fixes.push(
             "of a pipe or a socket that is full: write without waiting (O_NONBLOCK), or leave the output to a thread of its own",
+        );
+    }
+    if of.call == Some(CONNECT) {
+        fixes.push(
+            "connect before the loop, and keep the connection: a server whose queue of new ones is full (listen(2)) takes no more \
+             until it accepts, and one on another machine takes a round trip",
         );
     }
     if of.call.is_some() && is(&READS) {

@@ -31,6 +31,8 @@ pub(crate) struct SyscallTable {
     pub(super) requests: &'static [i64],
     /// Calls that wait for the next period or for input, beyond the sleeps.
     pub(super) waits: &'static [i64],
+    /// accept, accept4.
+    pub(super) accepts: &'static [i64],
     /// wait4, waitid and their like: until a child ends.
     pub(super) children: &'static [i64],
     /// mq_timedsend, msgsnd: until there is room in a queue of messages.
@@ -38,7 +40,7 @@ pub(crate) struct SyscallTable {
     /// Calls on files and directories by name, and fsync: they sleep interruptibly only where another program serves them
     /// (FUSE), or a network.
     pub(super) files: &'static [i64],
-    /// write, writev; sendto, sendmsg, sendmmsg; kill, tkill, tgkill, rt_sigqueueinfo.
+    /// write, writev; sendto, sendmsg, sendmmsg and connect, which sleeps until the other side has taken it; kill, tkill, tgkill, rt_sigqueueinfo.
     pub(super) writes: &'static [i64],
     pub(super) sends: &'static [i64],
     /// pwrite64, pwritev, pwritev2; fsync, fdatasync, sync_file_range, msync, sync, syncfs.
@@ -79,6 +81,7 @@ pub(super) static X86_64: SyscallTable = SyscallTable {
     waits: &[
         0, 7, 23, 34, 45, 47, 43, 70, 61, 130, 128, 232, 243, 247, 270, 271, 281, 288, 299, 426, 441, 19, 295,
     ],
+    accepts: &[43, 288],
     children: &[61, 247],
     queues: &[242, 69],
     // open, close, stat, fstat, lstat, access, fsync, fdatasync, truncate, ftruncate, getdents, chdir, rename, mkdir, rmdir,
@@ -89,7 +92,7 @@ pub(super) static X86_64: SyscallTable = SyscallTable {
         263, 264, 267, 269, 316, 332, 437, 439,
     ],
     writes: &[1, 20],
-    sends: &[44, 46, 307],
+    sends: &[44, 46, 307, 42],
     stores: &[18, 296, 328, 74, 75, 277, 26, 162, 306],
     signals: &[62, 200, 234, 129],
     sigreturn: [15, 15],
@@ -127,6 +130,7 @@ pub(super) static I386: SyscallTable = SyscallTable {
         3, 7, 29, 82, 102, 114, 117, 142, 145, 168, 177, 179, 256, 280, 284, 308, 309, 319, 333, 337, 364,
         371, 372, 413, 414, 417, 419, 421, 426, 441,
     ],
+    accepts: &[364],
     children: &[7, 114, 284],
     queues: &[279, 418, 400],
     // open, close, creat, link, unlink, chdir, chmod, access, rename, mkdir, rmdir, symlink, readlink, truncate, ftruncate,
@@ -137,7 +141,7 @@ pub(super) static I386: SyscallTable = SyscallTable {
         301, 302, 305, 307, 353, 383, 437, 439,
     ],
     writes: &[4, 146],
-    sends: &[102, 345, 369, 370],
+    sends: &[102, 345, 369, 370, 362],
     stores: &[181, 334, 379, 118, 148, 314, 144, 36, 344],
     signals: &[37, 238, 270, 178],
     sigreturn: [119, 173],
@@ -171,13 +175,14 @@ pub(super) static GENERIC: SyscallTable = SyscallTable {
     // mq_timedreceive, accept, recvfrom, recvmsg, accept4, recvmmsg, wait4, waitid,
     // io_uring_enter, epoll_pwait2
     waits: &[63, 65, 69, 72, 73, 22, 133, 137, 188, 183, 202, 207, 212, 242, 243, 260, 95, 426, 441],
+    accepts: &[202, 242],
     children: &[260, 95],
     queues: &[182, 189],
     // mkdirat, unlinkat, renameat, truncate, ftruncate, faccessat, chdir, openat, close, getdents64, readlinkat, newfstatat,
     // fstat, fsync, fdatasync, renameat2, statx, openat2, faccessat2
     files: &[34, 35, 38, 45, 46, 48, 49, 56, 57, 61, 78, 79, 80, 82, 83, 276, 291, 437, 439],
     writes: &[64, 66],
-    sends: &[206, 211, 269],
+    sends: &[206, 211, 269, 203],
     stores: &[68, 70, 287, 82, 83, 84, 227, 81, 267],
     signals: &[129, 130, 131, 138],
     sigreturn: [139, 139],
@@ -217,6 +222,7 @@ pub(super) static ARM: SyscallTable = SyscallTable {
         3, 29, 114, 142, 145, 168, 177, 179, 252, 277, 280, 285, 291, 292, 297, 302, 335, 336, 346, 361, 365,
         366, 413, 414, 417, 419, 421, 426, 441,
     ],
+    accepts: &[285, 366],
     children: &[114, 280],
     queues: &[276, 418, 301],
     // As of I386, and those that have other numbers here: getdents64, openat, mkdirat, fstatat64, unlinkat, renameat,
@@ -226,7 +232,7 @@ pub(super) static ARM: SyscallTable = SyscallTable {
         328, 329, 332, 334, 382, 397, 437, 439,
     ],
     writes: &[4, 146],
-    sends: &[289, 290, 296, 374],
+    sends: &[289, 290, 296, 374, 283],
     stores: &[181, 362, 393, 118, 148, 341, 144, 36, 373],
     signals: &[37, 238, 268, 178],
     sigreturn: [119, 173],

@@ -126,6 +126,11 @@ impl SyscallTable {
         !shares
     }
 
+    /// True for the calls in which a server waits for its next connection.
+    pub(crate) fn accepts(&self, call: &Syscall) -> bool {
+        self.accepts.contains(&call.nr)
+    }
+
     /// True for the calls that wait until a child ends.
     pub(crate) fn awaits_child(&self, call: &Syscall) -> bool {
         self.children.contains(&call.nr)

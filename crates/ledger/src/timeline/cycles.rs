@@ -20,6 +20,8 @@ pub(crate) struct Cycles {
     mostly_asleep: u32,
     /// Those in which it waited for input.
     with_waits: u32,
+    /// It has waited for connections of others (accept(2)): its input are requests.
+    pub(crate) serves: bool,
 }
 
 impl Cycles {
@@ -39,7 +41,9 @@ impl Cycles {
 
     /// True of a thread for which its sleeps are the pauses, and not its waits for input.
     pub(crate) fn sleep_mostly(&self) -> bool {
-        self.cycles >= ENOUGH && self.mostly_asleep.saturating_mul(3) >= self.cycles.saturating_mul(2)
+        !self.serves
+            && self.cycles >= ENOUGH
+            && self.mostly_asleep.saturating_mul(3) >= self.cycles.saturating_mul(2)
     }
 
     /// True where such a thread also waits for input again and again: one that is made to pause does so once.
@@ -72,5 +76,7 @@ mod tests {
         let paused_once = of(12, 19, |n| if n == 7 { 5_000 } else { 0 });
         assert!(paused_once.sleep_mostly() && !paused_once.await_replies());
         assert!(!of(2, 19, |_| 1).sleep_mostly());
+        let accepting = Cycles { serves: true, ..usually_quick };
+        assert!(!accepting.sleep_mostly() && !accepting.await_replies());
     }
 }
