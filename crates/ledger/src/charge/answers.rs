@@ -36,19 +36,47 @@ impl Charger<'_> {
     /// Notes what took most of the time of the one that was to answer by `to`, or of those that it had asked in turn.
     /// `last` woke the late thread.
     pub(super) fn note_answer(&mut self, (from, asked): (Tid, Asked), last: Tid, to: Ns) {
+        self.note_asked(from, asked);
+        self.note_server(last, to, NOTABLE, "was to answer");
+    }
+
+    /// The same of a reply that `from` ended the wait for: where its time shows what kept it, it was to answer. Or the question came
+    /// late to it, or the reply came late from it.
+    pub(super) fn note_reply(&mut self, from: Tid, to: Ns) {
+        let most = Ns((to - self.at).0 / 2);
+        if self.note_server(from, to, most.max(NOTABLE), "let it go on") {
+            self.note_asked(from, Asked::Message);
+        }
+    }
+
+    fn note_asked(&mut self, from: Tid, asked: Asked) {
         if !self.notes.iter().any(|note| matches!(note, VerdictNote::Asked(tid, _) if *tid == from)) {
             self.notes.push(VerdictNote::Asked(from, asked));
         }
+    }
+
+    /// True where what took most of the server's time until `to` took `least` of it, and is noted; `as_what` says which server that is.
+    fn note_server(&mut self, last: Tid, to: Ns, least: Ns, as_what: &str) -> bool {
         let doings = self.doings_of_servers(last, to);
-        let most = doings.into_iter().max_by_key(|(_, (total, since))| (*total, Reverse(*since)));
-        let Some(((server, doing), (total, since))) = most.filter(|(_, (total, _))| *total >= NOTABLE) else {
-            return;
+        let all_behind = behind_others(&doings);
+        let weight = |(&(server, doing), &(total, since)): (&(Tid, Doing), &(Ns, Ns))| {
+            let all = matches!(doing, Doing::Behind(..)).then(|| all_behind.get(&server)).flatten();
+            (all.map_or(total, |(all, _)| *all), total, Reverse(since))
         };
-        let Some(server) = self.thread_at(server, since) else { return };
+        let most = doings.iter().max_by_key(|&one| weight(one));
+        let Some((&(server, doing), &(total, since))) = most.filter(|&one| weight(one).0 >= least) else {
+            return false;
+        };
+        let others = all_behind.get(&server).copied().filter(|(all, _)| *all - total >= NOTABLE);
+        let Some(server) = self.thread_at(server, since) else { return false };
         let (what, behind) = match doing {
             Doing::Behind(tid, priority) => {
                 let by = self.task(tid, priority, since);
-                (format!("waited for the CPU that {by} had for {total}"), Some(by))
+                let all = others.map_or_else(String::new, |(all, threads)| match threads - 1 {
+                    1 => format!(" ({all} with another one)"),
+                    others => format!(" ({all} with {others} others)"),
+                });
+                (format!("waited for the CPU that {by} had for {total}{all}"), Some(by))
             }
             Doing::Kept => (
                 format!("was runnable for {total} while its CPU was idle, as where a quota is used up"),
@@ -68,9 +96,10 @@ impl Charger<'_> {
             }
             Doing::Timer => (format!("slept for {total} until a timer of its own expired"), None),
         };
-        let text = format!("{server}, which was to answer, {what}");
+        let text = format!("{server}, which {as_what}, {what}");
         self.notes.push(VerdictNote::Note(Evidence::at(since, self.cpu, text)));
         self.notes.push(VerdictNote::Answerer { server, behind });
+        true
     }
 
     fn doings_of_servers(&self, from: Tid, to: Ns) -> Doings {
@@ -117,6 +146,18 @@ impl Charger<'_> {
         });
         slices.collect()
     }
+}
+
+/// For how long each server waited for a CPU that others had, and how many those were.
+fn behind_others(doings: &Doings) -> BTreeMap<Tid, (Ns, usize)> {
+    let mut all = BTreeMap::new();
+    for (&(server, doing), &(total, _)) in doings {
+        if matches!(doing, Doing::Behind(..)) {
+            let (time, threads) = all.entry(server).or_insert((Ns::ZERO, 0));
+            (*time, *threads) = (*time + total, *threads + 1);
+        }
+    }
+    all
 }
 
 /// What a server sleeps for; `None` of a wait for a message.

@@ -102,7 +102,13 @@ impl<'t> Charger<'t> {
                 self.note_answer((from, asked), last.unwrap_or(from), to);
                 self.own_wait(wait, Some(from), to);
             }
-            Wait::Output | Wait::Reply { .. } | Wait::Child | Wait::Handler => self.own_wait(wait, waker, to),
+            Wait::Reply { .. } => {
+                if let Some(from) = waker {
+                    self.note_reply(from, to);
+                }
+                self.own_wait(wait, waker, to);
+            }
+            Wait::Output | Wait::Child | Wait::Handler => self.own_wait(wait, waker, to),
             Wait::Work => self.behind_work(waker, to),
             Wait::Io | Wait::Uninterruptible if self.does_its_requests(waker, to) => {
                 // It may have done others of them before.

@@ -101,6 +101,58 @@ fn a_server_that_pauses_waits_for_requests() {
     assert!(paused.worst().response() < Ns::from_us(2 * MS), "{:?}", paused.worst());
 }
 
+/// Twenty periods, in each fifth of which a server has yet to reply that two others keep off CPU 1, one after the other; one of those
+/// before the victim asks.
+#[test]
+fn who_keeps_a_server_from_its_reply_is_named() {
+    let (server, first, second) = (PEER, rt("first", 30, 20), rt("second", 31, 20));
+    let mut scene = Scene::new().file_with(KindSet::ALL).cpu(1).at(0).run(VICTIM);
+    let (mut at, mut due) = (100, 20 * MS);
+    for n in 0..20 {
+        scene = sleeps_until(scene, at, due);
+        at = due + 50;
+        let behind = if n % 5 == 4 { 12 * MS } else { 0 };
+        scene = if behind > 0 { scene.at(at - 5).wake(server, 1) } else { scene };
+        scene = scene.at(at).call(sys::READ, [4, 0, 0]).at(at + 3);
+        if behind > 0 {
+            scene = scene.wake(first, 1).wake(second, 1).sleep(first).at(at + 5 * MS).sleep(second);
+            scene = scene.at(at + behind).sleep(server);
+        } else {
+            scene = scene.sleep(server);
+        }
+        at += behind + 300;
+        scene = scene.at(at).wake(VICTIM, 1).at(at + 5).run(VICTIM).ret(sys::READ).at(at + 100);
+        at += 105;
+        due += 20 * MS;
+    }
+    let explained = sleeps_until(scene, at, due).at(due + 100).sleep(IDLE).explain("victim");
+    let worst = explained.worst();
+    assert_blames(worst, Cause::OwnWait, Some(server));
+    let seen = &worst.verdict.evidence;
+    let text = "waited for the CPU that second:31 (rt 20) had for 7.00 ms (12.00 ms with another one)";
+    assert!(seen.iter().any(|seen| seen.what.contains(text)), "{seen:?}");
+    assert!(texts(&worst.verdict.fix).contains("a priority above second:31"), "{:?}", worst.verdict.fix);
+    assert!(explained.finding("own-wait").is_some(), "{:?}", explained.codes());
+}
+
+/// The victim connects to a server in each period, and waits there in each fifth, as the server's queue is full.
+#[test]
+fn to_connect_is_to_wait_for_the_server() {
+    const CONNECT: i64 = 42;
+    let explained = waits_in_periods(CONNECT, End::Peer, |n| if n % 5 == 4 { 15 * MS } else { 0 });
+    let worst = explained.worst();
+    assert_blames(worst, Cause::OwnWait, Some(PEER));
+    assert!(worst.verdict.why.contains("in the system call connect"), "{}", worst.verdict.why);
+    assert!(texts(&worst.verdict.fix).contains("keep the connection"), "{:?}", worst.verdict.fix);
+}
+
+#[test]
+fn a_server_waits_for_connections_and_not_for_replies() {
+    const ACCEPT4: i64 = 288;
+    let explained = waits_in_periods(ACCEPT4, End::Peer, late);
+    assert!(explained.worst().response() < Ns::from_ms(1), "{:?}", explained.worst());
+}
+
 /// A collector stops the victim in its sleep by a signal, whose handler waits until it is done, for so long.
 fn collected_for(length: i64, signal: bool) -> Explained {
     let mut scene = Scene::new().file_with(KindSet::ALL).cpu(1).at(0).run(VICTIM);
