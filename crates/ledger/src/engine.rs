@@ -16,6 +16,7 @@ mod prev_states;
 mod scheduler_clock;
 mod scheduling;
 mod settings;
+mod slept_through;
 mod state;
 mod stops;
 mod syscall_names;

@@ -29,6 +29,7 @@ mod refused;
 mod relative_sleep;
 mod rhythm;
 mod rttime;
+mod slept_through;
 mod softirq_late;
 mod starved;
 mod stolen;
@@ -78,7 +79,7 @@ const MEASURED: [&str; 6] = [
 ];
 
 /// What each file finds. The order is that of findings of the same severity.
-const FINDERS: [fn(&Subject<'_>) -> Vec<Finding>; 26] = [
+const FINDERS: [fn(&Subject<'_>) -> Vec<Finding>; 27] = [
     deadline::findings,
     bandwidth::findings,
     refused::findings,
@@ -95,6 +96,7 @@ const FINDERS: [fn(&Subject<'_>) -> Vec<Finding>; 26] = [
     stolen::findings,
     relative_sleep::findings,
     left_out::findings,
+    slept_through::findings,
     losses::findings,
     coarse_clock::findings,
     unseen::findings,

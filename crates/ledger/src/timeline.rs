@@ -57,6 +57,7 @@ pub(crate) mod thread;
 pub(crate) mod threads;
 pub(crate) mod timers;
 mod usage;
+pub(crate) mod wake_steps;
 pub(crate) mod waking;
 pub(crate) mod windows;
 

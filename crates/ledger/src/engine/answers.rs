@@ -36,6 +36,7 @@ impl Engine<'_> {
     /// goes on with it, by when that was due.
     pub(super) fn waited_for(&mut self, at: Ns, tid: Tid, wait: Wait, waking: &Waking) -> (Wait, Option<Ns>) {
         let refined = self.slept_for(tid, wait, waking.cause);
+        self.note_step(at, tid, refined, waking);
         let thread = self.timeline.threads.get_mut(tid);
         thread.pacing.cycles.slept(refined, at - thread.since().unwrap_or(at));
         if let Some(served) = self.served(at, tid, (wait, refined), waking) {

@@ -9,6 +9,7 @@
 
 use super::cycles::Cycles;
 use super::sleeps::Wait;
+use super::wake_steps::WakeSteps;
 use std::collections::VecDeque;
 use whylate_base::{Ns, Tid};
 
@@ -58,6 +59,7 @@ pub(crate) struct Pacing {
     /// The threads that answered this one in its periods, and how often.
     answers: Vec<(Tid, u32)>,
     pub(crate) cycles: Cycles,
+    pub(crate) wake_steps: WakeSteps,
     first_expiry: Option<Ns>,
     last: Option<Sleep>,
     /// The last expiries, while the response changes little.

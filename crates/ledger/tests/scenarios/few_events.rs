@@ -1,6 +1,6 @@
 //! Recordings with few kinds of events, or of some threads only: what they do not show, no thread is accused of.
 
-use super::support::{IDLE, MS, Scene, Thread, assert_blames, fair, rt, sys};
+use super::support::{Explained, IDLE, MS, Scene, Thread, assert_blames, fair, rt, sys};
 use whylate_base::{Confidence, Ns, Priority, Severity};
 use whylate_events::{ContextFlags, EventKind, Fact, TaskState};
 use whylate_ledger::{Activation, Cause};
@@ -396,4 +396,38 @@ fn who_ends_an_uninterruptible_sleep_answers_or_holds_a_lock() {
     assert!(asked.why.contains("until server:40 (nice 0) woke it"), "{}", asked.why);
     let shared = woken_by_a_server(false).verdict;
     assert_eq!((shared.cause, shared.confidence), (Cause::LockInversion, Confidence::Medium));
+}
+
+/// Forty periods of 10 ms of the victim, whose timer's interrupt is not recorded either. In the thirtieth it asks a server, which
+/// wakes it 25 ms later; it sleeps for its period as well where it `waits_for_both`.
+fn sleeps_in_a_period(waits_for_both: bool) -> Explained {
+    let server = fair("server", 40);
+    let hardirq = ContextFlags::HARDIRQ;
+    let mut scene = Scene::new().cpu(1).at(0).run(server).at(10).sleep(IDLE);
+    let is_left_out = |n: i64| !waits_for_both && (n == 31 || n == 32);
+    for n in (1..40).filter(|&n| !is_left_out(n)) {
+        let due = n * 10 * MS;
+        scene = scene
+            .at(due)
+            .event_with(hardirq, EventKind::Wakeup { wake: Scene::wake_event(VICTIM, 1), new: false });
+        scene = scene.at(due + 5).run(VICTIM).at(due + 100);
+        if n == 30 && !waits_for_both {
+            scene = scene.wake(server, 1).at(due + 103).sleep(server).at(due + 25 * MS).wake(VICTIM, 1);
+            scene = scene.at(due + 25 * MS + 5).run(VICTIM).at(due + 25 * MS + 100).sleep(server);
+            scene = scene.at(due + 25 * MS + 200).sleep(IDLE);
+        } else {
+            scene = scene.at(due + 103).sleep(IDLE);
+        }
+    }
+    scene.explain("victim")
+}
+
+#[test]
+fn a_thread_that_sleeps_through_periods_until_another_wakes_it_is_not_on_time() {
+    let explained = sleeps_in_a_period(false);
+    let finding = explained.finding("periods-left-out").expect("a finding");
+    assert_eq!(finding.severity, Severity::Warning);
+    assert_eq!(finding.title, "victim:10 slept through 2 periods of 10.00 ms");
+    assert!(finding.evidence[0].what.ends_with("until server:40 woke it"), "{:?}", finding.evidence);
+    assert!(sleeps_in_a_period(true).finding("periods-left-out").is_none());
 }
