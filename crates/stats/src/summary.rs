@@ -119,7 +119,7 @@ pub struct LargestOrder {
 }
 
 /// How the largest latencies of few and of many threads are compared.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum LargestTest {
     /// Every one of a run is above every one of the other (the exact test of Mann and Whitney, at its end).
     Apart {
@@ -133,6 +133,11 @@ pub enum LargestTest {
         /// All threads.
         threads: u64,
     },
+    /// The largest of all is in the shorter run.
+    Shorter {
+        /// The share of the samples of both runs that the shorter one has.
+        share: f64,
+    },
 }
 
 impl LargestOrder {
@@ -140,12 +145,12 @@ impl LargestOrder {
     pub const NEEDED: usize = 5;
     /// From so many threads on the signs alone may show a difference.
     const SIGNS: usize = 8;
-    /// Runs whose lengths differ by more were not alike.
+    /// Of runs whose lengths differ by more the threads are not compared each with its own.
     const LONGER: f64 = 10.0;
 
-    /// Of the largest latencies of each thread, where those count as different of which `is_larger` is true. `None` with too few
-    /// threads, where the lengths of the runs are too different, or where no order shows. Which test it is depends on the
-    /// number of threads alone.
+    /// Of the largest latencies of each thread, where those count as different of which `is_larger` is true. `None` where no order
+    /// shows. Which test it is depends on the number of threads and the lengths of the runs alone: with too few threads, or lengths
+    /// that are too different, it is the one of the largest of all.
     ///
     /// The longer run has more occasions for a large one: of `n` and `m` samples of one distribution the largest of all is one of
     /// the `m` with the probability `m / (n + m)`. That the threads have different distributions makes it only less likely that
@@ -160,7 +165,7 @@ impl LargestOrder {
             || least * LargestOrder::LONGER < 1.0
             || most > LargestOrder::LONGER
         {
-            return None;
+            return LargestOrder::of_all(threads, (least, most), is_larger);
         }
         let above = |smaller: Ns, larger: Ns| larger > smaller && is_larger(smaller, larger);
         let later = threads.iter().filter(|(a, b)| above(a.most.1, b.most.0)).count() as u64;
@@ -183,6 +188,29 @@ impl LargestOrder {
             is_later,
             p: p.min(1.0),
         })
+    }
+
+    /// Of the largest of all threads, with how many times as many samples the second run has: where nothing changed it lies in a
+    /// run with the probability that is the run's share of the samples. That holds however the threads depend on each other, for a
+    /// single event that delayed all of them too, since no more than its time is taken to be random. `None` where it is in
+    /// the longer run: there it shows nothing. Which run is the longer does not depend on the latencies, so the test has one side.
+    fn of_all(
+        threads: &[SummaryPair],
+        (least, most): (f64, f64),
+        is_larger: impl Fn(Ns, Ns) -> bool,
+    ) -> Option<LargestOrder> {
+        let largest = |of: fn(&SummaryPair) -> (Ns, Ns)| {
+            let each = || threads.iter().map(of);
+            each().map(|most| most.0).max().zip(each().map(|most| most.1).max())
+        };
+        let (a, b) = (largest(|pair| pair.0.most)?, largest(|pair| pair.1.most)?);
+        let above = |lower: (Ns, Ns), upper: (Ns, Ns)| upper.0 > lower.1 && is_larger(lower.1, upper.0);
+        let (is_later, share) = match (above(a, b), above(b, a)) {
+            (true, _) => (true, most / (1.0 + most)),
+            (_, true) => (false, 1.0 / (1.0 + least)),
+            _ => return None,
+        };
+        (share < 0.5).then_some(LargestOrder { test: LargestTest::Shorter { share }, is_later, p: share })
     }
 }
 
@@ -243,8 +271,25 @@ mod tests {
         assert!(order(&[30, 40, 31, 47, 35], &[90, 95, 99, 80, 81], 5).is_some_and(|order| order.p > 0.2));
         assert!(order(&[90, 95, 99, 80, 81], &[30, 40, 31, 47, 35], 5).is_some_and(|order| order.p < 1e-4));
         assert_eq!(order(&[30, 40, 31, 47, 35], &[90, 95, 99, 80, 46], 1), None);
-        assert_eq!(order(&[30, 40, 31, 47, 35], &[90, 95, 99, 80, 81], 11), None, "not alike");
+        assert_eq!(order(&[30, 40, 31, 47, 35], &[90, 95, 99, 80, 81], 11), None, "in the longer run");
         assert_eq!(order(&[30, 40, 31, 47], &[90, 95, 99, 80], 1), None, "too few");
+    }
+
+    #[test]
+    fn the_largest_of_all_in_the_shorter_run_is_as_rare_as_the_run_is_short() {
+        for (before, after, longer) in [
+            (&[9_000, 40, 8_800][..], &[60, 70, 65][..], 49),
+            (&[9_000], &[60], 49),
+            (&[900; 6], &[60; 6], 49),
+            (&[90, 95, 99, 80], &[30, 40, 31, 47], 2),
+        ] {
+            let own = order(before, after, longer).expect("an order");
+            let share = 1.0 / (1.0 + longer as f64);
+            assert_eq!((own.test, own.is_later), (LargestTest::Shorter { share }, false));
+            assert!((own.p - share).abs() < 1e-12, "{own:?}");
+        }
+        assert_eq!(order(&[60, 70], &[9_000, 40], 49), None, "the longer run has more occasions");
+        assert_eq!(order(&[70, 30], &[60, 70], 49), None, "they are equal");
     }
 
     #[test]
@@ -292,7 +337,7 @@ mod tests {
     fn what_did_not_change_is_rarely_called_different() {
         const PAIRS: usize = 2_000;
         let mut random = fastrand::Rng::with_seed(11);
-        for (threads, longer) in [(5, 1), (8, 1), (6, 3)] {
+        for (threads, longer) in [(5, 1), (8, 1), (6, 3), (3, 24), (6, 24)] {
             let (mut means, mut orders) = (0, 0);
             for _ in 0..PAIRS {
                 let pairs = unchanged(&mut random, threads, longer);

@@ -3,12 +3,16 @@
 //! which only the lines of its threads show. A histogram that whylate wrote has comments above it
 //! (`# whylate: probe=timer`).
 
+mod samples;
+
 use super::command;
 use super::counted::{Counted, MOST_THREADS, Unit};
 use super::error::Broken;
 use super::sections::{self, numbers};
 use super::side_by_side;
 use super::source::Source;
+use super::unknown::with_unknown;
+use samples::{each_sample, sample};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use whylate_base::Ns;
@@ -99,6 +103,10 @@ fn one(text: &str, asked: Option<usize>) -> Vec<Result<Run, Broken>> {
         let run = source.at_most(threads.len()).and_then(|()| source.run(threads));
         run.map(|run| with_comments(text, source, run))
     };
+    // They stand below Total, which counts the samples in classes alone.
+    let has_extremes =
+        ["# Max Latencies:", "# Histogram Overflows:"].iter().any(|below| text.contains(below));
+
     let summary = match summary {
         Ok(threads) => threads,
         Err(why) => return vec![Err(source.broken(why))],
@@ -115,7 +123,13 @@ fn one(text: &str, asked: Option<usize>) -> Vec<Result<Run, Broken>> {
         }
         let later = summary.iter().zip(&threads).any(|(status, thread)| status.max > thread.max);
         let other = (later || summary.len() > threads.len()).then(|| finished(summary));
-        return other.into_iter().chain([finished(threads)]).collect();
+        let own = finished(threads).map(|run| match has_extremes {
+            true => run,
+            false => {
+                with_unknown(run, ["samples beyond the classes, without the line Max Latencies".to_owned()])
+            }
+        });
+        return other.into_iter().chain([own]).collect();
     }
     if let Some(asked) = asked.filter(|&asked| !summary.is_empty() && summary.len() < asked) {
         let why =
@@ -411,74 +425,6 @@ fn summary(text: &str) -> Result<Vec<Counted>, String> {
         ));
     }
     threads.into_iter().map(whole).collect()
-}
-
-/// `       0:       6:      40`: thread, cycle, latency. Times of day have no spaces.
-fn sample(line: &str) -> Option<(u32, u64, u64)> {
-    if !line.contains(": ") && !line.starts_with(' ') {
-        return None;
-    }
-    let mut words = line.split(':').map(str::trim);
-    let sample = (words.next()?.parse().ok()?, words.next()?.parse().ok()?, words.next()?.parse().ok()?);
-    words.next().is_none().then_some(sample)
-}
-
-/// All samples, as `-v` prints them.
-///
-/// # Errors
-/// If some are missing between others.
-fn each_sample(text: &str) -> Option<Result<Vec<Counted>, String>> {
-    let mut threads: BTreeMap<u32, Samples> = BTreeMap::new();
-    let (mut samples, mut others) = (0u64, 0u64);
-    for line in text.lines() {
-        match sample(line) {
-            Some((thread, cycle, latency)) => {
-                threads.entry(thread).or_default().add(cycle, latency);
-                samples += 1;
-            }
-            None => others += 1,
-        }
-    }
-    let counted = |(thread, samples): (u32, Samples)| {
-        if let Some((before, behind)) = samples.gap() {
-            return Err(format!(
-                "between its samples {before} and {behind} of thread {thread} others are missing"
-            ));
-        }
-        let name = format!("thread {thread}");
-        Ok(Counted { name, classes: samples.classes.into_iter().collect(), ..Counted::default() })
-    };
-    (samples > others).then(|| threads.into_iter().map(counted).collect())
-}
-
-/// The samples of a thread.
-#[derive(Default)]
-struct Samples {
-    classes: BTreeMap<u64, u64>,
-    last: Option<u64>,
-    /// How many have the number next to that of the one before, and how many another one.
-    next: u64,
-    apart: u64,
-    first_gap: Option<(u64, u64)>,
-}
-
-impl Samples {
-    fn add(&mut self, cycle: u64, latency: u64) {
-        *self.classes.entry(latency).or_default() += 1;
-        match self.last.replace(cycle) {
-            Some(before) if cycle == before.saturating_add(1) => self.next += 1,
-            Some(before) => {
-                self.apart += 1;
-                self.first_gap.get_or_insert((before, cycle));
-            }
-            None => {}
-        }
-    }
-
-    /// Where samples are missing. Of `--oscope N` a line is the latest of N samples, and few numbers are next to each other.
-    fn gap(&self) -> Option<(u64, u64)> {
-        self.first_gap.filter(|_| self.next > self.apart)
-    }
 }
 
 /// `I:1000` of a summary, `Thread 0 Interval: 1500` of `-v`, in us.

@@ -11,6 +11,8 @@
 //! ```
 //!
 //! Mails break its rows, and lack its title. A row is of the same table as the one before it where no prose is between them.
+//! The rows are sorted by their means, so the largest delay of all may be in any. perf prints the sum below the last one, always: without
+//! it rows may be missing.
 
 mod row;
 
@@ -50,6 +52,8 @@ pub(super) fn read(text: &str) -> Vec<Result<Run, Broken>> {
             table.warnings.push(line.to_owned());
         } else if row::is_title(line) {
             table.has_title = true;
+        } else if row::is_sum(line) {
+            table.has_sum |= !table.rows.is_empty();
         } else if !row::is_of_frame(line) && !table.rows.is_empty() {
             tables.push(Table::default());
         }
@@ -82,6 +86,8 @@ struct Table {
     has_title: bool,
     /// Rows were left out.
     is_cut: bool,
+    /// The line below the last row is there.
+    has_sum: bool,
     /// What perf prints below the table of events that were lost.
     warnings: Vec<String>,
 }
@@ -124,10 +130,21 @@ impl Table {
                 "rows of the table were left out: the threads in them may have waited longer".to_owned(),
             );
         }
+        if !self.is_cut && !self.has_sum {
+            notes.push(
+                "the line TOTAL, which stands below the table, is missing: the table may have been cut, and threads in rows that are \
+                 missing may have waited longer"
+                    .to_owned(),
+            );
+        }
         // The largest delay is what the table is read for.
         notes.append(&mut run.notes);
         run.notes = notes;
-        let cut = self.is_cut.then(|| "threads of rows that were left out".to_owned());
+        let cut = match (self.is_cut, self.has_sum) {
+            (true, _) => Some("threads of rows that were left out".to_owned()),
+            (false, false) => Some("threads of rows below the last one, without the line TOTAL".to_owned()),
+            (false, true) => None,
+        };
         Ok(with_unknown(
             run,
             broken.into_iter().map(|name| format!("{name}, whose row is not whole")).chain(cut),

@@ -45,10 +45,14 @@ impl Difference {
 
     /// True where a test can show that more than chance differs: of extremes alone none can.
     pub fn is_tested(&self) -> bool {
+        self.has_tested_tail() || self.mean.is_some()
+    }
+
+    /// True where a test can show that more than the mean differs.
+    pub fn has_tested_tail(&self) -> bool {
         // A threshold that all samples of both are beyond, below their least, tests nothing.
         self.tails.is_some_and(|tails| (tails.before, tails.after) != self.samples)
             || self.larger.is_some()
-            || self.mean.is_some()
             || self.shifts.iter().any(|shift| shift.least.is_some())
     }
 

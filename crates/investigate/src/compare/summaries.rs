@@ -50,7 +50,9 @@ impl Summaries {
         let mean = mean.and_then(|mean| Some((mean, corrected.next()?)));
         let largest = order.and_then(|order| {
             let run = if order.is_later { &after.run } else { &before.run };
-            Some(Largest { order, p: corrected.next()?, is_one_event: is_one_event(run) })
+            // The test of the largest of all takes it for one event itself.
+            let is_one_event = !matches!(order.test, LargestTest::Shorter { .. }) && is_one_event(run);
+            Some(Largest { order, p: corrected.next()?, is_one_event })
         });
         Summaries { mean, largest }
     }
@@ -59,6 +61,11 @@ impl Summaries {
     pub(super) fn tail(&self) -> Option<(RunVerdict, String)> {
         let Largest { order, p, is_one_event } = self.largest.filter(|largest| largest.p < SURE_OF_BOTH)?;
         let (larger, now) = if order.is_later { ("larger", "now") } else { ("smaller", "before") };
+        let verdict = match (is_one_event, order.is_later) {
+            (true, _) => RunVerdict::CannotTell,
+            (false, true) => RunVerdict::Worse,
+            (false, false) => RunVerdict::Better,
+        };
         let what = match order.test {
             LargestTest::Apart { threads } => format!(
                 "the largest latency of each of {threads} threads is {larger} than every one of them was before (exact rank \
@@ -67,17 +74,23 @@ impl Summaries {
             LargestTest::Signs { larger: count, threads } => format!(
                 "the largest latency is {larger} than before in {count} of {threads} threads (sign test"
             ),
+            LargestTest::Shorter { share } => {
+                let (verb, share) = (if order.is_later { "is" } else { "was" }, share * 100.0);
+                return Some((
+                    verdict,
+                    format!(
+                        "the largest latency of all {verb} in the run {now}, which has only {share:.1} % of the samples of both \
+                         (exact test, which holds for a single event and for threads that are late together; {})",
+                        chance(p)
+                    ),
+                ));
+            }
         };
         let doubt = match is_one_event {
             true => format!(
                 ". Those {now} are so alike that a single event which stopped all threads at once would explain them"
             ),
             false => String::new(),
-        };
-        let verdict = match (is_one_event, order.is_later) {
-            (true, _) => RunVerdict::CannotTell,
-            (false, true) => RunVerdict::Worse,
-            (false, false) => RunVerdict::Better,
         };
         Some((
             verdict,

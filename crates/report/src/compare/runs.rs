@@ -193,6 +193,10 @@ pub(crate) fn threads(pair: &Pair) -> Result<Vec<(String, &Difference)>, &'stati
     let tested = pair.threads.iter().filter(|(_, part)| part.is_tested()).count();
     match differ.is_empty() && !pair.threads.is_empty() {
         true if tested == 0 => Err("Too little is known of the threads to compare each on its own."),
+        true if !pair.threads.iter().any(|(_, part)| part.has_tested_tail()) => Err(
+            "None of the threads' means that are known of both differs by more than chance. Of one thread's largest latency \
+             alone no test shows whether it does.",
+        ),
         true if tested < pair.threads.len() || pair.has_other_threads => {
             Err("None of the threads that can be compared differs on its own by more than chance.")
         }

@@ -54,7 +54,7 @@ fn pair(page: &mut Page, compared: &Compared, pair: &Pair) {
         }
         Err(why) => {
             page.gap();
-            page.line(&[(why, Ink::Faint)]);
+            page.paragraph(0, why, Ink::Faint);
         }
     }
     causes(page, &pair.causes);

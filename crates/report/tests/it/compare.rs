@@ -141,6 +141,14 @@ fn threads_that_cannot_be_compared_are_not_called_alike() {
         thread.maxima = None;
     }
     assert!(text(whole(), bare).contains("Too little is known of the threads"));
+    let mut means = whole();
+    for thread in &mut means.threads {
+        let exact = Exact { overflow: 9_000, sum: 9_000 * 8_000, min: Ns(6_000), max: Ns(70_000) };
+        thread.histogram = Histogram::new([], exact);
+        thread.maxima = None;
+    }
+    let text = text(means.clone(), means).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains("None of the threads' means that are known of both differs"), "{text}");
 }
 
 #[test]

@@ -72,10 +72,7 @@ pub(super) fn begins(line: &str) -> bool {
     let mut cells = line.split('|').map(str::trim);
     let (name, runtime, count) = (cells.next().unwrap_or(""), cells.next(), cells.next());
     let is_count = |count: &str| !count.is_empty() && count.bytes().all(|byte| byte.is_ascii_digit());
-    !name.is_empty()
-        && !name.starts_with("TOTAL:")
-        && runtime.and_then(ms).is_some()
-        && count.is_some_and(is_count)
+    !name.is_empty() && !is_sum(name) && runtime.and_then(ms).is_some() && count.is_some_and(is_count)
 }
 
 /// The name with the number of a run, or of a line, behind it: people put one in front of rows, `3 app:(5)`.
@@ -108,10 +105,15 @@ pub(super) fn is_title(line: &str) -> bool {
     line.contains('|') && (line.contains("delay") || line.contains("Runtime ms"))
 }
 
-/// True of rulers and sums around the rows.
+/// True of rulers around the rows.
 pub(super) fn is_of_frame(line: &str) -> bool {
     let is_ruler = line.bytes().all(|byte| b"-=| ".contains(&byte));
-    is_ruler || line.starts_with("TOTAL:") || line == "s"
+    is_ruler || line == "s"
+}
+
+/// True of the line with the sums of all rows, which is below the last one.
+pub(super) fn is_sum(line: &str) -> bool {
+    line.starts_with("TOTAL:")
 }
 
 /// Microseconds of `10.674 ms`.

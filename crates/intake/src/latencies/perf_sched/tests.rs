@@ -16,15 +16,18 @@ pub(crate) const TABLES: [&str; 4] = [
        INFO: 0.100% lost events (3 out of 3000, in 1 chunks)\n",
     "  Task                  |   Runtime ms  | Switches | Average delay ms | Maximum delay ms | Maximum delay at       |\n\
        app:71                |     30.125 ms |       12 | avg:    0.052 ms | max:    0.402 ms | max at:     80.000502 s\n\
-       dd:72                 |      1.125 ms |        2 | avg:    7.500 ms | max:   12.250 ms | max at:     81.112250 s\n",
+       dd:72                 |      1.125 ms |        2 | avg:    7.500 ms | max:   12.250 ms | max at:     81.112250 s\n\
+       TOTAL:                |     31.250 ms |       14 |\n",
     "# app:71                |     30.125 ms |       12 | avg:    0.052 ms | max:    0.402 ms |\n\
-     # dd:72                 |      1.125 ms |        2 | avg:    7.500 ms | max:   12.250 ms |\n",
+     # dd:72                 |      1.125 ms |        2 | avg:    7.500 ms | max:   12.250 ms |\n\
+     # TOTAL:                |     31.250 ms |       14 |\n",
     "app:71                |     30.125 ms |       12 | avg:   0.052 ms |\n\
      max:   0.402 ms | max start:    80.000100 s | max end:    80.000502\n\
      s\n\
      dd:72                 |      1.125 ms |        2 | avg:   7.500 ms |\n\
      max:  12.250 ms | sum:  15.000 ms | max start:    81.100000 s |\n\
-     max end:    81.112250 s\n",
+     max end:    81.112250 s\n\
+     TOTAL:                |     31.250 ms |       14 |\n",
 ];
 
 fn run(text: &str) -> Run {
@@ -83,6 +86,13 @@ fn what_is_missing_is_a_thread_of_which_nothing_is_known() {
     // A mean above the maximum: a number was changed.
     assert_eq!(unknown(&old.replace("12.250 ms", "2.250 ms")), ["dd:72, whose row is not whole"]);
     assert_eq!(unknown(&format!("{old}...\n")), ["threads of rows that were left out"]);
+    let (rows, _) = old.split_once("TOTAL:").expect("a sum");
+    for cut in
+        [rows.to_owned(), format!("{rows}   ------------\n"), format!("{rows}\nI then changed one task:\n")]
+    {
+        assert_eq!(unknown(&cut), ["threads of rows below the last one, without the line TOTAL"], "{cut}");
+        assert!(run(&cut).notes.iter().any(|note| note.starts_with("the line TOTAL")), "{cut}");
+    }
 }
 
 #[test]

@@ -229,6 +229,19 @@ fn a_table_without_what_stands_below_it_was_cut() {
     }
 }
 
+/// Wherever a table was cut: what is left of it meets no gate that the whole one misses.
+#[test]
+fn what_is_left_of_a_table_is_refused_or_its_largest_latency_is_known() {
+    for text in [HISTOGRAM, RTLA, OSLAT] {
+        let largest = run(text).all().max();
+        for (at, _) in text.match_indices('\n') {
+            let Ok(run) = read(Path::new("x"), text[..=at].as_bytes()) else { continue };
+            let is_unknown = run.threads.iter().any(|thread| thread.histogram.count() == 0);
+            assert!(run.all().max() == largest || is_unknown, "{}", &text[..=at]);
+        }
+    }
+}
+
 /// Without the line `Index` the columns are those of the counts, and have no CPU.
 #[test]
 fn a_histogram_of_rtla_without_its_columns_names_has_its_extremes() {

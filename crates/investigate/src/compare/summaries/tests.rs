@@ -60,6 +60,29 @@ fn largest_latencies_of_all_threads_are_the_tail() {
     }
 }
 
+/// Three threads with late samples in a short run, perhaps of one event: that it fell into the short run is what chance rarely does.
+#[test]
+fn the_largest_of_all_in_a_short_run_is_the_tail() {
+    let (short, long) =
+        (of_maxima(90_000, &[9_100, 61, 9_090, 8_700]), of_maxima(5_000_000, &[55, 63, 88, 71]));
+    let worse = pair(long.clone(), short.clone());
+    assert_eq!((worse.tail, worse.verdict), (TailVerdict::Worse, RunVerdict::Worse), "{:?}", worse.why);
+    assert!(worse.why[0].starts_with("the largest latency of all is in the run now, which has only 1.8 %"));
+    let better = pair(short.clone(), long.clone());
+    assert_eq!((better.tail, better.verdict), (TailVerdict::Better, RunVerdict::CannotTell));
+    assert!(
+        better.why[0].starts_with("the largest latency of all was in the run before"),
+        "{:?}",
+        better.why
+    );
+    // Chance does that every third, and every fifteenth time.
+    for count in [2_500_000, 350_000] {
+        let fair = pair(of_maxima(count, &[9_100, 61, 9_090, 8_700]), long.clone());
+        assert_eq!((fair.tail, fair.verdict), (TailVerdict::CannotTell, RunVerdict::CannotTell));
+    }
+    assert_eq!(pair(of_maxima(90_000, &[55, 61, 70, 71]), long).tail, TailVerdict::CannotTell);
+}
+
 #[test]
 fn what_may_be_chance_is_not_told() {
     let low = of_maxima(900_000, &[41, 55, 38, 61, 44, 50, 47, 59]);
