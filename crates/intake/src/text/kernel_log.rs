@@ -79,6 +79,8 @@ struct LogMessage {
     stacks: LoggedStacks,
     /// How many messages of this kind there are, at the first of them.
     count: u64,
+    /// What it meant before others were added to it.
+    meaning_alone: Option<String>,
 }
 
 /// The messages of a log, each kind once but for reports that are each of their own.
@@ -148,6 +150,10 @@ impl KernelLog {
     }
 
     fn message(&mut self, number: u64, message: &str, seconds: Option<u64>, meaning: &'static str) {
+        // The report itself shows more than the stop that follows it.
+        let has = |meaning: &str| self.messages.iter().any(|other| other.meaning == meaning);
+        let is_shown = meaning == meanings::HARD_PANIC && has(meanings::HARD_LOCKUP);
+        let meaning = if is_shown { meanings::CHOSEN_PANIC } else { meaning };
         // What an author quotes is no message beside the log's own.
         if meanings::is_quoted(message) && self.messages.iter().any(|other| other.meaning == meaning) {
             return;
@@ -184,6 +190,9 @@ impl KernelLog {
             }
         };
         let Some(one) = self.messages.get_mut(at) else { return };
+        if one.line != number && !continues {
+            one.meaning_alone = one.meaning_alone.take().or_else(|| Some(one.meaning()));
+        }
         one.last = number;
         one.details.message(message, seconds);
         if meanings::brings_stack(meaning) {
@@ -261,6 +270,7 @@ impl LogMessage {
             details: Details::of(meaning),
             stacks: LoggedStacks::default(),
             count: 1,
+            meaning_alone: None,
         }
     }
 
@@ -341,7 +351,8 @@ impl KernelLog {
     }
 }
 
-/// `2 ("...", the first of 3) means that ...; the stack below it is a, called from b, c`
+/// `2 ("...", the first of 3) means that ...; the stack below it is a, called from b, c`; `and the others mean that`, where the first
+/// alone does not mean all of it.
 impl fmt::Display for LogMessage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let LogMessage { line, words, details, stacks, count, .. } = self;
@@ -349,7 +360,10 @@ impl fmt::Display for LogMessage {
         if *count > 1 {
             write!(f, ", the first of {count}")?;
         }
-        write!(f, ") means that {}", self.meaning())?;
+        let meaning = self.meaning();
+        let is_of_all = self.meaning_alone.as_ref().is_some_and(|alone| *alone != meaning);
+        let others = if *count == 2 { "and the other mean" } else { "and the others mean" };
+        write!(f, ") {} that {meaning}", if is_of_all { others } else { "means" })?;
         for shown in details.shown(stacks) {
             write!(f, "; {shown}")?;
         }

@@ -5,10 +5,10 @@ use super::clock::UnstableClock;
 use super::consequences;
 use super::durations::{CpuHogs, LongestRun, TimedWork};
 use super::hung::HungTasks;
-use super::lockups::{SoftLockups, hard_lockup};
+use super::lockups::{HardPanic, SoftLockups, hard_lockup};
 use super::meanings::{
-    ATOMIC, CLOCK, CPU_HOG, CRASH, CSD, ENDED, HARD_LOCKUP, HUNG_TASK, IDLE_LOCKUP, LONG_NMI, NOHZ,
-    OLD_SECTION, OLD_WAKE_UP, PERF, RCU, SCHED_EXT, SOFT_LOCKUP, TIMER_INTERRUPT, WORK_LOCKUP,
+    ATOMIC, CLOCK, CPU_HOG, CRASH, CSD, ENDED, HARD_LOCKUP, HARD_PANIC, HUNG_TASK, IDLE_LOCKUP, LONG_NMI,
+    NOHZ, OLD_SECTION, OLD_WAKE_UP, PERF, RCU, SCHED_EXT, SOFT_LOCKUP, TIMER_INTERRUPT, WORK_LOCKUP,
 };
 use super::old_tracer::{OldMaximum, OldMeasure};
 use super::owner::LoggedThread;
@@ -35,6 +35,7 @@ pub(super) enum Details {
     SoftOverIdle(SoftLockups),
     /// The CPUs.
     Hard(Vec<u32>),
+    HardPanic(HardPanic),
     Pools(StuckPools),
     Hogs(CpuHogs),
     Longest(LongestRun),
@@ -56,6 +57,7 @@ impl Details {
             SOFT_LOCKUP => Details::Soft(SoftLockups::default()),
             IDLE_LOCKUP => Details::SoftOverIdle(SoftLockups::default()),
             HARD_LOCKUP => Details::Hard(Vec::new()),
+            HARD_PANIC => Details::HardPanic(HardPanic::default()),
             WORK_LOCKUP => Details::Pools(StuckPools::default()),
             CPU_HOG => Details::Hogs(CpuHogs::default()),
             TIMER_INTERRUPT => Details::Longest(LongestRun::new(TimedWork::TimerInterrupt)),
@@ -117,9 +119,13 @@ impl Details {
                 hung.message(message, seconds);
             }
             Details::Hard(cpus) => {
-                let cpu = hard_lockup(message).filter(|cpu| cpus.len() < MOST_CPUS && !cpus.contains(cpu));
-                cpus.extend(cpu);
+                for cpu in hard_lockup(message) {
+                    if cpus.len() < MOST_CPUS && !cpus.contains(&cpu) {
+                        cpus.push(cpu);
+                    }
+                }
             }
+            Details::Softirqs(softirqs) => softirqs.message(message),
             Details::OldTracer(maximum) => maximum.message(message),
             Details::Ended(thread) => *thread = thread.take().or_else(|| consequences::ended(message)),
             _ => {
@@ -133,6 +139,7 @@ impl Details {
         match self {
             Details::None | Details::Crash | Details::Hard(_) | Details::Ended(_) => false,
             Details::Rcu(rcu) => rcu.line(message),
+            Details::HardPanic(panic) => panic.line(message),
             Details::Hung(hung) => hung.line(message),
             Details::Soft(lockups) | Details::SoftOverIdle(lockups) => lockups.line(message),
             Details::Pools(pools) => pools.line(message),
@@ -186,6 +193,7 @@ impl Details {
                 let cpus = super::stamps::cpus(cpus);
                 format!("{cpus} had interrupts disabled for 10 s or more (hard lockup)")
             }),
+            Details::HardPanic(panic) => panic.meaning(stacks),
             Details::Pools(pools) => pools.meaning(),
             Details::Hogs(hogs) => hogs.meaning(),
             Details::Softirqs(softirqs) => softirqs.meaning(),

@@ -15,6 +15,7 @@ use super::owner::LoggedThread;
 use super::stacks::{LoggedStack, LoggedStacks, PlaceInWords};
 use super::stamps::{cpu_behind, cpus, number_behind};
 use super::utilization::{Occupation, Utilization};
+use whylate_base::CpuSet;
 
 /// More reports are not kept.
 const MOST: usize = 4096;
@@ -215,11 +216,52 @@ fn version(message: &str) -> Option<(u32, u32)> {
     })
 }
 
-/// The CPU of a report of a hard lockup.
-pub(super) fn hard_lockup(message: &str) -> Option<u32> {
-    message.contains("hard LOCKUP").then_some(())?;
-    let detected = message.split_once("hard LOCKUP").and_then(|(_, rest)| cpu_behind(rest, " on cpu "));
-    detected.or_else(|| message.contains("self-detected").then(|| cpu_behind(message, "CPU ")).flatten())
+/// The CPUs of a report of a hard lockup, and not the one that reports it of others.
+pub(super) fn hard_lockup(message: &str) -> Vec<u32> {
+    let Some((before, behind)) =
+        ["hard LOCKUP", "Hard LOCKUP"].iter().find_map(|words| message.split_once(words))
+    else {
+        return Vec::new();
+    };
+    if let Some((_, others)) =
+        [" other CPUs ", " other CPUS:"].iter().find_map(|words| behind.split_once(words))
+    {
+        let list = others.split_whitespace().next().unwrap_or_default();
+        return list.parse::<CpuSet>().map(|cpus| cpus.iter().map(|cpu| cpu.0).collect()).unwrap_or_default();
+    }
+    let of_itself = || {
+        let is_own = before.contains("self-detected") || !before.contains("detected");
+        let cpu = ["CPU ", "CPU:"].iter().find_map(|words| cpu_behind(before, words));
+        cpu.filter(|_| is_own)
+    };
+    cpu_behind(behind, " on cpu ").or_else(of_itself).into_iter().collect()
+}
+
+/// A stop of the machine that a hard lockup brought (`kernel.hardlockup_panic`): the CPU and the thread are those of the stack where the
+/// stop is in the watchdog's own NMI, which comes on the CPU that it is of. Another CPU stops the machine otherwise.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct HardPanic {
+    is_on_own_cpu: bool,
+}
+
+impl HardPanic {
+    /// Takes in a line; false where it does not show whose stop it is.
+    pub(super) fn line(&mut self, message: &str) -> bool {
+        let shows = message.contains("watchdog_overflow_callback");
+        self.is_on_own_cpu |= shows;
+        shows
+    }
+
+    /// What it means; `None` where the CPU is not known.
+    pub(super) fn meaning(&self, stacks: &LoggedStacks) -> Option<String> {
+        let owner = stacks.first_owner().filter(|_| self.is_on_own_cpu)?;
+        let cpu = owner.cpu?;
+        let with =
+            owner.thread.as_ref().map(|thread| format!(" while {thread} was on it")).unwrap_or_default();
+        Some(format!(
+            "CPU {cpu} had interrupts disabled for 10 s or more{with} (hard lockup), and the kernel is set to stop at such a report"
+        ))
+    }
 }
 
 #[cfg(test)]
@@ -301,8 +343,18 @@ mod tests {
 
     #[test]
     fn hard_lockups_have_cpus() {
-        assert_eq!(hard_lockup("Watchdog detected hard LOCKUP on cpu 3"), Some(3));
-        assert_eq!(hard_lockup("watchdog: CPU 0 self-detected hard LOCKUP @ x+0x40/0x220"), Some(0));
-        assert_eq!(hard_lockup("NMI watchdog: Watchdog detected hard LOCKUP"), None);
+        for (message, cpus) in [
+            ("Watchdog detected hard LOCKUP on cpu 3", &[3][..]),
+            ("watchdog: CPU5: Watchdog detected hard LOCKUP on cpu 6", &[6]),
+            ("watchdog: CPU 0 self-detected hard LOCKUP @ x+0x40/0x220", &[0]),
+            ("NMI watchdog: Watchdog detected hard LOCKUP", &[]),
+            ("watchdog: CPU 9 detected hard LOCKUP on other CPUs 2,4-5", &[2, 4, 5]),
+            ("Watchdog CPU:9 detected Hard LOCKUP other CPUS:2", &[2]),
+            ("Watchdog CPU:9 detected Hard LOCKUP other CPUS:", &[]),
+            ("Watchdog CPU:2 Hard LOCKUP", &[2]),
+            ("watchdog: CPU 2 Hard LOCKUP", &[2]),
+        ] {
+            assert_eq!(hard_lockup(message), cpus, "{message}");
+        }
     }
 }

@@ -17,7 +17,7 @@ pub(super) fn is_quoted(line: &str) -> bool {
 }
 
 fn entry(line: &str) -> Option<&'static (&'static [&'static str], &'static str)> {
-    const MESSAGES: [(&[&str], &str); 70] = [
+    const MESSAGES: [(&[&str], &str); 71] = [
         (&["soft lockup", "stuck for", "[swapper/"], IDLE_LOCKUP),
         (&["RT throttling activated"], RT_THROTTLING),
         (&["DL replenish lagged"], DL_REPLENISH),
@@ -69,9 +69,11 @@ fn entry(line: &str) -> Option<&'static (&'static [&'static str], &'static str)>
         (&["EVL: ", "watchdog triggered"], XENOMAI),
         (&["Kernel panic - not syncing: hung_task"], CHOSEN_PANIC),
         (&["Kernel panic - not syncing: softlockup"], CHOSEN_PANIC),
-        (&["Kernel panic - not syncing: Hard LOCKUP"], CHOSEN_PANIC),
+        (&["Kernel panic - not syncing: Hard LOCKUP"], HARD_PANIC),
         (&["Kernel panic - not syncing: RCU Stall"], CHOSEN_PANIC),
         (&["Kernel panic - not syncing"], CRASH),
+        // PowerPC: `Watchdog CPU:4 Hard LOCKUP`, from 4.18 on `watchdog: CPU 4 Hard LOCKUP`.
+        (&["atchdog", "CPU", "Hard LOCKUP"], HARD_LOCKUP),
         (&["BUG: unable to handle"], CRASH),
         (&["BUG: kernel NULL pointer dereference"], CRASH),
         (&["Unable to handle kernel "], CRASH),
@@ -102,8 +104,10 @@ pub(super) const STORAGE: &str = "storage did not answer a request in time";
 /// `make_task_dead()` in kernel/exit.c; before it `do_exit()`.
 pub(super) const ENDED: &str = "a thread was ended in the kernel with preemption or interrupts disabled, as an oops or a BUG above it ends one";
 /// By `kernel.hung_task_panic`, `kernel.softlockup_panic`, `kernel.hardlockup_panic` or `kernel.panic_on_rcu_stall`.
-const CHOSEN_PANIC: &str =
+pub(super) const CHOSEN_PANIC: &str =
     "the kernel is set to stop at such a report: the stop follows from what was late, and is no cause of it";
+/// By `kernel.hardlockup_panic`.
+pub(super) const HARD_PANIC: &str = "a CPU had interrupts disabled for 10 s or more (hard lockup), and the kernel is set to stop at such a report";
 pub(super) const TIMER_INTERRUPT: &str = "the timer interrupt took long, or the machine stood still in it";
 pub(super) const LONG_NMI: &str = "the handler of an NMI took long";
 pub(super) const IDLE_LOCKUP: &str = "the watchdog of a CPU did not run for 20 s or more while its idle task had it (soft lockup): its timer or its \
@@ -177,6 +181,9 @@ mod tests {
             ("sd 2:0:0:0: [sdb] tag#1 timing out command, waited 180s", "storage"),
             ("mmc0: Timeout waiting for hardware interrupt.", "storage"),
             ("nfs: server 10.0.0.7 not responding, still trying", "storage"),
+            ("Watchdog CPU:3 Hard LOCKUP", "hard lockup"),
+            ("watchdog: CPU 3 Hard LOCKUP", "hard lockup"),
+            ("Kernel panic - not syncing: Hard LOCKUP", "set to stop"),
             ("note: app[12] exited with preempt_count 2", "was ended"),
             ("[Xenomai] watchdog triggered on CPU #0 -- runaway thread 'a' signaled", "Xenomai"),
         ];

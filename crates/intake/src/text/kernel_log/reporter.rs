@@ -59,6 +59,18 @@ const INTERRUPT_PATH: [&str; 25] = [
     "__sysvec_",
     "smp_",
 ];
+/// Functions between the watchdog of hard lockups and the entry of its NMI, by how their names begin.
+const NMI_PATH: [&str; 9] = [
+    "__perf_event_overflow",
+    "perf_event_",
+    "intel_pmu_",
+    "x86_pmu_",
+    "armpmu_",
+    "nmi_handle",
+    "default_do_nmi",
+    "do_nmi",
+    "exc_nmi",
+];
 /// Functions that print the stack of the thread that calls them, and their callers, by how their names begin.
 const PRINTERS: [&str; 15] = [
     "dump_backtrace",
@@ -116,7 +128,10 @@ pub(super) fn place(stack: &[String]) -> StackPlace<'_> {
     let below = match entry {
         Some(entry) => entry.below,
         None => {
-            inside.iter().take_while(|name| is_of(name, &REPORTERS) || is_of(name, &INTERRUPT_PATH)).count()
+            let is_inside = |name: &&String| {
+                is_of(name, &REPORTERS) || is_of(name, &INTERRUPT_PATH) || is_of(name, &NMI_PATH)
+            };
+            inside.iter().take_while(is_inside).count()
         }
     };
     let rest = inside.get(below..).unwrap_or_default();
@@ -159,7 +174,7 @@ mod tests {
     #[test]
     fn the_reporters_own_functions_are_left_out() {
         let functions = StackPlace::Functions;
-        let cases: [(&[&str], StackPlace<'_>); 10] = [
+        let cases: [(&[&str], StackPlace<'_>); 11] = [
             // arm64: the stack is cut above the interrupt's entry.
             (
                 &[
@@ -198,6 +213,17 @@ mod tests {
                 functions(vec!["mutex_lock", "rtnl_lock"]),
             ),
             (&["dump_backtrace"], StackPlace::Nothing),
+            // Within the NMI of the watchdog.
+            (
+                &[
+                    "panic",
+                    "nmi_panic",
+                    "watchdog_overflow_callback",
+                    "__perf_event_overflow",
+                    "perf_event_nmi_handler",
+                ],
+                StackPlace::Cut,
+            ),
         ];
         for (stack, expected) in cases {
             let stack: Vec<String> = stack.iter().map(|name| (*name).to_owned()).collect();

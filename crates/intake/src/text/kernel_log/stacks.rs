@@ -135,7 +135,12 @@ impl LoggedStacks {
         self.stacks.iter().find(has_place).or_else(|| self.stacks.iter().find(has_work))
     }
 
-    /// The same, of a thread that the report names, unless it was on another CPU than these.
+    /// The owner of the stack that is printed first.
+    pub(super) fn first_owner(&self) -> Option<&Owner> {
+        self.stacks.first().map(|stack| &stack.owner)
+    }
+
+    /// The first that shows where its thread is, of a thread that the report names, unless it was on another CPU than these.
     pub(super) fn of_cpus(&self, are: impl Fn(u32) -> bool) -> Option<&LoggedStack> {
         let is_of = |stack: &&LoggedStack| stack.owner.thread.is_some() && stack.owner.cpu.is_none_or(&are);
         let mut own = self.stacks.iter().filter(is_of);

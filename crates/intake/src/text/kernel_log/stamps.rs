@@ -152,8 +152,15 @@ fn without_kmsg_prefix(text: &str) -> Option<&str> {
     (numbers && parts.next().is_some_and(is_flag)).then_some(message)
 }
 
-/// `7344   \u{2502} `: a line's number, as pagers print it.
+/// `7344   \u{2502} `: a line's number, as pagers print it, and `7344 [   12.345678] `, as editors do.
 fn without_line_number(text: &str) -> Option<&str> {
+    if let Some((number, line)) = text.split_once(' ')
+        && fields::digits(number).is_some()
+        && let Some((time, _)) = line.trim_start().strip_prefix('[').and_then(|inner| inner.split_once(']'))
+        && is_time(time.trim())
+    {
+        return Some(line);
+    }
     let (number, line) = text.split_once('\u{2502}')?;
     fields::digits(number.trim()).map(|_| line)
 }
@@ -185,12 +192,15 @@ mod tests {
             "42.834070] sched: RT throttling activated",
             "5,1201,98765432,-;sched: RT throttling activated",
             "5,1201,98765432,c,caller=T9;sched: RT throttling activated",
+            "  731 [   98.765432] sched: RT throttling activated",
+            "731  [98.765432] sched: RT throttling activated",
             "  731   \u{2502} 5,1201,98765432,-;sched: RT throttling activated",
         ] {
             assert_eq!(words(line), "sched: RT throttling activated", "{line}");
         }
         assert_eq!(words("[ BUG: Invalid wait context ]"), "[ BUG: Invalid wait context ]");
         assert_eq!(words("12: other"), "12: other");
+        assert_eq!(words("12 [app] other"), "12 [app] other");
         assert_eq!(words("5,12,x;other"), "5,12,x;other");
     }
 
