@@ -25,8 +25,8 @@ impl Source {
         let wrong_means: Vec<String> =
             threads.iter_mut().filter_map(|thread| self.without_wrong_mean(thread)).collect();
         let width = threads.iter().map(Counted::width).max().unwrap_or(1);
-        let is_max_upper = threads.iter().any(|thread| thread.is_max_upper);
-        let is_exact = self.unit == Unit::NS && threads.iter().all(|thread| thread.rounding <= 1);
+        let classes =
+            format!("counted in classes of {width} {}{}", unit.name, self.rounding(&threads, width));
         let mut empty = Vec::new();
         let named = |thread: Counted| (thread.name.clone(), thread.is_stage, thread.measured(unit));
         let mut measured = Vec::new();
@@ -40,7 +40,7 @@ impl Source {
         if measured.is_empty() {
             return Err(self.broken("there is no sample in it".to_owned()));
         }
-        let mut notes = self.notes(&measured, width, is_max_upper, is_exact);
+        let mut notes = self.notes(&measured, classes);
         notes.extend(cut.map(|(held, total)| match held {
             0 => "all lines of the histogram are missing: only what stands below its table is used".to_owned(),
             _ => format!(
@@ -120,25 +120,38 @@ impl Source {
         ))
     }
 
+    /// How the numbers that are shown of these threads are rounded, as the rest of a sentence about their classes.
+    fn rounding(self, threads: &[Counted], width: u64) -> String {
+        let has_samples = || threads.iter().filter(|thread| thread.has_samples());
+        let is_exact = self.unit == Unit::NS && threads.iter().all(|thread| thread.rounding <= 1);
+        // The tool's own extremes are those of the samples, and not of their classes.
+        let has_extremes =
+            has_samples().all(|thread| thread.rounding <= 1 && thread.min.is_some() && thread.max.is_some());
+        if threads.iter().any(|thread| thread.is_max_upper) {
+            return ": minimum and percentiles are rounded down to their class, the maximum is rounded up"
+                .to_owned();
+        }
+        match (width, is_exact) {
+            (1, true) => String::new(),
+            (_, true) => {
+                ": percentiles are rounded down to their class, minimum and maximum are exact".to_owned()
+            }
+            (2.., false) if has_extremes => format!(
+                ": percentiles are rounded down to their class, minimum and maximum to whole {}",
+                self.unit.name
+            ),
+            (_, false) => ": every latency shown is rounded down to its class".to_owned(),
+        }
+    }
+
     /// What a reader must know of such numbers.
-    fn notes(self, threads: &[Measured], width: u64, is_max_upper: bool, is_exact: bool) -> Vec<String> {
+    fn notes(self, threads: &[Measured], classes: String) -> Vec<String> {
         let all = |of: fn(&Histogram) -> u64| {
             let whole = threads.iter().filter(|thread| !thread.is_stage);
             whole.map(|thread| of(&thread.histogram)).fold(0, u64::saturating_add)
         };
         let (overflow, samples) = (all(Histogram::overflow), all(Histogram::count));
-        let unit = self.unit.name;
-        let rounding = match (width, is_exact, is_max_upper) {
-            (1, true, false) => "",
-            (_, true, false) => {
-                ": percentiles are rounded down to their class, minimum and maximum are exact"
-            }
-            (_, _, false) => ": every latency shown is rounded down to its class",
-            (_, _, true) => {
-                ": minimum and percentiles are rounded down to their class, the maximum is rounded up"
-            }
-        };
-        let mut notes = vec![format!("counted in classes of {width} {unit}{rounding}")];
+        let mut notes = vec![classes];
         if overflow == samples {
             let remedy = match self.tool {
                 "cyclictest" => ": measure with a histogram (cyclictest -h 1000)",

@@ -31,7 +31,7 @@ fn finding(subject: &Subject<'_>, cpus: &[(Cpu, &NoiseOfCpu)], worst: Cpu, most:
     let largest = most.largest();
     let worst_of = largest.iter().max_by_key(|(_, sum)| sum.longest);
     let largest_of = worst_of.map_or_else(String::new, |(by, sum)| {
-        format!("; the largest interference took {}: {}", sum.longest, culprit(timeline, sum.at, by))
+        format!("; the largest recorded interference took {}: {}", sum.longest, culprit(timeline, sum.at, by))
     });
     let longest = cpus.iter().map(|(_, noise)| noise.longest.0).max();
     let mut evidence: Vec<Evidence> = Vec::new();

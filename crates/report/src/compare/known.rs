@@ -14,7 +14,7 @@ pub fn known(run: &Run) -> String {
     let counted =
         (all.count() > run.whole().count() as u64).then(|| format!("{} samples", words::count(all.count())));
     let mut facts: Vec<String> = counted.into_iter().chain(longest(run)).collect();
-    let quantile = |(q, name): (f64, &str)| Some(format!("{name} {}", all.tail(q)?));
+    let quantile = |(q, name): (f64, &str)| Some(format!("{name} {}", latency(all.tail_bounds(q)?)));
     let quantiles: Vec<String> = USUAL.into_iter().filter_map(quantile).collect();
     match quantiles.is_empty() {
         true => facts.extend(all.mean().map(|mean| format!("mean {mean}"))),
@@ -112,8 +112,14 @@ mod tests {
         let exact = Exact { overflow: 0, sum: 0, min: Ns::from_us(64), max: Ns::from_us(64) };
         let histogram = Histogram::new([wide], exact).rounded_down_to(Ns::from_us(64)).without_mean();
         let run = Run { threads: vec![Measured { histogram, ..Measured::default() }], ..Run::default() };
-        assert_eq!(known(&run), "5 samples, the longest latency is 64.00 us to 128.0 us, median 64.00 us");
+        assert_eq!(
+            known(&run),
+            "5 samples, the longest latency is 64.00 us to 128.0 us, median 64.00 us to 128.0 us"
+        );
         let run = Run { probe: "on-CPU time".to_owned(), ..run };
-        assert_eq!(known(&run), "5 samples, the longest time is 64.00 us to 128.0 us, median 64.00 us");
+        assert_eq!(
+            known(&run),
+            "5 samples, the longest time is 64.00 us to 128.0 us, median 64.00 us to 128.0 us"
+        );
     }
 }

@@ -59,7 +59,8 @@ fn two_rows_of_timerlat_make_no_wide_classes() {
     assert!(run_of_few.notes[0].starts_with("counted in classes of 1 us"), "{:?}", run_of_few.notes);
     // Its exact extremes show that classes are wider than their distance from these.
     let wide = text("10     2     0\n20    0     2\n", "count: 2 2\nmin: 13 23\navg: 15 25\nmax: 18 29\n");
-    assert!(run(&wide).notes[0].starts_with("counted in classes of 10 us"), "{:?}", run(&wide).notes);
+    let extremes = "counted in classes of 10 us: percentiles are rounded down to their class, minimum and maximum to whole us";
+    assert_eq!(run(&wide).notes[0], extremes);
     let many: String = (1..8).map(|row| format!("{} 1 1\n", row * 5)).collect();
     let many = text(&many, "count: 7 7\nmin: 5 5\navg: 20 20\nmax: 35 35\n");
     assert!(run(&many).notes[0].starts_with("counted in classes of 5 us"), "{:?}", run(&many).notes);

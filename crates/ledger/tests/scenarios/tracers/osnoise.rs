@@ -42,7 +42,7 @@ fn osnoise_samples_are_noise_and_no_activation() {
     let finding = explained.finding("os-noise").expect("a finding");
     assert_eq!(
         finding.title,
-        "CPU 5 lost 1.20 % of 1.000 s to noise, 74.00 us at once; the largest interference took 45.00 us: local_timer interrupt"
+        "CPU 5 lost 1.20 % of 1.000 s to noise, 74.00 us at once; the largest recorded interference took 45.00 us: local_timer interrupt"
     );
     assert_eq!(finding.severity, Severity::Warning);
     assert!(

@@ -124,7 +124,7 @@ fn noise_without_a_summary_is_noise() {
     };
     assert_eq!(
         title(&events),
-        "CPU 5 lost up to 41.50 us at once to noise; the largest interference took 27.30 us: kworker/5:1:90"
+        "CPU 5 lost up to 41.50 us at once to noise; the largest recorded interference took 27.30 us: kworker/5:1:90"
     );
     // Without it, the longest interference is the least that was lost.
     events.pop();
