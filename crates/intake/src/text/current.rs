@@ -7,7 +7,8 @@
 //!
 //! In a container the number at the head is that of the PID namespace, and the fields of events have the machine's; with
 //! `perf script -F pid` it is that of the process. The switch before such a row has the thread's number. Without one it is not known which
-//! thread had the CPU.
+//! thread had the CPU. So it is where perf knows no name for the number (`:256 256`, `:-1 -1`): the number may be of no thread, as in
+//! samples that perf makes up of another device's trace, and is taken for one where the switch before shows it.
 
 use super::body::{self, Body};
 use super::event_head::NOBODY_KNOWN;
@@ -52,6 +53,10 @@ impl CurrentThreads {
             _ => self.running.get(&cpu).copied(),
         };
         let is_known = context.tid.is_idle() || context.tid != NOBODY_KNOWN && !self.are_elsewhere;
+        // Only threads switch.
+        let is_switch = matches!(body, Body::Event(EventKind::Switch(_)));
+        let is_shown = || is_switch || current.is_some_and(|(tid, _)| tid == context.tid);
+        let is_known = is_known && (!is_number_alone(head) || is_shown());
         let context = match current.filter(|(_, name)| name.as_str() == comm) {
             _ if is_known || comm.is_empty() => context,
             Some((tid, _)) => Context { tid, ..context },
@@ -62,8 +67,14 @@ impl CurrentThreads {
 
     /// The number of a head whose name may be learned: that of the fields.
     pub(super) fn number(&self, head: &Head<'_>) -> Tid {
-        if self.are_elsewhere { NOBODY_KNOWN } else { head.context.tid }
+        if self.are_elsewhere || is_number_alone(head) { NOBODY_KNOWN } else { head.context.tid }
     }
+}
+
+/// True where perf has the number for a name (`thread__comm_str` and `thread__new` in tools/perf/util/thread.c).
+fn is_number_alone(head: &Head<'_>) -> bool {
+    let number = head.comm.strip_prefix(':').filter(|_| head.by_perf);
+    number.is_some_and(|number| number.parse() == Ok(head.context.tid.0))
 }
 
 /// True where perf's rows of switches have another number at the head than the thread of the same name that leaves, and none the same. At

@@ -108,6 +108,8 @@ fn who_and_where(left: &str, ts: Ns) -> Option<Head<'_>> {
         },
     };
     let (comm, tid, by_perf) = match thread(who) {
+        // perf's number of no thread, as of a sample without one.
+        Some((comm, _)) if comm.trim_end() == ":-1" => (":-1", NOBODY_KNOWN, true),
         Some((comm, tid)) => (comm, tid, false),
         None if preempt_depth.is_none() => {
             let (comm, tid) = thread_of_perf(who)?;

@@ -60,3 +60,16 @@ fn in_a_container_the_number_at_the_head_is_of_another_namespace() {
     let one = text + &switch("  c    70014", 400, "c:70014", "app:70012");
     assert!(all(&one).0.iter().any(|event| event.context.tid.0 == 12));
 }
+
+#[test]
+fn a_number_in_place_of_a_name_is_of_a_thread_where_a_switch_shows_it() {
+    let text = "  app    12 [001] 5.000050: sched:sched_wakeup: b:13 [120] CPU:001\n\
+                :256   256 [002] 5.000060: vpa-dtl: timebase: 7 dispatch_reason:decrementer\n\
+                   :-1    -1 [003] 5.000070: vpa-dtl: timebase: 8 dispatch_reason:decrementer\n\
+                :256   256 [003] 5.000080: vpa-dtl: timebase: 9 dispatch_reason:decrementer\n\
+                app    12 [001] 5.000100: sched:sched_switch: app:12 [120] S ==> b:13 [120]\n\
+                :13    13 [001] 5.000110: irq:softirq_raise: vec=3 [action=NET_RX]\n";
+    let (events, info) = all(text);
+    let threads: Vec<i32> = events.iter().map(|event| event.context.tid.0).collect();
+    assert_eq!((threads, info.damage.len()), (vec![12, -1, -1, -1, 12, 13], 0), "{info:?}");
+}
