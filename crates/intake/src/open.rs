@@ -200,6 +200,7 @@ fn text_source(
     match opened {
         Ok(source) => Ok(source),
         Err(text::TextError::Io(source)) => Err(OpenError::Io { name, source }),
+        Err(text::TextError::NoTimes { what, advice }) => Err(OpenError::NotRead { name, what, advice }),
         Err(text::TextError::NoEvents { is_utf8, .. }) if !is_utf8 || is_mostly_zeros => {
             Err(OpenError::Binary { name })
         }

@@ -30,6 +30,7 @@ mod carriers;
 mod cases;
 mod collected;
 mod commented;
+mod counts;
 mod current;
 mod decimals;
 mod event_head;
@@ -102,6 +103,13 @@ pub(crate) enum TextError {
         /// The lines of the text were put into one.
         has_lost_breaks: bool,
     },
+    /// Its events have numbers in front of them that are no times.
+    NoTimes {
+        /// What it is.
+        what: &'static str,
+        /// What to do.
+        advice: &'static str,
+    },
     /// It could not be read as far as the first event.
     Io(io::Error),
 }
@@ -121,7 +129,7 @@ pub(crate) struct TextSource<R> {
 /// has of descriptions and thread names is complete from the start.
 ///
 /// # Errors
-/// [`TextError`], when it holds no event.
+/// [`TextError`], when it holds no event with a time.
 pub(crate) fn open<R: Read>(
     mut start: Vec<u8>,
     rest: R,
@@ -157,6 +165,10 @@ pub(crate) fn open<R: Read>(
             has_lost_breaks,
         };
         return Err(failed.map_or(none, TextError::Io));
+    }
+    if source.reader.counts.are_no_times() {
+        let (what, advice) = counts::NO_TIMES;
+        return Err(TextError::NoTimes { what, advice });
     }
     source.reader.tell_first_facts();
     source.info = source.reader.info();

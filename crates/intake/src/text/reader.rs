@@ -7,6 +7,7 @@ mod raw_line;
 use super::body::{self, Body, Stack};
 use super::collected::Collected;
 use super::commented::Commented;
+use super::counts::Counts;
 use super::current::CurrentThreads;
 use super::decimals::Decimals;
 use super::event_head::{Frames, NOBODY_KNOWN};
@@ -44,6 +45,7 @@ pub(crate) struct Reader {
     pub(crate) names: Names,
     pub(crate) current: CurrentThreads,
     decimals: Decimals,
+    pub(super) counts: Counts,
     /// Lines read so far.
     pub(crate) lines: u64,
     /// The number of the line that is being taken in.
@@ -87,6 +89,7 @@ impl Reader {
             names: Names::default(),
             current: CurrentThreads::default(),
             decimals: Decimals::default(),
+            counts: Counts::default(),
             lines: 0,
             number: 0,
             held: Held::default(),
@@ -200,6 +203,9 @@ impl Reader {
                 }
                 Some((head, body)) => {
                     let is_taken = self.event_line(&head, body, may_hold);
+                    if is_taken {
+                        self.counts.row(text, &head, body);
+                    }
                     match self.header.latency.as_mut().filter(|_| is_taken) {
                         None if is_taken => {
                             self.ended = fragment::end_of_section(text, &head, body)
