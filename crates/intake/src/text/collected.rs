@@ -8,7 +8,7 @@ use super::sched::{Queued, RanFor};
 use super::statistics::Statistics;
 use super::tally::Tally;
 use super::timehist::{Row, Slices};
-use super::window::Window;
+use super::window::{WINDOW, Window};
 use std::collections::BTreeMap;
 use whylate_base::{Cpu, Ns, Priority};
 use whylate_events::{
@@ -75,6 +75,11 @@ impl Collected {
             first_row: None,
             rows_beside: Tally::default(),
         }
+    }
+
+    /// Leaves out what was read so far; `None` where some of it may have been asked for.
+    pub(crate) fn begun_again(&self) -> Option<Collected> {
+        (self.read < WINDOW as u64).then(|| Collected::new(self.wanted))
     }
 
     /// The event of the line `number`.

@@ -164,6 +164,11 @@ impl Header {
         name.is_some_and(|name| name == OLD_TITLE || LatencyTracer::from_name(name).is_some())
     }
 
+    /// The same of the patches of 2004 to 2008 alone, whose traces count from their own beginning.
+    pub(crate) fn is_old_title(text: &str) -> bool {
+        text.split_once(" latency trace v").is_some_and(|(name, _)| name == OLD_TITLE)
+    }
+
     /// Reads a header's line without `#`: as the patches of 2004 to 2008 wrote all of them (`/proc/latency_trace`), and as
     /// a page shows them that takes the `#` for its own. False when it is none.
     pub(crate) fn bare_line(&mut self, text: &str) -> bool {

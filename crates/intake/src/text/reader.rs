@@ -78,6 +78,8 @@ pub(crate) struct Reader {
     /// Some line of it is many that were put into one.
     pub(crate) has_lost_breaks: bool,
     failed: Option<Damage>,
+    /// Rows that were left out.
+    above_header: Option<Damage>,
     /// What the last event shows of a critical section that ends with it.
     ended: Option<LatencyTrace>,
 }
@@ -113,6 +115,7 @@ impl Reader {
             strange_row: None,
             has_lost_breaks: false,
             failed: None,
+            above_header: None,
             ended: None,
         }
     }

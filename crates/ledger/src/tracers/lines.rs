@@ -266,7 +266,23 @@ impl Lines {
         if calls.last().is_some_and(|line| names(line, closed)) {
             calls.pop();
         }
-        calls.iter().any(|line| line.at > start && line.at < end)
+        calls.iter().any(|line| line.at > start && line.at < end) || self.has_calls_behind(end)
+    }
+
+    /// True where a line behind `end` is of a call by the function in the line before it: functions were traced, so that within the
+    /// section none was called.
+    fn has_calls_behind(&self, end: Ns) -> bool {
+        let first = self.lines.partition_point(|line| line.at <= end);
+        let is_call = |pair: &[Line]| match pair {
+            [caller, called] => {
+                let marks = [caller, called]
+                    .iter()
+                    .any(|line| line.named().is_none_or(|name| is_mark(self.name(name))));
+                called.caller.is_some() && called.caller == caller.named() && !marks
+            }
+            _ => false,
+        };
+        self.lines.get(first..).unwrap_or(&[]).windows(2).any(is_call)
     }
 
     /// The functions that most of these lines name, most first.

@@ -1,12 +1,17 @@
 //! Lines beside rows: headers without `#`, and what a text without events is.
 
 use super::Reader;
+use crate::text::further::FurtherRecording;
 use crate::text::header::Header;
 use crate::text::tables;
+use whylate_events::Damage;
 
 impl Reader {
     /// A header's line without `#`. Below the events there is none but that of a further trace.
     pub(super) fn bare_header(&mut self, text: &str) -> bool {
+        if self.header.latency_traces == 0 && Header::is_old_title(text) {
+            self.begin_again();
+        }
         if self.collected.last.is_some() {
             let begins = self.header.latency_traces > 0 && Header::is_bare_title(text);
             if begins {
@@ -19,6 +24,21 @@ impl Reader {
             self.is_shown(self.number, text);
         }
         is_header
+    }
+
+    /// The rows so far are those of another trace, whose header is above the text: its times are its own.
+    fn begin_again(&mut self) {
+        let read = self.collected.read;
+        let Some(begun) = self.collected.begun_again().filter(|_| self.collected.last.is_some()) else {
+            return;
+        };
+        self.collected = begun;
+        self.further = FurtherRecording::default();
+        (self.frames, self.ended) = (None, None);
+        let what = format!(
+            "{read} rows above this header are of another trace, whose header is missing, and are left out"
+        );
+        self.above_header = Some(Damage::at(self.number, what).detail());
     }
 
     /// A line may show what the text is, where it has no event.

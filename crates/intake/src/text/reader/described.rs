@@ -68,6 +68,7 @@ impl Reader {
             other,
             self.analyses.damage(),
             self.failed.clone(),
+            self.above_header.clone(),
         ];
         self.collected.damage().into_iter().chain(damages).flatten().collect()
     }

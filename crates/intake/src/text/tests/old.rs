@@ -289,6 +289,26 @@ fn priorities_that_linux_does_not_have_are_not_used() {
     assert_eq!(priorities(text(-1)), (vec![Priority::UNKNOWN; 3], 1));
 }
 
+/// Their header is above the text, and their times count from another begin.
+#[test]
+fn rows_above_an_old_header_are_of_another_trace() {
+    let rows = |at: u32| format!("00000001 0.{at:03}ms (+0.007ms): take_oil (pump_read)\n");
+    let text = format!(
+        "{}{}\n#2\n\npreemption latency trace v1.0.2\n-------------------\n latency: 567 us, entries: 2 (2)\n\
+         | task: pump/31, uid:0 nice:10 policy:0 rt_prio:0\n => started at: schedule+0x51/0x7b0\n => ended at: schedule+0x35b/0x7b0\n{}{}",
+        rows(6),
+        rows(607),
+        rows(0),
+        rows(567)
+    );
+    let (events, latency, info) = latency(&text);
+    let times: Vec<Ns> = events.iter().map(|event| event.ts).collect();
+    assert_eq!((times, latency.latency), (vec![Ns::ZERO, Ns::from_us(567)], Ns::from_us(567)));
+    let words = "2 rows above this header are of another trace";
+    assert!(info.damage.iter().any(|damage| damage.what.starts_with(words)), "{:?}", info.damage);
+    assert!(!info.damage.iter().any(|damage| damage.what.contains("backwards")), "{:?}", info.damage);
+}
+
 #[test]
 fn the_index_in_front_of_a_buffered_line_is_no_part_of_a_name() {
     let text = "preemption latency trace v1.1.4 on 2.6.12\n\

@@ -37,7 +37,10 @@ pub(super) fn fix(preempt_rt: Option<bool>, section: &CriticalSection, shown: Sh
     let opener = section.opened_by.as_deref().filter(not_primitive);
     let named = || responsible(&section.stack).or(section.closed_by.as_deref()).filter(not_primitive);
     let stood_in = stood_in.map(|stood_in| stood_in.function).filter(not_primitive);
-    let asked = stood_in.or(handler).or(opener).or_else(|| named().filter(|_| !in_handler));
+    // Of one that took most of the time, and not of the one that began it.
+    let longest = section.parts.first().filter(|part| part.time.0.saturating_mul(2) >= section.latency.0);
+    let longest = longest.map(|part| part.function.as_str()).filter(not_primitive);
+    let asked = stood_in.or(handler).or(longest).or(opener).or_else(|| named().filter(|_| !in_handler));
     if section.times == FunctionTimes::None && !shows_functions {
         fixes.push(format!(
             "trace the functions within: echo 1 > options/function-trace, then {} again; it makes the section longer",

@@ -40,9 +40,32 @@ fn an_irqsoff_trace_is_a_critical_section() {
     assert_eq!(section.stack.len(), 3);
     assert_eq!(section.context, CpuContext::Thread);
     assert!(section.why.contains("by bash:2042;"), "no priority is recorded: {}", section.why);
-    assert!(section.fix.iter().any(|fix| fix.contains("ata_scsi_queuecmd")), "{:?}", section.fix);
+    // It took most of the time.
+    assert!(section.fix.iter().any(|fix| fix.contains("of ata_sff_dma_pause")), "{:?}", section.fix);
     let finding = explained.finding("irqs-disabled").expect("a finding");
     assert_eq!(finding.severity, Severity::Warning);
+}
+
+/// The first line is where the section begins, and no function was called before the lines behind its end.
+#[test]
+fn a_section_in_one_function_is_known_where_calls_follow_it() {
+    let call = |name: &str, caller: &str| EventKind::Function { name: name.into(), caller: caller.into() };
+    let of = |behind: &str| {
+        let info = latency_trace(LatencyTracer::Preemptirqsoff, 805_000, "pump", 31, 0);
+        let events = vec![
+            event(0, 31, ".", call("find_slot", "add_page")),
+            event(806_000, 31, ".", call("sub_preempt_count", "find_slot")),
+            event(806_000, 31, ".", call("save_trace", "stop_timing")),
+            event(806_000, 31, ".", call("copy_trace", behind)),
+        ];
+        section_of(named(info, "find_slot", "find_slot"), events)
+    };
+    let (explained, section) = of("save_trace");
+    assert_eq!((section.times, section.unexplained), (FunctionTimes::UntilNext, Ns::ZERO));
+    assert_eq!((section.parts[0].function.as_str(), section.parts[0].time), ("find_slot", Ns(805_000)));
+    assert!(section.fix[0].contains("maintainers of find_slot"), "{:?}", section.fix);
+    assert!(explained.0.missing.is_empty());
+    assert_eq!(of("other").1.times, FunctionTimes::None);
 }
 
 #[test]
