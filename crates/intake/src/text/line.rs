@@ -246,13 +246,15 @@ fn of_summer_2004(left: &str, ts: Ns) -> Option<Head<'_>> {
     Some(Head { comm: "", context: Context { tid, flags, preempt_depth }, cpu: Cpu(0), ts, by_perf: false })
 }
 
-/// The column of a row, which may lack the depth: `2d..`.
+/// The column of a row, which may lack the depth, `2d..`, and of which people leave the first two signs alone, `d.`.
 fn state(column: &str) -> Option<(ContextFlags, Option<u8>)> {
-    let without_depth = || {
-        let (flags, _) = interrupt_state(&format!("{column}.")).filter(|_| column.len() == 3)?;
-        Some((flags, None))
-    };
-    interrupt_state(column).or_else(without_depth)
+    let padded =
+        |missing: &str| interrupt_state(&format!("{column}{missing}")).map(|(flags, _)| (flags, None));
+    match column.as_bytes() {
+        [_, _, _] => padded("."),
+        [b'd' | b'.', b'N' | b'.'] => padded(".."),
+        _ => interrupt_state(column),
+    }
 }
 
 /// The column of interrupt and preemption state, by its characters:

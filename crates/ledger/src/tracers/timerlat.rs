@@ -164,6 +164,9 @@ impl CpuSamples {
     fn conclude(&mut self, assembler: &mut Assembler<'_>, cpu: Cpu) {
         let (irq, thread, returned) = (self.irq.take(), self.thread.take(), self.returned.take());
         let stack = std::mem::take(&mut self.stack);
+        // One that came back before it began is damaged, and the rest of the sample is not.
+        let is_possible = |returned: &Sample| thread.is_none_or(|thread| returned.latency >= thread.latency);
+        let returned = returned.filter(is_possible);
         let Some(last) = thread.or(irq) else { return };
         let seen = assembler.timeline().seen;
         let by_scheduler =
@@ -201,11 +204,7 @@ struct ObservedSample<'a> {
 impl ObservedSample<'_> {
     /// False of samples that contradict themselves, as damaged ones do.
     fn possible(&self) -> bool {
-        let after = |first: Option<Sample>, then: Option<Sample>| match (first, then) {
-            (Some(first), Some(then)) => then.latency >= first.latency,
-            _ => true,
-        };
-        after(self.irq, self.thread) && after(self.thread, self.returned)
+        self.irq.zip(self.thread).is_none_or(|(irq, thread)| thread.latency >= irq.latency)
     }
 
     fn activation(&self, timeline: &mut Timeline) -> (Activation, Vec<Evidence>) {

@@ -57,6 +57,8 @@ fn a_row_may_lack_the_depth_of_preemption_and_the_caller() {
             ContextFlags::IRQS_OFF | ContextFlags::NEED_RESCHED | ContextFlags::HARDIRQ,
         ),
         ("  pump-31  [002] d..  0.000017: take_oil", ContextFlags::IRQS_OFF),
+        ("  pump-31  [002] d.  0.000017: take_oil", ContextFlags::IRQS_OFF),
+        ("  pump-31  [002] ..  0.000017: take_oil", ContextFlags::default()),
     ] {
         let event = one(line);
         assert_eq!((event.cpu, event.ts, event.context.tid), (Cpu(2), Ns::from_us(17), Tid(31)), "{line}");

@@ -53,6 +53,22 @@ fn a_timerlat_sample_is_an_activation_of_its_thread() {
 }
 
 #[test]
+fn a_return_before_the_thread_ran_leaves_the_rest_of_the_sample() {
+    let of = |returned: i64| {
+        use TimerlatContext::{Irq, Thread, UserReturn};
+        let events = vec![
+            sample(900_000, CC1, 7, Irq, 587),
+            sample(904_000, TIMERLAT, 7, Thread, 8_712),
+            sample(906_000, TIMERLAT, 7, UserReturn, returned),
+        ];
+        let explained = explained(TraceInfo::default(), events);
+        let activation = explained.only();
+        (activation.latency(), activation.done.is_some())
+    };
+    assert_eq!((of(9_900), of(462)), ((Some(Ns(8_712)), true), (Some(Ns(8_712)), false)));
+}
+
+#[test]
 fn the_stack_shows_which_thread_disabled_interrupts() {
     let entry = ["timerlat_irq", "hrtimer_interrupt", "asm_sysvec_apic_timer_interrupt"];
     let with = |below: &[&'static str]| {
