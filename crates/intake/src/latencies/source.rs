@@ -158,8 +158,9 @@ impl Source {
                 "jitterdebugger" => ": give the JSON of its histogram",
                 _ => "",
             };
+            // Of some threads they may be known, as of one with a single sample.
             let known = |of: fn(&Histogram) -> Option<Ns>| {
-                threads.iter().any(|thread| of(&thread.histogram).is_some())
+                threads.iter().all(|thread| of(&thread.histogram).is_some())
             };
             let known = match (known(Histogram::min), known(Histogram::mean)) {
                 (true, true) => "only minimum, mean and maximum are known",

@@ -52,6 +52,14 @@ fn rows_are_threads_with_mean_and_maximum() {
 }
 
 #[test]
+fn a_single_sample_of_a_thread_is_no_minimum_of_the_table() {
+    let one = TABLES[1].replace("       2 | avg:    7.500 ms", "       1 | avg:   12.250 ms");
+    let run = run(&one);
+    assert_eq!(run.threads[1].histogram.min(), Some(Ns::from_us(12_250)));
+    assert!(run.notes.contains(&"only mean and maximum are known".to_owned()), "{:?}", run.notes);
+}
+
+#[test]
 fn the_worst_is_named_with_its_instants() {
     let expected = [
         "12.250 ms, of dd:(3), from 81.100000 s to 81.112250 s",

@@ -11,7 +11,12 @@ pub(super) struct PoolName {
     cpus: String,
     /// The workers' nice value; -20 for work of high priority.
     nice: Option<i64>,
+    /// Its workers are bound to no CPU (`POOL_DISASSOCIATED`), though they may run on one alone. Not all lines show it.
+    is_unbound: Option<bool>,
 }
+
+/// `POOL_DISASSOCIATED` in `kernel/workqueue.c`
+const DISASSOCIATED: u64 = 1 << 2;
 
 impl PoolName {
     /// That of `pool cpus=4 node=0 flags=0x0 nice=0 ...`
@@ -23,6 +28,9 @@ impl PoolName {
         Some(PoolName {
             cpus: is_list.then(|| cpus.to_owned())?,
             nice: value("nice=").and_then(|nice| nice.parse().ok()),
+            is_unbound: value("flags=0x")
+                .and_then(|flags| u64::from_str_radix(flags, 16).ok())
+                .map(|flags| flags & DISASSOCIATED != 0),
         })
     }
 
@@ -33,16 +41,21 @@ impl PoolName {
 
     /// True where nothing shows that they are two.
     pub(super) fn may_be(&self, other: &PoolName) -> bool {
-        self.cpus == other.cpus && self.nice.zip(other.nice).is_none_or(|(one, other)| one == other)
+        self.cpus == other.cpus
+            && self.nice.zip(other.nice).is_none_or(|(one, other)| one == other)
+            && self.is_unbound.zip(other.is_unbound).is_none_or(|(one, other)| one == other)
     }
 }
 
-/// `CPU 4`, `CPUs 0-7 (nice -20)`
+/// `CPU 4`, `CPUs 0-7 (nice -20)`, `unbound workers (CPU 0)`
 impl fmt::Display for PoolName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let PoolName { cpus, nice } = self;
-        let word = if fields::digits(cpus).is_some() { "CPU" } else { "CPUs" };
-        write!(f, "{word} {cpus}")?;
+        let PoolName { cpus, nice, is_unbound } = self;
+        match (fields::digits(cpus), is_unbound) {
+            (Some(_), Some(true)) => write!(f, "unbound workers (CPU {cpus})")?,
+            (Some(_), _) => write!(f, "CPU {cpus}")?,
+            (None, _) => write!(f, "CPUs {cpus}")?,
+        }
         nice.filter(|&nice| nice != 0).map_or(Ok(()), |nice| write!(f, " (nice {nice})"))
     }
 }

@@ -112,6 +112,15 @@ mod tests {
     }
 
     #[test]
+    fn a_pool_of_unbound_workers_is_not_that_of_its_only_cpu() {
+        let mut pools = StuckPools::default();
+        assert!(pools.line("BUG: workqueue lockup - pool cpus=0 flags=0x4 nice=0 stuck for 66s!"));
+        assert!(pools.line("BUG: workqueue lockup - pool cpus=0 node=0 flags=0x0 nice=0 stuck for 30s!"));
+        let two = "the work items of the worker pool of unbound workers (CPU 0) did not come to run for 66 s, and those of CPU 0 for 30 s";
+        assert_eq!(pools.meaning().as_deref(), Some(two));
+    }
+
+    #[test]
     fn a_time_is_of_the_pool_before_it_and_many_pools_are_counted() {
         let mut pools = StuckPools::default();
         let two = "BUG: workqueue lockup - pool cpus=4 nice=0 stuck BUG: workqueue lockup - pool cpus=7 nice=0 stuck for 49s!";
