@@ -235,7 +235,7 @@ fn what_is_left_of_a_table_is_refused_or_its_largest_latency_is_known() {
     for text in [HISTOGRAM, RTLA, OSLAT] {
         let largest = run(text).all().max();
         for (at, _) in text.match_indices('\n') {
-            let Ok(run) = read(Path::new("x"), text[..=at].as_bytes()) else { continue };
+            let Ok(run) = read(Path::new("x"), &text.as_bytes()[..=at]) else { continue };
             let is_unknown = run.threads.iter().any(|thread| thread.histogram.count() == 0);
             assert!(run.all().max() == largest || is_unknown, "{}", &text[..=at]);
         }
