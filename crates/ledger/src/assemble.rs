@@ -166,7 +166,7 @@ impl<'a> Assembler<'a> {
             let is_unseen = |on| cpus.get(on).is_none_or(CpuTimeline::is_unseen);
             let last_row = |on| cpus.get(on).filter(|_| is_text).and_then(|cpu| cpu.last_event);
             let shows_switches = |on| cpus.get(on).is_some_and(|cpu| cpu.switches > 0);
-            let not_since = |on, since| shows_switches(on) && last_row(on).is_some_and(|last| last < since);
+            let not_since = |on, since| shows_switches(on) && last_row(on).is_some_and(|last| last <= since);
             let thread = self.engine.timeline.threads.get_mut(tid);
             match thread.state() {
                 State::Blocked { wait, .. } if !wait.continues() && !thread.is_marked => {

@@ -52,7 +52,9 @@ pub(crate) fn plain(timeline: &Timeline, thread: &Thread, open: &Open, end: Ns) 
         && own.start == running
         && matches!(own.running, Running::Task(tid, _) if tid == thread.tid);
     let alone = slices.get(next + 1).is_none_or(|slice| slice.start >= end);
-    if !(before.start < due && itself && alone) {
+    // It had left its idle state by then.
+    let was_awake = before.running == Running::Idle && open.awake == Some(cpu);
+    if was_awake || !(before.start < due && itself && alone) {
         return None;
     }
     let (cause, by, confidence) = wait(timeline, thread, before.running, (due, queued.start, running))?;

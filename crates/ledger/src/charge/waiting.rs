@@ -306,7 +306,8 @@ impl Charger<'_> {
         let awake =
             before.any(|(_, _, slice)| matches!(slice.running, Running::Irq(_) | Running::Softirq(_)));
         let woken_here = self.open.awake == Some(queue.cpu)
-            && self.open.woken == Some(start)
+            && start >= self.open.waking
+            && self.open.running.is_some_and(|running| start < running)
             && queue.waiter.tid == self.victim.tid;
         // An interrupt ends the idle state: what is left is the kernel's way through its idle loop.
         let awake = (awake || woken_here) && !slept(queue.timeline, start, end);

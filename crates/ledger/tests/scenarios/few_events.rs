@@ -431,3 +431,24 @@ fn a_thread_that_sleeps_through_periods_until_another_wakes_it_is_not_on_time() 
     assert!(finding.evidence[0].what.ends_with("until server:40 woke it"), "{:?}", finding.evidence);
     assert!(sleeps_in_a_period(true).finding("periods-left-out").is_none());
 }
+
+/// Without interrupts in the recording: the CPU itself wakes the thread, upon its idle task.
+#[test]
+fn a_cpu_that_wakes_a_thread_itself_has_left_its_idle_state() {
+    let wake = EventKind::Waking(Scene::wake_event(VICTIM, 1));
+    let woken = EventKind::Wakeup { wake: Scene::wake_event(VICTIM, 1), new: false };
+    let scene = Scene::new().cpu(1).at(0).run(APP).at(10).sleep(IDLE).at(100);
+    let scene =
+        scene.event_with(ContextFlags::HARDIRQ, wake).at(178).event_with(ContextFlags::HARDIRQ, woken);
+    let explained = scene.at(206).run(VICTIM).at(260).sleep(IDLE).explain("victim");
+    assert_blames(explained.only(), Cause::Dispatch, None);
+    assert_eq!(explained.only().latency(), Some(Ns::from_us(106)));
+}
+
+/// A text of chosen rows: that of another CPU comes much later.
+#[test]
+fn a_thread_behind_the_last_row_of_its_cpu_was_not_seen_to_wait() {
+    let scene = Scene::new().cpu(1).at(0).run(APP).at(10).sleep(IDLE).at(100).wake(VICTIM, 1);
+    let explained = scene.cpu(0).at(150 * MS).run(APP).at(151 * MS).sleep(IDLE).explain("victim");
+    assert!(explained.only().response() < Ns::from_us(10), "{:?}", explained.only());
+}
