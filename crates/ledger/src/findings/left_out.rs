@@ -2,6 +2,7 @@
 
 use super::info::{FindingInfo, page};
 use super::subject::Subject;
+use super::words;
 use crate::causes::advised::RECORD;
 use crate::identities::Identity;
 use crate::timeline::due_instants::LeftOut;
@@ -22,7 +23,7 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
             return None;
         }
         let Identity { comm, .. } = subject.usual(thread);
-        let what = if periods == 1 { "1 period".to_owned() } else { format!("{periods} periods") };
+        let what = words::periods(periods.unsigned_abs());
         let jobs = if times == 1 { "after 1 job".to_owned() } else { format!("after {times} jobs") };
         let title = format!(
             "{comm}:{} left out {what} of {period}: the job before took {took} by its own timers",

@@ -32,3 +32,8 @@ pub(super) fn suspect(is_guest: Option<bool>) -> &'static str {
 pub(super) fn times(n: u64) -> String {
     if n == 1 { "once".to_owned() } else { format!("{n} times") }
 }
+
+/// `1 period`, `3 periods`
+pub(super) fn periods(n: u64) -> String {
+    if n == 1 { "1 period".to_owned() } else { format!("{n} periods") }
+}
