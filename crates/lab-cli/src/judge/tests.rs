@@ -55,6 +55,7 @@ fn activation(due: Ns, done: Ns, cause: Cause, by: Option<Culprit>) -> Activatio
             cause,
             by,
             charged: done - due,
+            judged: done - due,
             share: 1.0,
             confidence: Confidence::High,
             why: String::new(),

@@ -40,6 +40,7 @@ fn activation(number: i64, response: Ns, (cause, by, confidence): Named<'_>) -> 
             cause,
             by: by.map(|name| Culprit::Task { tid: Tid(7), comm: Comm::from(name), priority: Priority(9) }),
             charged: response,
+            judged: response,
             share: 1.0,
             confidence,
             why: String::new(),
