@@ -16,8 +16,8 @@ pub(crate) struct ProgramsArgs {
     /// Keep recordings and figures in this directory [default: a temporary one]
     #[arg(long, value_name = "DIR")]
     pub(crate) keep: Option<PathBuf>,
-    /// Boot nothing: judge what an earlier run kept in this directory
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["keep", "kernels"])]
+    /// Boot nothing: judge what an earlier run kept in this directory, by the analysis in this program
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["keep", "kernels", "whylate"])]
     pub(crate) again: Option<PathBuf>,
     /// Check only whether the faults take place; explain nothing
     #[arg(long, conflicts_with_all = ["again", "json"])]
