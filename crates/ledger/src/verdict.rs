@@ -43,6 +43,8 @@ const SUBSTANTIAL_SHARE: f64 = 0.2;
 const ROUTINE_SHARE: f64 = 0.02;
 /// See [`NOTABLE_SHARE`].
 const MINOR: Ns = Ns::from_us(200);
+/// A delay by others from this on is one, however long the thread then works.
+const LONG_DELAY: Ns = Ns::from_ms(1);
 /// See [`may_be_stolen`].
 const LONG_HANDLER: Ns = Ns::from_ms(1);
 /// Once or twice is an exception: see [`stands_still`].
@@ -99,7 +101,9 @@ pub(crate) fn of(
     let on_time = (excess < notable && !late_in_all)
         || (excess < MINOR && share_of(excess) < NOTABLE_SHARE && !starts_late)
         || (routine && share_of(excess) < ROUTINE_SHARE)
+        || (!knows_usual && !starts_late && is_beside_work(&groups, response, (cause, excess)))
         || (mostly_called && share_of(excess) < NOTABLE_SHARE);
+    let beside_work = (excess >= MINOR).then_some((cause, excess));
     if on_time {
         let own = |&&((cause, _), _): &&Charged| cause == Cause::OwnWork;
         let most = groups.iter().find(own).or(groups.iter().max_by_key(|(_, time)| *time));
@@ -193,6 +197,7 @@ pub(crate) fn of(
         underlying,
         cpu,
         on_time,
+        beside_work: beside_work.filter(|&(delayed, _)| on_time && delayed != underlying),
         usual_work,
         mostly_called,
         notes,
@@ -243,6 +248,15 @@ fn starts_late(activation: &Activation, key: (Cause, Option<Culprit>)) -> bool {
     let before = activation.ledger.iter().filter(|segment| (segment.cause, segment.by) == key);
     let time: Ns = before.map(|segment| segment.end.min(running).since(segment.start)).sum();
     key.0 != Cause::OwnWork && time >= NOTABLE && time.0.saturating_mul(2) >= (running - activation.due).0
+}
+
+/// True of a delay that is a small part of a response which is mostly the thread's own work. Where it is not known what is usual,
+/// either may be longer than that.
+fn is_beside_work(groups: &[Charged], response: Ns, (cause, delay): (Cause, Ns)) -> bool {
+    let own = groups.iter().filter(|((cause, _), _)| *cause == Cause::OwnWork).map(|(_, time)| *time);
+    let part_of = |time: Ns, share: f64| time.0 as f64 >= response.0 as f64 * share;
+    let is_long = !cause.accuses_late_thread() && delay >= LONG_DELAY;
+    part_of(own.sum(), MOST_SHARE) && !part_of(delay, NOTABLE_SHARE) && !is_long
 }
 
 /// The thread that armed nearly all of the timers that made the CPU's own timer interrupt so long.

@@ -86,6 +86,8 @@ pub(crate) struct Circumstances<'a> {
     pub(crate) cpu: Cpu,
     /// Nothing made it late.
     pub(crate) on_time: bool,
+    /// A delay of some length that was a small part of that, by its cause.
+    pub(crate) beside_work: Option<(Cause, Ns)>,
     pub(crate) usual_work: Ns,
     /// Threads that it woke itself, and that run before it, had the CPU for most of it.
     pub(crate) mostly_called: bool,
@@ -129,6 +131,7 @@ pub(crate) fn why(
         underlying,
         cpu,
         on_time,
+        beside_work,
         usual_work,
         mostly_called,
         notes,
@@ -174,6 +177,13 @@ pub(crate) fn why(
             false => "",
         };
         let took = format!("{charged} of {response} was {what}{usual}");
+        if let Some((cause, time)) = beside_work.filter(|_| !stats.show_usual()) {
+            return format!(
+                "nothing is known to have delayed {late_thread} notably: {took}, and {time} was {cause}; it has too few activations \
+                 ({}) to show what is usual",
+                stats.activations
+            );
+        }
         return match activation.latency().filter(|&latency| latency > charged && !stats.show_usual()) {
             Some(latency) => {
                 format!("nothing delayed {late_thread} notably: it ran {latency} after it was due; {took}")

@@ -96,6 +96,23 @@ fn a_small_delay_outweighs_the_work_that_is_always_there() {
 }
 
 #[test]
+fn a_small_delay_beside_long_work_is_no_verdict_where_no_usual_time_is_known() {
+    let hog = rt("hog", 20, 90);
+    let delayed = |work: i64| {
+        let by = 900;
+        let scene = idle().at(100).timer_wakes(VICTIM).at(105).run(VICTIM);
+        let scene = scene.at(1_000).timer_wakes(hog).run(hog).at(1_000 + by).sleep(VICTIM);
+        scene.at(105 + work + by).sleep(IDLE).explain("victim")
+    };
+    let (little, much) = (delayed(40 * MS), delayed(4 * MS));
+    assert_blames(little.only(), Cause::OwnWork, None);
+    let why = &little.only().verdict.why;
+    assert!(why.contains("900.0 us was higher-priority-task; it has too few activations (1)"), "{why}");
+    assert!(little.only().verdict.fix.is_empty());
+    assert_blames(much.only(), Cause::HigherPriorityTask, Some(hog));
+}
+
+#[test]
 fn a_burst_of_minor_faults_is_charged_by_what_one_costs() {
     let mut scene = idle().at(100).timer_wakes(VICTIM).at(105).run(VICTIM);
     for n in 0..100 {
