@@ -139,8 +139,16 @@ impl Timeline {
         self.threads.iter().any(|other| other.locks_memory && other.is_kin_of(thread))
     }
 
-    /// True of two threads of one process, as far as the recording shows that.
+    /// True of two threads of one process, where the recording shows that.
     pub(crate) fn are_of_one_process(&self, one: &Culprit, other: Tid) -> bool {
+        let Culprit::Task { tid, .. } = *one else { return false };
+        let threads = self.threads.get(tid).zip(self.threads.get(other));
+        threads.is_some_and(|(one, other)| one.shares_process_with(other))
+    }
+
+    /// True of two threads of which one forked the other, or the same thread both of them: of one process, or of one program at
+    /// least.
+    pub(crate) fn are_kin(&self, one: &Culprit, other: Tid) -> bool {
         let Culprit::Task { tid, .. } = *one else { return false };
         let threads = self.threads.get(tid).zip(self.threads.get(other));
         threads.is_some_and(|(one, other)| one.is_kin_of(other))

@@ -177,6 +177,7 @@ pub(crate) fn of(
         is_traced: notes.contains(&VerdictNote::Traced),
         deferred: deferred(notes).filter(|_| underlying == Cause::SoftirqDeferred),
         same_process: by.is_some_and(|by| timeline.are_of_one_process(&by, activation.tid)),
+        is_kin: by.is_some_and(|by| timeline.are_kin(&by, activation.tid)),
         memory_locked: timeline.locks_memory(activation.tid),
         owner_slept: owners_slept(notes).0.saturating_mul(2) >= charged.0 && charged > Ns::ZERO,
         lock_owner: lock_owner(of_verdict()),

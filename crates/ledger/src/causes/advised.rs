@@ -104,6 +104,8 @@ pub(crate) struct Advised<'a> {
     pub(crate) deferred: Option<u32>,
     /// The culprit is a thread of the late thread's process.
     pub(crate) same_process: bool,
+    /// One of both forked the other, or the same thread both: no service has the culprit alone.
+    pub(crate) is_kin: bool,
     /// Its process has locked its memory (mlockall(2)).
     pub(crate) memory_locked: bool,
     /// The owner of the lock slept for most of the time that is charged.

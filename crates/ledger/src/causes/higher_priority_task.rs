@@ -114,7 +114,7 @@ fn advice(of: &Advised<'_>) -> Vec<AdvisedFix> {
             ),
             ITS_PROGRAM,
         )),
-        None if of.culprit_is_of_kernel() => None,
+        None if of.is_kin || of.culprit_is_of_kernel() => None,
         None => {
             Some(AdvisedFix::new("if it is not needed, stop the service that starts it", of.stop_service()))
         }
@@ -159,20 +159,22 @@ mod tests {
 
     #[test]
     fn only_what_a_service_starts_is_stopped_with_it() {
-        let lines = |comm: &str, same_process| {
+        let lines = |comm: &str, is_kin, same_process| {
             let by = Culprit::Task { tid: Tid(7), comm: Comm::from(comm), priority: Priority::realtime(70) };
             let late = Some((Tid(8), Comm::from("control")));
             let priority = Some(Priority::realtime(60));
             let about = Advised::about(Some(&by), Some(Cpu(0)));
-            let of = Advised { priority, late, same_process, ..about };
+            let of = Advised { priority, late, is_kin, same_process, ..about };
             advice(&of).iter().map(|fix| fix.text.clone()).collect::<Vec<_>>().join("\n")
         };
-        assert!(lines("server", false).contains("stop the service"));
-        let kin = lines("worker", true);
-        assert!(!kin.contains("service") && kin.contains("a thread of the same program"), "{kin}");
-        let kernel = lines("jbd2/sda1-8", false);
+        assert!(lines("server", false, false).contains("stop the service"));
+        let thread = lines("worker", true, true);
+        assert!(!thread.contains("service") && thread.contains("a thread of the same program"), "{thread}");
+        let forked = lines("worker", true, false);
+        assert!(!forked.contains("service") && !forked.contains("same program"), "{forked}");
+        let kernel = lines("jbd2/sda1-8", false, false);
         assert!(!kernel.contains("service") && kernel.contains("taskset"), "{kernel}");
-        let (bound, unbound) = (lines("kworker/1:2", false), lines("kworker/u4:2", false));
+        let (bound, unbound) = (lines("kworker/1:2", false, false), lines("kworker/u4:2", false, false));
         assert!(
             bound.contains("belongs to its CPU") && unbound.contains("virtual/workqueue/cpumask"),
             "{bound}"

@@ -156,6 +156,10 @@ impl Engine<'_> {
                     if let Some(word) = word.filter(|_| tries_again) {
                         thread.timeouts.push(Timeout { word, since, woken: at, cpu, waking: *waking });
                     }
+                    if matches!(wait, Wait::Answer { .. } | Wait::Reply { .. }) {
+                        self.note_call(tid, waking);
+                    }
+                    let thread = self.timeline.threads.get_mut(tid);
                     thread.take_over(waking);
                     thread.enter(at, State::Queued(cpu));
                 } else {

@@ -142,6 +142,7 @@ impl Engine<'_> {
     pub(super) fn fork(&mut self, at: Ns, parent: Tid, child: Tid, comm: whylate_base::Comm) {
         let affinity = self.timeline.threads.get(parent).map(|parent| parent.affinity.inherited());
         let call = self.timeline.threads.get(parent).and_then(|by| SyscallTable::call_of(self.syscalls, by));
+        let is_thread = call.is_some_and(|(call, table)| table.starts_thread(call));
         if call.is_some_and(|(call, table)| table.copies_memory(call)) {
             self.timeline.threads.get_mut(parent).lifetime.forked = Some(at);
         }
@@ -149,6 +150,7 @@ impl Engine<'_> {
         child.rename(at, comm);
         child.started_by = Some(parent);
         child.forked_by = Some(parent);
+        child.lifetime.is_of_parents_process = is_thread;
         child.affinity = affinity.unwrap_or_default();
     }
 

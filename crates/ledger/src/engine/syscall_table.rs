@@ -131,6 +131,13 @@ impl SyscallTable {
         self.accepts.contains(&call.nr)
     }
 
+    /// True of a call that starts a thread of the same process: clone(2) with CLONE_THREAD, and clone3(2), with which programs start
+    /// threads.
+    pub(crate) fn starts_thread(&self, call: &Syscall) -> bool {
+        const CLONE_THREAD: u64 = 0x1_0000;
+        call.nr == self.clone3 || call.nr == self.clone && call.args[0] & CLONE_THREAD != 0
+    }
+
     /// True for the calls that wait until a child ends.
     pub(crate) fn awaits_child(&self, call: &Syscall) -> bool {
         self.children.contains(&call.nr)

@@ -10,12 +10,12 @@ use crate::causes::info::Usual;
 use crate::charge::notes::{
     VerdictNote, deferred, executed, goes_on, is_boosted, is_called, waits_for_the_kernel,
 };
-use crate::model::{Activation, Culprit, IrqKind, Segment};
+use crate::model::{Activation, Culprit, IrqKind, Segment, Trigger};
 use crate::stats;
 use crate::verdict::priority_while;
 use std::cmp::Reverse;
 use std::collections::HashMap;
-use whylate_base::{AdvisedFix, Confidence, Evidence, Finding, Ns, SchedClass, Severity, Tid};
+use whylate_base::{AdvisedFix, Confidence, Evidence, Finding, Ns, Priority, SchedClass, Severity, Tid};
 
 /// A timer interrupt of the CPU's own takes some microseconds, tens on a slow machine.
 const LONG_INTERRUPT: Ns = Ns::from_us(200);
@@ -28,7 +28,10 @@ const MINOR_OF_PERIOD: i64 = 50;
 /// A second culprit had at least so large a part of the response.
 const NOTABLE_PART: i64 = 5;
 /// So many activations of a thread show how often it has one.
-const MANY: i64 = 20;
+const MANY: u64 = 20;
+/// What delayed one of them by less, and by less than one part in so many of the period, is an exception that cost little.
+const LONG_ONCE: Ns = Ns::from_ms(1);
+const PART_OF_PERIOD: i64 = 10;
 /// A program that stops another one so often does it as a rule.
 const OFTEN_STOPPED: u64 = 3;
 /// A longer list is not read.
@@ -131,13 +134,14 @@ fn finding(subject: &Subject<'_>, cause: Cause, by: Culprit, accused: Accused<'_
         .iter()
         .filter_map(|&tid| subject.stats.get(tid))
         .flat_map(|stats| each.keys().filter_map(|&by| stats.costs.get(&(cause, Some(by)))));
-    // What it waited for before it was real-time, or after, made no period late.
-    let is_realtime = |delay: &&Delay<'_>| {
+    // What it waited for before it was real-time, or after, made no period late; nor is a helper late that the culprit set to work.
+    let is_late = |delay: &&Delay<'_>| {
         let then = priority_while(subject.timeline, delay.activation, (cause, Some(by)));
         !subject.precedes_real_time(delay.activation)
+            && !is_helper(subject, delay.activation, &by)
             && then.is_realtime() == delay.activation.priority.is_realtime()
     };
-    let as_usual = || worst.iter().filter(is_realtime);
+    let as_usual = || worst.iter().filter(is_late);
     let late_by = as_usual().map(|delay| delay.charged).max().unwrap_or(Ns::ZERO);
     let (mut times, mut total, mut most) = (0, Ns::ZERO, most);
     for cost in costs {
@@ -159,7 +163,8 @@ fn finding(subject: &Subject<'_>, cause: Cause, by: Culprit, accused: Accused<'_
     // A user's Ctrl-Z is what that user asked for.
     let seldom_stopped = cause == Cause::Stopped && times < OFTEN_STOPPED;
     let is_meant = called || among_deadlines || seldom_stopped;
-    let severity = match missed || (!is_meant && as_usual().any(matters)) {
+    let once = times == 1 && victims.iter().all(|&tid| is_small_once(subject, tid, late_by));
+    let severity = match missed || (!is_meant && !once && as_usual().any(matters)) {
         true => Severity::Warning,
         false => Severity::Info,
     };
@@ -245,6 +250,7 @@ fn fix(subject: &Subject<'_>, (cause, by): (Cause, &Culprit), delay: &Delay<'_>)
         is_traced: notes.contains(&VerdictNote::Traced),
         deferred: deferred(notes),
         same_process: subject.timeline.are_of_one_process(by, tid),
+        is_kin: subject.timeline.are_kin(by, tid),
         called: is_called(notes, Some(*by)),
         goes_on: goes_on(notes, Some(*by)).is_some(),
         kernel_lock: waits_for_the_kernel(notes, of_group()),
@@ -252,12 +258,33 @@ fn fix(subject: &Subject<'_>, (cause, by): (Cause, &Culprit), delay: &Delay<'_>)
     })
 }
 
-/// The mean time from one activation of a thread to the next, where it has many.
+/// True of a thread that the culprit set to work, both of one process: a program whose main thread hands work to helpers of its own
+/// goes on until it sleeps.
+fn is_helper(subject: &Subject<'_>, activation: &Activation, by: &Culprit) -> bool {
+    let Activation { tid, ref trigger, .. } = *activation;
+    let of_process = |by: &Culprit| subject.timeline.are_of_one_process(by, tid);
+    let Trigger::Thread { tid: waker, comm } = *trigger else { return false };
+    let waker = Culprit::Task { tid: waker, comm, priority: Priority::UNKNOWN };
+    of_process(by) && of_process(&waker)
+}
+
+/// True of a delay that one activation of many had: small, and small beside the period. That of a thread with a timer of its own is
+/// so less easily.
+fn is_small_once(subject: &Subject<'_>, victim: Tid, delay: Ns) -> bool {
+    let thread = subject.timeline.threads.get(victim);
+    let own = thread.and_then(|thread| thread.pacing.mean_period());
+    let least = if own.is_some() { MINOR } else { LONG_ONCE };
+    let has_many = subject.stats.get(victim).is_some_and(|stats| stats.activations >= MANY);
+    let period = own.or_else(|| mean_distance(subject, victim));
+    let is_part = |period: Ns| delay.0.saturating_mul(PART_OF_PERIOD) < period.0;
+    has_many && delay < least && period.is_some_and(is_part)
+}
+
+/// The mean time from one activation of a thread to the next.
 fn mean_distance(subject: &Subject<'_>, tid: Tid) -> Option<Ns> {
     let activations = subject.stats.get(tid)?.activations;
     let length = subject.timeline.now - subject.timeline.first?;
-    let count = i64::try_from(activations).ok().filter(|count| *count >= MANY)?;
-    Some(Ns(length.0 / count))
+    Some(Ns(length.0 / i64::try_from(activations).ok()?.max(1)))
 }
 
 /// True of a delay that is small, and small beside the period of the thread: that of its own timer, or the mean time from

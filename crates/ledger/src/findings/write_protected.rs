@@ -2,7 +2,7 @@
 
 use super::subject::Subject;
 use crate::causes::Cause;
-use crate::charge::notes::write_protected;
+use crate::charge::notes::{protected_by_fork, write_protected};
 use crate::model::{Activation, Culprit};
 use whylate_base::{Confidence, Evidence, Finding, Ns, Severity};
 
@@ -31,6 +31,11 @@ fn finding(subject: &Subject<'_>, worst: &[&Activation]) -> Option<Finding> {
     let most = *late.iter().max_by_key(|activation| activation.verdict.charged)?;
     let times = write_protected(subject.notes(most))?;
     let Activation { tid, comm, priority, ref verdict, .. } = *most;
+    let forked = late.iter().filter(|activation| protected_by_fork(subject.notes(activation))).count();
+    let what = match forked.saturating_mul(2) >= late.len() {
+        true => "each fork of its process write-protects its pages again",
+        false => "something write-protects its pages again and again",
+    };
     let victim = Culprit::Task { tid, comm, priority };
     let seen = late.iter().take(OFTEN).map(|activation| {
         let what = format!("{} was due, with {} of page faults", activation.comm, activation.verdict.charged);
@@ -43,10 +48,7 @@ fn finding(subject: &Subject<'_>, worst: &[&Activation]) -> Option<Finding> {
             "{victim} wrote {times} times to write-protected pages in one activation: up to {} of page faults",
             verdict.charged
         ),
-        why: format!(
-            "it is the reason of {} of the worst activations: something write-protects its pages again and again",
-            late.len()
-        ),
+        why: format!("it is the reason of {} of the worst activations: {what}", late.len()),
         evidence: seen.collect(),
         fix: verdict.fix.clone(),
     })

@@ -17,6 +17,8 @@ pub(crate) struct Lifetime {
     pub(crate) is_starting: bool,
     /// When the start of its program was over, as far as it has gone.
     pub(crate) started: Option<Ns>,
+    /// The call that started it shows that it is a thread of its parent's process.
+    pub(crate) is_of_parents_process: bool,
     /// When it last started a process that shares its pages until one of both writes to them.
     pub(crate) forked: Option<Ns>,
     /// When it last gave up a real-time priority while it ran.

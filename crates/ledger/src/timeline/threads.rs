@@ -226,6 +226,17 @@ impl Thread {
             && !other.has_executed;
         self.tid == other.tid || started(self, other) || started(other, self) || siblings
     }
+
+    /// True of two threads of one process, where the calls that started them show that: a fork is a process of its own.
+    pub(crate) fn shares_process_with(&self, other: &Thread) -> bool {
+        let is_thread_of = |thread: &Thread, by: &Thread| {
+            thread.forked_by == Some(by.tid) && thread.lifetime.is_of_parents_process && !thread.has_executed
+        };
+        let siblings = self.is_kin_of(other)
+            && self.lifetime.is_of_parents_process
+            && other.lifetime.is_of_parents_process;
+        self.tid == other.tid || is_thread_of(self, other) || is_thread_of(other, self) || siblings
+    }
 }
 
 #[cfg(test)]

@@ -37,6 +37,7 @@ mod scheduling;
 mod scope;
 mod semaphores;
 mod settings;
+mod severities;
 mod sleep_stacks;
 mod slews;
 mod small_delays;

@@ -55,6 +55,7 @@ fn pages_that_are_there_are_write_protected_and_locked_memory_is_no_help() {
     let finding = explained.finding("page-fault").expect("a finding");
     assert_eq!(finding.severity, Severity::Warning);
     assert!(finding.title.contains("wrote 500 times to write-protected pages"), "{}", finding.title);
+    assert!(finding.why.ends_with("something write-protects its pages again and again"), "{}", finding.why);
 }
 
 #[test]
@@ -83,18 +84,18 @@ fn pages_that_are_not_there_are_not_mapped() {
 #[test]
 fn pages_that_a_fork_of_the_program_write_protects_are_no_monitors() {
     const CLONE: i64 = 56;
-    let after = |flags: u64| {
+    let after = |flags: u64, forks: &[i64]| {
         let mut scene = Scene::new().cpu(1).at(0).run(VICTIM);
         scene = scene.at(50).call(sys::CLOCK_NANOSLEEP, sys::UNTIL).at(55).sleep(IDLE);
         for n in 1..=20 {
             let due = n * 10 * MS;
             scene = scene.at(due).timer_wakes(VICTIM).at(due + 5).run(VICTIM).ret(sys::CLOCK_NANOSLEEP);
             let mut at = due + 50;
-            if n == 5 {
+            if forks.contains(&n) {
                 scene = scene.at(at).call(CLONE, [flags, 0, 0]).at(at + 5);
-                scene = scene.fork(VICTIM, fair("victim", 77)).at(at + 10).ret(CLONE);
+                scene = scene.fork(VICTIM, fair("victim", 70 + n as i32)).at(at + 10).ret(CLONE);
             }
-            if n == 6 {
+            if forks.contains(&(n - 1)) {
                 for page in 0..500 {
                     scene = scene.at(at).fault_by_protection(0x7000 + 0x1000 * page);
                     at += 6;
@@ -106,12 +107,15 @@ fn pages_that_a_fork_of_the_program_write_protects_are_no_monitors() {
     };
     const SIGCHLD: u64 = 17;
     const CLONE_VM: u64 = 0x100;
-    let forked = after(SIGCHLD);
+    let forked = after(SIGCHLD, &[5]);
     let why = &forked.worst().verdict.why;
     assert!(why.contains("write-protected, after a fork of its process: "), "{why}");
     let text = advice(&forked);
     assert!(text.contains("fork before the loop") && !text.contains("clear_refs"), "{text}");
-    let threaded = after(CLONE_VM | SIGCHLD);
+    let threaded = after(CLONE_VM | SIGCHLD, &[5]);
     assert!(!threaded.worst().verdict.why.contains("fork"), "{}", threaded.worst().verdict.why);
     assert!(advice(&threaded).contains("clear_refs"));
+    let often = after(SIGCHLD, &[5, 8, 11]);
+    let why = &often.finding("page-fault").expect("a finding").why;
+    assert!(why.ends_with("each fork of its process write-protects its pages again"), "{why}");
 }
