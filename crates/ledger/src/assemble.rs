@@ -15,7 +15,7 @@ use crate::late_judge::{EndedTimes, LateJudge};
 use crate::model::{Activation, Chains};
 use crate::options::Options;
 use crate::scope::AppliedScope;
-use crate::stats::{Kept, Stats, StatsByThread, Times, rank};
+use crate::stats::{Kept, Stats, StatsByThread, Times, kept_of, rank};
 use crate::timeline::Timeline;
 use crate::timeline::activations::{Begin, WakeCause};
 use crate::timeline::cpus::CpuTimeline;
@@ -219,7 +219,7 @@ impl<'a> Assembler<'a> {
         stats.identities.count(Identity { comm, policy, priority });
         stats.count(&times, &activation.ledger, self.options.deadline);
         self.each.iter_mut().for_each(|each| each(&activation));
-        stats.keep(Kept { activation, notes }, self.options.worst);
+        stats.keep(Kept { activation, notes }, kept_of(self.options.worst));
     }
 
     /// Charges the activations that have ended.
@@ -262,7 +262,8 @@ impl<'a> Assembler<'a> {
 
     fn charge(&mut self, ended: &EndedActivation) {
         let EndedActivation { tid, ref open, done, end, in_scope, .. } = *ended;
-        let Options { worst: keep, deadline, .. } = *self.options;
+        let Options { worst, deadline, .. } = *self.options;
+        let keep = kept_of(worst);
         self.engine.timeline.threads.get_mut(tid).is_reported = true;
         let timeline = &self.engine.timeline;
         let Some(thread) = timeline.threads.get(tid) else { return };

@@ -10,7 +10,7 @@ use crate::mutexes;
 use crate::options::{Markers, Options, Select};
 use crate::places::Samples;
 use crate::profiles;
-use crate::stats::Stats;
+use crate::stats::{FOR_FINDINGS, Stats};
 use crate::timeline::Timeline;
 use crate::timeline::thread::Thread;
 use crate::tracers::handlers::Handlers;
@@ -139,6 +139,19 @@ fn explain_all(mut source: impl EventSource, options: &Options, mut each: Option
         mutexes::add_to_verdict(&samples.stacks().mutexes, activation, comm);
         samples.add_to_verdict(activation);
     }
+    // What is found does not depend on how many are shown.
+    let few = |count: usize| -> HashSet<(Tid, Ns)> {
+        let stats = timeline.threads.iter().filter_map(|thread| assembler.stats.get(thread.tid));
+        let kept = stats.flat_map(|stats| stats.worst_few(count)).map(|kept| &kept.activation);
+        kept.map(|activation| (activation.tid, activation.due)).collect()
+    };
+    let (found_in, shown) = (few(FOR_FINDINGS), few(options.worst));
+    let is_in =
+        |few: &HashSet<(Tid, Ns)>, activation: &Activation| few.contains(&(activation.tid, activation.due));
+    let judged: Vec<Activation> =
+        activations.iter().filter(|activation| is_in(&found_in, activation)).cloned().collect();
+    activations.retain(|activation| is_in(&shown, activation));
+    let judged_by_thread = by_thread(&judged);
     let by_thread = by_thread(&activations);
     let profile = |task: &TaskSummary| {
         let worst = by_thread.get(&task.tid).map(Vec::as_slice).unwrap_or_default();
@@ -162,8 +175,8 @@ fn explain_all(mut source: impl EventSource, options: &Options, mut each: Option
         options,
         trace: &trace,
         beside: &beside,
-        worst: &activations,
-        by_thread: &by_thread,
+        worst: &judged,
+        by_thread: &judged_by_thread,
         calls: tracers.calls(),
         noises: tracers.noises(),
         scope: assembler.scope(),

@@ -14,7 +14,7 @@ pub struct Options {
     pub tasks: Vec<Select>,
     /// A response longer than this is a missed deadline and becomes a finding.
     pub deadline: Option<Ns>,
-    /// How many of each thread's activations to keep, worst response first.
+    /// How many of each thread's activations to report, worst response first. Findings are made from the ten worst in any case.
     pub worst: usize,
     /// What a verdict answers for.
     pub judge: Judge,

@@ -13,6 +13,9 @@ use whylate_base::{Ns, Tid};
 /// Fewer activations than this do not show what is usual.
 const ENOUGH: u64 = 5;
 
+/// The worst activations of a thread that findings are made from, however many are shown.
+pub(crate) const FOR_FINDINGS: usize = 10;
+
 /// Threads that are listed. No user reads more, and each may keep a dozen pages.
 const MOST_LISTED: usize = 1_000;
 
@@ -220,6 +223,13 @@ impl Stats {
         }
     }
 
+    /// The worst activations that are kept, as if only so many were.
+    pub(crate) fn worst_few(&self, count: usize) -> impl Iterator<Item = &Kept> {
+        let periods = self.worst.partition_point(|kept| !kept.activation.is_start_or_end());
+        let exception = self.worst.get(periods).filter(|_| count > 1 && periods >= count);
+        self.worst.iter().take(count - usize::from(exception.is_some())).chain(exception)
+    }
+
     /// What was charged to each cause that there was.
     pub(crate) fn causes(&self) -> impl Iterator<Item = (Cause, Ns)> {
         Cause::ALL.into_iter().zip(self.causes.0).filter(|(_, time)| *time > Ns::ZERO)
@@ -232,6 +242,11 @@ impl Stats {
         self.worst.len() < keep
             || rival.map_or(!is_start_or_end || keep > 1, |rival| response > rival.response())
     }
+}
+
+/// How many activations of a thread are kept where so many are to be shown; none where none is.
+pub(crate) fn kept_of(shown: usize) -> usize {
+    if shown == 0 { 0 } else { shown.max(FOR_FINDINGS) }
 }
 
 /// How bad an activation is, of one thread: the start and the end of a program are the least news.
