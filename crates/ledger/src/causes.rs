@@ -6,6 +6,7 @@ mod grace_period;
 pub(crate) mod info;
 mod kept_owner;
 mod kernel_lock;
+mod other_lock;
 
 pub use info::CauseGroup;
 
@@ -256,6 +257,7 @@ mod tests {
             owner_raised: false,
             asked: None,
             slept_in: None,
+            device_calls: Vec::new(),
             writeback: false,
             work_item: None,
             executed: None,

@@ -47,6 +47,9 @@ use notes::VerdictNote;
 use queue::Queued;
 use whylate_base::{Confidence, Evidence, Ns};
 
+/// Calls that are named of those in which a thread slept.
+const MOST_CALLS: usize = 3;
+
 /// Makes the ledger of `thread`'s activation `open`, which ends at `end`.
 ///
 /// The segments tile `open.due..end`: [`Charger::charge`] only ever extends the last one or
@@ -97,10 +100,10 @@ pub(crate) fn ledger(
         let text = format!("its own marker: {}", said.as_str());
         charger.notes.push(VerdictNote::Note(Evidence::at(at, charger.cpu, text)));
     }
-    let own = spent(open, &charger.segments, Cause::OwnWork);
+    let own = spent(open, &charger.segments, Cause::OwnWork).into_iter().next();
     charger.notes.extend(own.map(|(within, time)| VerdictNote::Spent { within, time }));
-    for cause in [Cause::OwnWait, Cause::KernelSleep] {
-        let slept = spent(open, &charger.segments, cause);
+    for cause in [Cause::OwnWait, Cause::KernelSleep, Cause::BlockIo] {
+        let slept = spent(open, &charger.segments, cause).into_iter().take(MOST_CALLS);
         charger.notes.extend(slept.map(|(within, time)| VerdictNote::SleptIn { cause, within, time }));
     }
     if charger.segments.iter().any(|segment| segment.cause == Cause::KernelSleep)
@@ -121,8 +124,8 @@ fn write_protected(timeline: &Timeline, thread: &Thread, open: &Open, end: Ns) -
         .then(|| VerdictNote::WriteProtected { times, forked: timeline.forked_before(thread, end) })
 }
 
-/// The system call or the handler in which it spent most of the time of a cause, and how long.
-fn spent(open: &Open, ledger: &[Segment], cause: Cause) -> Option<(Within, Ns)> {
+/// The system calls and handlers in which it spent the time of a cause, and how long, the longest first.
+fn spent(open: &Open, ledger: &[Segment], cause: Cause) -> Vec<(Within, Ns)> {
     let own = |spent: &Spent| -> Ns {
         let from = ledger.partition_point(|segment| segment.end <= spent.from);
         let within = ledger[from..].iter().take_while(|segment| segment.start < spent.to);
@@ -136,8 +139,9 @@ fn spent(open: &Open, ledger: &[Segment], cause: Cause) -> Option<(Within, Ns)> 
             None => sums.push((spent.within, own(spent))),
         }
     }
-    let (within, time) = sums.into_iter().max_by_key(|(_, time)| *time)?;
-    (time > Ns::ZERO).then_some((within, time))
+    sums.retain(|(_, time)| *time > Ns::ZERO);
+    sums.sort_by_key(|(_, time)| std::cmp::Reverse(*time));
+    sums
 }
 
 impl Charger<'_> {

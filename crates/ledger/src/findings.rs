@@ -8,7 +8,7 @@ mod chain_late;
 mod coarse_clock;
 mod culprits;
 mod deadline;
-
+mod device_waits;
 mod hardware_noise;
 mod hwlat;
 mod info;
@@ -93,6 +93,7 @@ const FINDERS: [fn(&Subject<'_>) -> Vec<Finding>; 27] = [
     placement::findings,
     quota::findings,
     write_protected::findings,
+    device_waits::findings,
     stolen::findings,
     relative_sleep::findings,
     left_out::findings,

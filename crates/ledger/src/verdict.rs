@@ -14,9 +14,9 @@ use usual::Usually;
 use crate::causes::advised::Advised;
 use crate::causes::{Cause, CauseGroup};
 use crate::charge::notes::{
-    TimerCallbacks, VerdictNote, answerer, asked, carrier, deferred, goes_on, grace_period, idle_cpus,
-    is_boosted, is_called, let_go_in, owners_slept, protected_by_fork, slept_in, slewed,
-    waits_for_the_kernel, write_protected,
+    TimerCallbacks, VerdictNote, answerer, asked, calls_slept_in, carrier, deferred, goes_on, grace_period,
+    idle_cpus, is_boosted, is_called, let_go_in, other_lock, owners_slept, protected_by_fork, slept_in,
+    slewed, waits_for_the_kernel, write_protected,
 };
 use crate::model::{Activation, Culprit, IrqKind, Segment, Trigger, Verdict};
 use crate::options::Judge;
@@ -149,6 +149,14 @@ pub(crate) fn of(
     let sharing: Vec<Culprit> = sharing.into_iter().filter_map(|((_, by), _)| *by).collect();
     let late_priority = priority_while(timeline, activation, (underlying, by));
     let slept = slept_in(notes, underlying, charged);
+    let other_lock = other_lock(notes, of_verdict());
+    evidence.extend(
+        other_lock
+            .flatten()
+            .filter(|_| !on_time)
+            .map(|waiter| Evidence::general(format!("{waiter} waited for that lock as well, since before"))),
+    );
+    let device_calls = calls_slept_in(notes, Cause::BlockIo, charged);
     let advised = Advised {
         by: by.as_ref(),
         priority: Some(late_priority),
@@ -162,10 +170,13 @@ pub(crate) fn of(
         idle: idle_cpus(notes),
         all_by: &sharing,
         kernel_lock: waits_for_the_kernel(notes, of_verdict()),
+        is_no_mutex: other_lock.is_some(),
+        behind_waiter: other_lock.as_ref().and_then(Option::as_ref),
         called: is_called(notes, by),
         answerer: answerer(notes).filter(|_| underlying == Cause::OwnWait),
         asked: asked(notes, by),
         call: slept.and_then(Within::call),
+        device_calls: &device_calls,
         in_handler: matches!(slept, Some(Within::Handler { .. })),
         shows_calls: timeline.recorded.contains(Kind::Syscall),
         work_item: let_go_in(notes, by),

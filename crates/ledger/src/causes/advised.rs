@@ -80,8 +80,14 @@ pub(crate) struct Advised<'a> {
     pub(crate) asked: Option<Asked>,
     /// The lock is the kernel's, and not the program's.
     pub(crate) kernel_lock: bool,
+    /// The lock is no mutex of pthreads.
+    pub(crate) is_no_mutex: bool,
+    /// The thread that waited for that lock before.
+    pub(crate) behind_waiter: Option<&'a Culprit>,
     /// The call in which it slept, where that is known by name.
     pub(crate) call: Option<&'static str>,
+    /// The system calls in which it waited for a device, and how long.
+    pub(crate) device_calls: &'a [(&'static str, Ns)],
     /// It slept in the handler of a signal.
     pub(crate) in_handler: bool,
     /// The recording has system calls.

@@ -4,6 +4,9 @@ use super::advised::{Advised, ITS_PROGRAM, RECORD, all_by_hand};
 use super::info::{Blames, CauseGroup, CauseInfo, ChargedTime, Details, LateActivation, ShownBy, page};
 use whylate_base::AdvisedFix;
 
+/// Calls that write to a file.
+const WRITES: [&str; 5] = ["write", "writev", "pwrite64", "pwritev", "pwritev2"];
+
 pub(super) const CAUSE: CauseInfo = CauseInfo {
     code: "block-io",
     page: page!("block-io"),
@@ -15,16 +18,24 @@ pub(super) const CAUSE: CauseInfo = CauseInfo {
 };
 
 fn why(late: &LateActivation<'_>) -> String {
-    let LateActivation { thread, charged, is_sure, waits_to_end, .. } = late;
+    let LateActivation { thread, charged, is_sure, waits_to_end, device_calls, .. } = late;
+    let place = match device_calls.as_slice() {
+        [] => "in the middle of its work".to_owned(),
+        [(call, _)] => format!("in the system call {call}"),
+        calls => {
+            let each = calls.iter().map(|(call, time)| format!("{call} ({time})"));
+            format!("in the system calls {}", each.collect::<Vec<_>>().join(" and "))
+        }
+    };
     if *is_sure {
-        return format!("{thread} waited {charged} for a device in the middle of its work");
+        return format!("{thread} waited {charged} for a device {place}");
     }
     let woken = match waits_to_end {
         true => "the recording ends before it is woken",
         false => "the recording does not show which",
     };
     format!(
-        "{thread} slept uninterruptibly for {charged} in the middle of its work: for a device, a lock or a timer; {woken}"
+        "{thread} slept uninterruptibly for {charged} {place}: for a device, a lock or a timer; {woken}"
     )
 }
 
@@ -41,8 +52,19 @@ fn advice(of: &Advised<'_>) -> Vec<AdvisedFix> {
                     sched:sched_blocked_reason as well";
         return all_by_hand(RECORD, &[what]);
     }
-    all_by_hand(
-        ITS_PROGRAM,
-        &["move input and output to another thread: a real-time loop must not wait for a device"],
-    )
+    let calls: Vec<&str> = of.device_calls.iter().map(|(call, _)| *call).collect();
+    let what = match calls.is_empty() {
+        true => "move input and output to another thread".to_owned(),
+        false => format!("leave {} to another thread", calls.join(" and ")),
+    };
+    let mut fixes = vec![format!("{what}: a real-time loop must not wait for a device")];
+    // `block_write_begin()`, `fs/buffer.c`
+    if calls.iter().any(|call| WRITES.contains(call)) {
+        fixes.push(
+            "a write to a part of a page that is not in the page cache waits until that is read: write whole pages, or to a file \
+             that is cached"
+                .to_owned(),
+        );
+    }
+    all_by_hand(ITS_PROGRAM, &fixes.iter().map(String::as_str).collect::<Vec<_>>())
 }

@@ -37,6 +37,7 @@ pub(super) fn why_otherwise(
         name: name.clone(),
         thread: name,
         executed: late.executed.clone(),
+        device_calls: Vec::new(),
         called: false,
         ..*late
     };

@@ -2,7 +2,7 @@
 
 use super::advised::{Advised, ITS_PROGRAM, KERNEL, OF_C_LIBRARY};
 use super::info::{Blames, CauseGroup, CauseInfo, Details, LateActivation, ShownBy, page};
-use super::kernel_lock;
+use super::{kernel_lock, other_lock};
 use crate::model::culprit::Culprit;
 use whylate_base::AdvisedFix;
 
@@ -39,6 +39,9 @@ fn advice(of: &Advised<'_>) -> Vec<AdvisedFix> {
             KERNEL,
         ));
         return fixes;
+    }
+    if of.is_no_mutex {
+        return [other_lock::advice(of), vec![move_culprit]].concat();
     }
     vec![
         AdvisedFix::by_hand(

@@ -2,7 +2,7 @@
 
 use super::advised::{Advised, ITS_PROGRAM, OF_C_LIBRARY, THEIR_PROGRAM};
 use super::info::{Blames, CauseGroup, CauseInfo, ChargedTime, Details, LateActivation, ShownBy, page};
-use super::kernel_lock;
+use super::{kernel_lock, other_lock};
 use whylate_base::AdvisedFix;
 
 pub(super) const CAUSE: CauseInfo = CauseInfo {
@@ -44,14 +44,18 @@ fn advice(of: &Advised<'_>) -> Vec<AdvisedFix> {
         );
         return vec![AdvisedFix::by_hand(text, THEIR_PROGRAM)];
     }
-    vec![
-        AdvisedFix::by_hand(
-            format!(
-                "hold the lock for a shorter time in {}, or do not share it with the late thread",
-                of.the_culprit()
-            ),
-            THEIR_PROGRAM,
+    let shorter = AdvisedFix::by_hand(
+        format!(
+            "hold the lock for a shorter time in {}, or do not share it with the late thread",
+            of.the_culprit()
         ),
+        THEIR_PROGRAM,
+    );
+    if of.is_no_mutex {
+        return [vec![shorter], other_lock::advice(of)].concat();
+    }
+    vec![
+        shorter,
         AdvisedFix::by_hand(
             "give the lock priority inheritance, which bounds the wait: PTHREAD_PRIO_INHERIT",
             ITS_PROGRAM,

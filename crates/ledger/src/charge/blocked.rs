@@ -84,6 +84,7 @@ impl<'t> Charger<'t> {
                 if self.is_of_kernel(owner, to) {
                     self.note_kernel_lock(self.at, to);
                 }
+                self.note_other_lock(to);
                 self.follow(owner, to, 0);
             }
             Wait::KernelLock { owner } => {
@@ -93,6 +94,7 @@ impl<'t> Charger<'t> {
                 self.at_most(most, |charger| charger.follow(waker.or(owner), to, 0));
             }
             Wait::Semaphore { owner: Some((owner, confidence)) } => {
+                self.note_other_lock(to);
                 // It may have been a message that the other thread owed.
                 self.at_most(confidence, |charger| charger.follow(Some(owner), to, 0));
             }
@@ -145,6 +147,15 @@ impl<'t> Charger<'t> {
                 self.charge(to, Charge::unexplained())
             }
         }
+    }
+
+    /// Notes of a wait up to `to` that it is for a lock which is no mutex.
+    fn note_other_lock(&mut self, to: Ns) {
+        let waits = &self.open.marks().other_locks;
+        let Some(wait) = waits.iter().find(|wait| (self.at..to).contains(&wait.at)) else { return };
+        let behind = wait.behind.and_then(|tid| self.thread_at(tid, wait.at));
+        let note = VerdictNote::OtherLock { from: self.at, to, behind };
+        self.notes.push(note);
     }
 
     /// Notes in which function a sleep began, where a stack shows it.

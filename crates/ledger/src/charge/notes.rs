@@ -36,6 +36,8 @@ pub(crate) enum VerdictNote {
     GracePeriod(Ns),
     /// It waited for a lock of the kernel in that time.
     KernelLock { from: Ns, to: Ns },
+    /// It waited in that time for a lock that is no mutex; the thread that waited for that before.
+    OtherLock { from: Ns, to: Ns, behind: Option<Culprit> },
     /// In which call or handler it spent most of its own time, and how long.
     Spent { within: Within, time: Ns },
     /// Most of its page faults were writes to pages that were there, and write-protected: so many. `forked`: its process had
@@ -43,7 +45,8 @@ pub(crate) enum VerdictNote {
     WriteProtected { times: usize, forked: bool },
     /// It stopped for the program that traces it.
     Traced,
-    /// In which call it slept for most of its own waits, or of its sleeps in the kernel, and how long.
+    /// In which calls it slept for most of its own waits, of its sleeps in the kernel or of its waits for a device, and how long: the
+    /// longest first.
     SleptIn { cause: Cause, within: Within, time: Ns },
     /// It had pages written to a device itself.
     Writeback,
@@ -142,6 +145,23 @@ pub(crate) fn slept_in(notes: &[VerdictNote], of: Cause, charged: Ns) -> Option<
     })
 }
 
+/// The system calls in which it slept for nearly all of this time of a cause, each for a part of it, as many as have a name.
+pub(crate) fn calls_slept_in(notes: &[VerdictNote], of: Cause, charged: Ns) -> Vec<(&'static str, Ns)> {
+    /// One in so many parts.
+    const NOTABLE_PART: i64 = 5;
+    let calls = notes.iter().filter_map(|note| match note {
+        VerdictNote::SleptIn { cause, within, time } if *cause == of => Some((within.call()?, *time)),
+        _ => None,
+    });
+    let calls: Vec<_> = calls.filter(|(_, time)| time.0.saturating_mul(NOTABLE_PART) >= charged.0).collect();
+    let all: Ns = calls.iter().map(|(_, time)| *time).sum();
+    if all.0.saturating_mul(NOTABLE_PART) >= charged.0.saturating_mul(NOTABLE_PART - 1) {
+        calls
+    } else {
+        Vec::new()
+    }
+}
+
 /// How often it wrote to write-protected pages, where that was most of its page faults.
 pub(crate) fn write_protected(notes: &[VerdictNote]) -> Option<usize> {
     notes.iter().find_map(|note| match note {
@@ -215,6 +235,21 @@ pub(crate) fn grace_period(notes: &[VerdictNote], charged: Ns) -> bool {
     });
     let time: Ns = waits.sum();
     charged > Ns::ZERO && time.0.saturating_mul(2) >= charged.0
+}
+
+/// Of segments that are waits for a lock which is no mutex: the thread that waited for that before, where one is known.
+pub(crate) fn other_lock<'a>(
+    notes: &[VerdictNote],
+    mut segments: impl Iterator<Item = &'a Segment>,
+) -> Option<Option<Culprit>> {
+    segments.find_map(|segment| {
+        notes.iter().find_map(|note| match note {
+            VerdictNote::OtherLock { from, to, behind } if *from < segment.end && segment.start < *to => {
+                Some(*behind)
+            }
+            _ => None,
+        })
+    })
 }
 
 /// True of segments that are waits for a lock of the kernel.

@@ -2,13 +2,16 @@
 
 use super::Engine;
 use super::syscall_table::SyscallTable;
-use crate::timeline::activations::{Begin, Open, SleptOn, WakeCause};
+use crate::timeline::activations::{Begin, Open, OtherLock, SleptOn, WakeCause};
 use crate::timeline::futexes::{SharedBy, lock_of};
 use crate::timeline::sleeps::Wait;
 use crate::timeline::states::State;
 use crate::timeline::thread::Thread;
 use crate::timeline::waking::Timeout;
-use whylate_base::{Confidence, Tid};
+use whylate_base::{Confidence, Ns, Tid};
+
+/// The words of one lock are no farther apart (`pthread_rwlock_t` of glibc).
+const LARGEST_LOCK: u64 = 64;
 
 impl Engine<'_> {
     /// The futex on which a thread waits, if this is such a wait.
@@ -51,6 +54,30 @@ impl Engine<'_> {
                 (open.slept_on, open.returned) = (SleptOn::Futex(word), true);
                 thread.open = Some(open);
             }
+        }
+    }
+
+    /// Notes of a thread that goes to sleep in its activation that it waits for what is no mutex of pthreads, and which thread waited
+    /// by another word of that before.
+    pub(super) fn note_other_lock(&mut self, at: Ns, tid: Tid) {
+        let Some(thread) = self.timeline.threads.get(tid).filter(|thread| thread.open.is_some()) else {
+            return;
+        };
+        let word_of = |thread: &Thread| {
+            let (call, table) = SyscallTable::call_of(self.syscalls, thread)?;
+            table.waits_for_no_mutex(call)
+        };
+        let Some(word) = word_of(thread) else { return };
+        let waits_too = |other: &Thread| {
+            matches!(other.state(), State::Blocked { .. })
+                && word_of(other).is_some_and(|other| other != word && other.abs_diff(word) < LARGEST_LOCK)
+                && other.is_kin_of(thread)
+        };
+        let others = self.timeline.threads.active_ids(waits_too).into_iter();
+        let since = |other: &Tid| self.timeline.threads.get(*other).and_then(Thread::since);
+        let behind = others.min_by_key(since);
+        if let Some(open) = &mut self.timeline.threads.get_mut(tid).open {
+            open.waits_for_other_lock(OtherLock { at, behind });
         }
     }
 

@@ -229,6 +229,13 @@ impl SyscallTable {
         (waits || call.nr == self.futex_wait).then_some(call.args[0])
     }
 
+    /// The word on which the call waits for what is no mutex of pthreads: for those glibc has FUTEX_WAIT, or FUTEX_WAIT_BITSET with a
+    /// timeout. Read-write locks, conditions and semaphores, and the locks of Rust's standard library, have FUTEX_WAIT_BITSET.
+    pub(crate) fn waits_for_no_mutex(&self, call: &Syscall) -> Option<u64> {
+        let is_one = futex::command(call) == futex::WAIT_BITSET && call.args[3] == 0;
+        self.waits_on(call).filter(|_| self.is_futex(call) && is_one)
+    }
+
     /// The word on which the call wakes others.
     pub(crate) fn wakes_on(&self, call: &Syscall) -> Option<u64> {
         let wakes = self.futex.contains(&call.nr) && futex::WAKING.contains(&futex::command(call));

@@ -121,6 +121,14 @@ pub(crate) struct Errand {
     pub(crate) since: Ns,
 }
 
+/// A wait by a futex for a read-write lock, a condition or a semaphore.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct OtherLock {
+    pub(crate) at: Ns,
+    /// The thread that waited for it before, by another word of it.
+    pub(crate) behind: Option<Tid>,
+}
+
 /// What cut into a thread's execution in one activation.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Marks {
@@ -135,6 +143,8 @@ pub(crate) struct Marks {
     preempted_sleeps: Vec<(Ns, Ns)>,
     /// Threads that run before it, and that it woke itself.
     pub(crate) called: Vec<Tid>,
+    /// Its waits by futexes for what is no mutex.
+    pub(crate) other_locks: Vec<OtherLock>,
     /// Long system calls, and handlers of signals.
     pub(crate) spent: Vec<Spent>,
     /// What its program itself wrote about its lateness, and when.
@@ -147,6 +157,7 @@ static NO_MARKS: Marks = Marks {
     slow_ways: Vec::new(),
     preempted_sleeps: Vec::new(),
     called: Vec::new(),
+    other_locks: Vec::new(),
     spent: Vec::new(),
     said: None,
 };
@@ -352,6 +363,14 @@ impl Open {
         let called = &mut self.marks.get_or_insert_default().called;
         if called.len() < MOST_CALLED && !called.contains(&tid) {
             called.push(tid);
+        }
+    }
+
+    /// Notes that it goes to sleep for what is no mutex.
+    pub(crate) fn waits_for_other_lock(&mut self, wait: OtherLock) {
+        let marks = &mut self.marks.get_or_insert_default().other_locks;
+        if marks.len() < MAX_MARKS {
+            marks.push(wait);
         }
     }
 

@@ -3,8 +3,8 @@
 use crate::causes::Cause;
 use crate::causes::info::{ChargedTime, LateActivation};
 use crate::charge::notes::{
-    TimerCallbacks, VerdictNote, asked, carrier, executed, goes_on, grace_period, is_boosted, is_called,
-    let_go_in, protected_by_fork, slept_in, write_protected,
+    TimerCallbacks, VerdictNote, asked, calls_slept_in, carrier, executed, goes_on, grace_period, is_boosted,
+    is_called, let_go_in, protected_by_fork, slept_in, write_protected,
 };
 use crate::model::{Activation, Culprit, OnCpu, Segment, Verdict, thread_name};
 use crate::stats::{Stats, lock_owner};
@@ -214,6 +214,7 @@ pub(crate) fn why(
         owner_raised: lock_owner.is_some_and(|owner| is_boosted(notes, owner)),
         asked: asked(notes, verdict.by),
         slept_in: slept_in(notes, underlying, charged),
+        device_calls: calls_slept_in(notes, Cause::BlockIo, charged),
         writeback: notes.contains(&VerdictNote::Writeback),
         work_item: let_go_in(notes, verdict.by),
         executed: executed(notes, verdict.by),

@@ -1,0 +1,17 @@
+//! What to do about a lock of a program that is no mutex of pthreads.
+
+use super::advised::{Advised, ITS_PROGRAM};
+use whylate_base::AdvisedFix;
+
+pub(super) fn advice(of: &Advised<'_>) -> Vec<AdvisedFix> {
+    let other = "it is no mutex of pthreads, but a read-write lock, a condition or a semaphore (or a lock of Rust's standard library), which \
+                 has no priority inheritance: share the data with the loop by a mutex that has it, or by a copy that is replaced as a whole";
+    let waits_too = of.behind_waiter.map(|waiter| {
+        let text = format!(
+            "{waiter} waited for it before the late thread: a read-write lock that prefers writers lets no reader in while a writer waits \
+             (pthread_rwlockattr_setkind_np)"
+        );
+        AdvisedFix::by_hand(text, ITS_PROGRAM)
+    });
+    waits_too.into_iter().chain([AdvisedFix::by_hand(other, ITS_PROGRAM)]).collect()
+}
