@@ -7,7 +7,7 @@ use crate::model::culprit::Culprit;
 use crate::timeline::sleeps::Asked;
 use crate::timeline::spent::Within;
 use crate::timeline::standing::Standing;
-use whylate_base::{AdvisedFix, Cpu, Ns};
+use whylate_base::{AdvisedFix, Cpu, Ns, Priority};
 use whylate_events::Symbol;
 
 /// The page of a cause, by its code.
@@ -128,6 +128,8 @@ pub(crate) struct LateActivation<'a> {
     pub(crate) cpu: Cpu,
     /// It was real-time when it became due.
     pub(crate) was_realtime: bool,
+    /// Its priority in that time.
+    pub(crate) priority: Priority,
     /// It is SCHED_DEADLINE.
     pub(crate) is_deadline: bool,
     /// The time charged to the cause and its culprit.
@@ -135,6 +137,8 @@ pub(crate) struct LateActivation<'a> {
     /// Due to done.
     pub(crate) response: Ns,
     pub(crate) culprit: Option<&'a Culprit>,
+    /// How many threads have the culprit's name, of which this is one, and the time charged to all of them.
+    pub(crate) namesakes: (usize, Ns),
     /// What nearly always raised the culprit, a softirq, or armed the timers of one, the CPU's own timer interrupt.
     pub(crate) raised_by: Option<&'a Culprit>,
     /// The thread that was to wake it, and waited for the CPU that the culprit had.
@@ -163,6 +167,8 @@ pub(crate) struct LateActivation<'a> {
     pub(crate) write_protected: Option<usize>,
     /// A fork of its process write-protected them.
     pub(crate) forked: bool,
+    /// The signal by which it stopped, where that was recorded.
+    pub(crate) stopped_by: Option<&'static str>,
     /// It stopped for the program that traces it, and not by a signal alone.
     pub(crate) is_traced: bool,
     /// The thread woke the culprit in this activation, itself or by others that it woke.

@@ -24,13 +24,16 @@ pub(super) const CAUSE: CauseInfo = CauseInfo {
 };
 
 fn why(late: &LateActivation<'_>) -> String {
-    let LateActivation { thread, charged, is_traced, .. } = late;
+    let LateActivation { thread, charged, is_traced, stopped_by, .. } = late;
+    let by_signal = |examples: &str| {
+        stopped_by.map_or_else(|| format!("a signal, such as {examples}"), str::to_owned)
+    };
     match (late.culprit, is_traced) {
         (Some(by), true) => format!("{by}, which traces {thread}, stopped it for {charged} (ptrace)"),
-        (Some(by), false) => format!("{by} stopped {thread} for {charged} by a signal, such as SIGSTOP"),
+        (Some(by), false) => format!("{by} stopped {thread} for {charged} by {}", by_signal("SIGSTOP")),
         (None, true) => format!("{thread} was stopped for {charged} for the program that traces it (ptrace)"),
         (None, false) => {
-            format!("{thread} was stopped for {charged} by a signal, such as SIGSTOP or SIGTSTP")
+            format!("{thread} was stopped for {charged} by {}", by_signal("SIGSTOP or SIGTSTP"))
         }
     }
 }
@@ -55,11 +58,11 @@ fn advice(of: &Advised<'_>) -> Vec<AdvisedFix> {
     }
     let find = match of.by {
         Some(by) => format!(
-            "find why {by} stops the program: cpulimit does so to limit its CPU time, a shell at Ctrl-Z; leave programs with deadlines \
-             out of that"
+            "find why {by} stops the program: cpulimit does so to limit its CPU time, a shell at Ctrl-Z, a script by kill -STOP; leave \
+             programs with deadlines out of that"
         ),
-        None => "find the program that stops it: record signals, whylate record -e signal; cpulimit, a shell at Ctrl-Z and a \
-                 debugger do so"
+        None => "find the program that stops it: record signals, whylate record -e signal; cpulimit, a shell at Ctrl-Z, a \
+                 script by kill -STOP and a debugger do so"
             .to_owned(),
     };
     vec![

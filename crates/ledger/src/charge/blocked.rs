@@ -14,6 +14,7 @@ use crate::timeline::housekeeping::{does_requests, is_kernel_handler, is_kworker
 use crate::timeline::running::Running;
 use crate::timeline::sleeps::{Asked, Wait};
 use crate::timeline::states::State;
+use crate::timeline::stops::stop_name;
 use crate::timeline::thread::Thread;
 use whylate_base::{Confidence, Evidence, Ns, Tid};
 use whylate_events::{BlockedReason, Kind};
@@ -134,7 +135,8 @@ impl<'t> Charger<'t> {
                     if self.victim.syscalls_recorded { Confidence::High } else { Confidence::Medium };
                 self.charge(to, Charge::to(Cause::PageFault, None, confidence));
             }
-            Wait::Stopped { by, traced, .. } => {
+            Wait::Stopped { by, signal, traced, .. } => {
+                self.notes.extend(signal.and_then(stop_name).map(VerdictNote::StoppedBy));
                 let by = by.or(waker.filter(|_| traced)).and_then(|by| self.thread_at(by, self.at));
                 if traced && !self.notes.contains(&VerdictNote::Traced) {
                     self.notes.push(VerdictNote::Traced);

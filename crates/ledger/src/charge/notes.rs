@@ -45,6 +45,8 @@ pub(crate) enum VerdictNote {
     WriteProtected { times: usize, forked: bool },
     /// It stopped for the program that traces it.
     Traced,
+    /// It stopped by this signal.
+    StoppedBy(&'static str),
     /// In which calls it slept for most of its own waits, of its sleeps in the kernel or of its waits for a device, and how long: the
     /// longest first.
     SleptIn { cause: Cause, within: Within, time: Ns },
@@ -173,6 +175,14 @@ pub(crate) fn write_protected(notes: &[VerdictNote]) -> Option<usize> {
 /// True where a fork of its process write-protected the pages.
 pub(crate) fn protected_by_fork(notes: &[VerdictNote]) -> bool {
     notes.iter().any(|note| matches!(note, VerdictNote::WriteProtected { forked: true, .. }))
+}
+
+/// The signal by which it stopped, where that was recorded.
+pub(crate) fn stopped_by(notes: &[VerdictNote]) -> Option<&'static str> {
+    notes.iter().find_map(|note| match note {
+        VerdictNote::StoppedBy(signal) => Some(*signal),
+        _ => None,
+    })
 }
 
 /// The softirq that was left to a thread.

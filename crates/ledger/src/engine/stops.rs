@@ -40,7 +40,7 @@ impl Engine<'_> {
             false if is_of_program => Sender::Thread(by),
             false => Sender::Kernel,
         };
-        self.timeline.stops.add(StopSignal { of: signal.tid, sender });
+        self.timeline.stops.add(StopSignal { of: signal.tid, sender, signal: signal.sig });
     }
 
     /// A thread leaves the CPU to be stopped, as the state shows.
@@ -54,13 +54,14 @@ impl Engine<'_> {
         let traced = state == TaskState::Traced;
         let in_its_sleep = in_sleep.is_some();
         // What stops a thread for its tracer is the tracer, whatever signal came before.
+        let number = signal.map(|signal| signal.signal).filter(|_| !traced);
         let wait = match signal.map(|signal| signal.sender).filter(|_| !traced) {
             // By its own choice.
             Some(Sender::Itself) => Wait::Unsure,
             Some(Sender::Thread(by)) if by != tid => {
-                Wait::Stopped { by: Some(by), traced, in_sleep: in_its_sleep }
+                Wait::Stopped { by: Some(by), signal: number, traced, in_sleep: in_its_sleep }
             }
-            _ => Wait::Stopped { by: None, traced, in_sleep: in_its_sleep },
+            _ => Wait::Stopped { by: None, signal: number, traced, in_sleep: in_its_sleep },
         };
         let begun = in_sleep.map(|open| open.due);
         let thread = self.timeline.threads.get_mut(tid);

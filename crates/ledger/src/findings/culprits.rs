@@ -8,7 +8,7 @@ use crate::causes::Cause;
 use crate::causes::advised::Advised;
 use crate::causes::info::Usual;
 use crate::charge::notes::{
-    VerdictNote, deferred, executed, goes_on, is_boosted, is_called, waits_for_the_kernel,
+    VerdictNote, deferred, executed, goes_on, is_boosted, is_called, stopped_by, waits_for_the_kernel,
 };
 use crate::model::{Activation, Culprit, IrqKind, Segment, Trigger};
 use crate::stats;
@@ -116,6 +116,9 @@ fn finding(subject: &Subject<'_>, cause: Cause, by: Culprit, accused: Accused<'_
     };
     let traced =
         worst.first().is_some_and(|delay| subject.notes(delay.activation).contains(&VerdictNote::Traced));
+    let signal = worst.first().and_then(|delay| stopped_by(subject.notes(delay.activation)));
+    let signal = signal.filter(|_| cause == Cause::Stopped && !traced);
+    let signal = signal.map(|name| format!("it stopped that thread ({name})"));
     let inherited = worst.first().is_some_and(|delay| is_boosted(subject.notes(delay.activation), &by));
     let kept = worst.first().and_then(|delay| kept_owner(delay.activation, cause, by));
     let expirer = worst.first().and_then(|delay| kept_from_expiring(subject, delay.activation, cause, &by));
@@ -127,6 +130,7 @@ fn finding(subject: &Subject<'_>, cause: Cause, by: Culprit, accused: Accused<'_
         Some(_) if let Some(expirer) = &expirer => expirer,
         Some(_) if cause == Cause::HigherPriorityTask && inherited => "higher priority, inherited by a lock",
         Some(_) if among_deadlines => "an earlier deadline",
+        Some(_) if let Some(signal) = &signal => signal,
         Some(_) if cause == Cause::Stopped && traced => "it stopped that thread (ptrace)",
         reason => reason.unwrap_or(cause.code()),
     };

@@ -42,8 +42,8 @@ pub(crate) enum Wait {
     /// The stopper thread, to be moved to a CPU it may run on.
     Migration,
     /// To be continued, after a signal stopped it or for the program that traces it; which thread sent the signal, where that
-    /// was seen. `in_sleep`: it stopped in a sleep of its own, which then goes on.
-    Stopped { by: Option<Tid>, traced: bool, in_sleep: bool },
+    /// was seen, and its number. `in_sleep`: it stopped in a sleep of its own, which then goes on.
+    Stopped { by: Option<Tid>, signal: Option<i32>, traced: bool, in_sleep: bool },
     /// What it waits for in the handler of a signal that came upon a sleep of its own, which then goes on: to be let go on after
     /// it was stopped for a garbage collection.
     Handler,

@@ -12,6 +12,14 @@ pub(crate) struct StopSignal {
     /// The thread it was sent to, of the process that stops.
     pub(crate) of: Tid,
     pub(crate) sender: Sender,
+    /// Its number.
+    pub(crate) signal: i32,
+}
+
+/// A signal that stops a process by name, by the numbers of `include/uapi/asm-generic/signal.h`.
+pub(crate) fn stop_name(signal: i32) -> Option<&'static str> {
+    let names = [(19, "SIGSTOP"), (20, "SIGTSTP"), (21, "SIGTTIN"), (22, "SIGTTOU")];
+    names.into_iter().find(|(number, _)| *number == signal).map(|(_, name)| name)
 }
 
 /// What sent it.

@@ -4,7 +4,7 @@ use crate::causes::Cause;
 use crate::causes::info::{ChargedTime, LateActivation};
 use crate::charge::notes::{
     TimerCallbacks, VerdictNote, asked, calls_slept_in, carrier, executed, goes_on, grace_period, is_boosted,
-    is_called, let_go_in, protected_by_fork, slept_in, write_protected,
+    is_called, let_go_in, protected_by_fork, slept_in, stopped_by, write_protected,
 };
 use crate::model::{Activation, Culprit, OnCpu, Segment, Verdict, thread_name};
 use crate::stats::{Stats, lock_owner};
@@ -204,10 +204,12 @@ pub(crate) fn why(
         thread: late_thread,
         cpu,
         was_realtime: late_priority.is_realtime(),
+        priority: late_priority,
         is_deadline: late_priority.class() == SchedClass::Deadline,
         charged,
         response,
         culprit: verdict.by.as_ref(),
+        namesakes: namesakes(activation, verdict),
         raised_by,
         carrier: carrier(notes),
         lock_owner,
@@ -222,6 +224,7 @@ pub(crate) fn why(
         grace_period: grace_period(notes, charged),
         write_protected: write_protected(notes),
         forked: protected_by_fork(notes),
+        stopped_by: stopped_by(notes),
         is_traced: notes.contains(&VerdictNote::Traced),
         called: is_called(notes, verdict.by),
         inherited_priority: verdict.by.as_ref().is_some_and(|by| is_boosted(notes, by)),
@@ -235,6 +238,21 @@ pub(crate) fn why(
         is_sure: verdict.confidence > Confidence::Low,
         starved_because: underlying.info().details.starves.unwrap_or_default(),
     })
+}
+
+/// How many threads of the culprit's name had time of the verdict's cause, and how much.
+fn namesakes(activation: &Activation, verdict: &Verdict) -> (usize, Ns) {
+    let name_of = |by: Option<Culprit>| match by {
+        Some(Culprit::Task { comm, .. }) => Some(comm),
+        _ => None,
+    };
+    let is_alike =
+        |segment: &&Segment| segment.cause == verdict.cause && name_of(segment.by) == name_of(verdict.by);
+    let mut threads: HashMap<Option<Culprit>, Ns> = HashMap::new();
+    for segment in activation.ledger.iter().filter(is_alike) {
+        *threads.entry(segment.by).or_default() += segment.length();
+    }
+    (threads.len(), threads.into_values().sum())
 }
 
 /// Where most of the unexplained time lies between the wake-up and the run: all of it that does.

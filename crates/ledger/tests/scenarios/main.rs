@@ -51,6 +51,7 @@ mod stops;
 mod switches;
 mod timers;
 mod tracers;
+mod turns;
 mod unranked;
 mod woken_again;
 mod work_items;

@@ -122,7 +122,8 @@ fn a_signal_that_stops_a_thread_at_work_is_the_reason() {
     assert_blames(worst, Cause::Stopped, Some(LIMITER));
     assert_eq!(charged_to(worst, Cause::Stopped, LIMITER), Ns::from_us(25 * MS - 5 - MS + MS + 5));
     let why = &worst.verdict.why;
-    assert!(why.contains("limiter:30 (nice 0) stopped victim (rt 50) for 25.00 ms by a signal"), "{why}");
+    assert!(why.contains("limiter:30 (nice 0) stopped victim (rt 50) for 25.00 ms by SIGSTOP"), "{why}");
+    assert!(worst.verdict.fix[0].text.contains("a script by kill -STOP"), "{:?}", worst.verdict.fix);
     assert_eq!(explained.finding("stopped").expect("a finding").severity, Severity::Warning);
     assert_eq!(explained.codes(), ["stopped"]);
 }
@@ -168,7 +169,7 @@ fn a_tracer_is_the_one_that_lets_the_thread_go_on() {
     let fix = texts(&by_signal.worst().verdict.fix);
     assert!(fix.contains("cpu.max") && !fix.contains("debugger at"), "{fix}");
     let title = &by_signal.finding("stopped").expect("a finding").title;
-    assert!(title.ends_with("(a signal such as SIGSTOP)"), "{title}");
+    assert!(title.ends_with("it stopped that thread (SIGSTOP)"), "{title}");
     // Where it does so each time, that is usual.
     let always: Vec<i64> = (1..=20).collect();
     let explained = stopped_at_work(&always, Stop::Traced);

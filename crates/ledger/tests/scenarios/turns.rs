@@ -1,0 +1,30 @@
+//! The turns of SCHED_OTHER threads.
+
+use super::support::{IDLE, MS, Scene, Thread, fair};
+use whylate_events::TaskState;
+use whylate_ledger::{Cause, Verdict};
+
+/// A thread that waits for 4 ms behind each of these.
+fn behind(late: Thread, others: &[Thread]) -> Verdict {
+    let scene = Scene::new().cpu(1).at(0).run(others[0]).at(10).timer_wakes(late);
+    let next = others[1..].iter().copied().chain([late]).zip(1..);
+    let scene =
+        next.fold(scene, |scene, (next, n)| scene.at(4 * MS * n).switch_as(TaskState::Runnable, next));
+    let end = 4 * MS * others.len() as i64 + 200;
+    scene.at(end).sleep(IDLE).explain("late").only().verdict.clone()
+}
+
+#[test]
+fn threads_of_one_name_are_summed_and_nice_values_are_compared() {
+    let load = |tid, nice| Thread { prio: 120 + nice, ..fair("load", tid) };
+    let late = |nice| Thread { prio: 120 + nice, ..fair("late", 10) };
+    let verdict = behind(late(5), &[load(20, 0), load(21, 0), load(22, 0)]);
+    assert_eq!(verdict.cause, Cause::FairQueue);
+    let expected = "waited 11.99 ms for its turn behind 3 threads named load, 4.00 ms of it behind load:";
+    assert!(verdict.why.contains(expected), "{}", verdict.why);
+    assert!(verdict.why.contains("by its nice value, 5 beside 0, its share of the CPU is 3.1 times smaller"));
+    assert!(verdict.fix[0].text.contains("renice -n 0"), "{:?}", verdict.fix);
+    let alike = behind(late(0), &[load(20, 0)]);
+    assert!(alike.why.ends_with("waited 3.99 ms for its turn behind load:20 (nice 0)"), "{}", alike.why);
+    assert!(!alike.fix.iter().any(|fix| fix.text.contains("renice")), "{:?}", alike.fix);
+}
