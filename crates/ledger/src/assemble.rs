@@ -219,7 +219,8 @@ impl<'a> Assembler<'a> {
         stats.identities.count(Identity { comm, policy, priority });
         stats.count(&times, &activation.ledger, self.options.deadline);
         self.each.iter_mut().for_each(|each| each(&activation));
-        stats.keep(Kept { activation, notes }, kept_of(self.options.worst));
+        let number = stats.activations;
+        stats.keep(Kept { activation, notes, number }, kept_of(self.options.worst));
     }
 
     /// Charges the activations that have ended.
@@ -339,7 +340,7 @@ impl<'a> Assembler<'a> {
             let activation = record::record(timeline, thread, ended, checkpoint::regroup(ledger));
             notes.extend(charge::timers::longest(timeline, &activation.ledger).map(VerdictNote::Timers));
             notes.extend(charge::items::executed(timeline, &activation.ledger));
-            let kept = Kept { activation, notes };
+            let kept = Kept { activation, notes, number: stats.activations };
             match self.judge {
                 Some(_) => self.late.push(kept),
                 None => stats.keep(kept, keep),

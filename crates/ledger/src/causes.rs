@@ -273,6 +273,7 @@ mod tests {
             inherited_priority: false,
             waits_to_end: false,
             is_whole: true,
+            growth: None,
             usual_work: Ns::from_us(1),
             rt_runtime: None,
             rt_period: Ns::from_ms(1_000),

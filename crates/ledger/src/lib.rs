@@ -19,6 +19,7 @@ mod engine;
 mod explain;
 mod findings;
 mod gaps;
+mod growth;
 mod host_side;
 mod identities;
 mod late_judge;

@@ -3,6 +3,7 @@
 use crate::causes::Cause;
 use crate::charge::notes::VerdictNote;
 use crate::costs::Costs;
+use crate::growth::Growth;
 use crate::identities::Identities;
 use crate::model::{Activation, Culprit, Segment};
 use crate::spread::Distribution;
@@ -129,6 +130,8 @@ impl Default for Causes {
 pub(crate) struct Kept {
     pub(crate) activation: Activation,
     pub(crate) notes: Vec<VerdictNote>,
+    /// Its place among the activations of its thread, from 1.
+    pub(crate) number: u64,
 }
 
 /// An activation as the distributions see it.
@@ -228,6 +231,29 @@ impl Stats {
         let periods = self.worst.partition_point(|kept| !kept.activation.is_start_or_end());
         let exception = self.worst.get(periods).filter(|_| count > 1 && periods >= count);
         self.worst.iter().take(count - usize::from(exception.is_some())).chain(exception)
+    }
+
+    /// The growth of the response, where the worst activations are the last ones and nearly in order. `due`: it is of one of them.
+    pub(crate) fn growth(&self, due: Ns) -> Option<Growth> {
+        /// So few may be so by chance.
+        const ENOUGH: usize = 6;
+        /// Of the pairs that follow on one another, and of the activations after the last one and between them.
+        const EXCEPTIONS: usize = 2;
+        let mut worst: Vec<&Kept> = self.worst_few(FOR_FINDINGS).collect();
+        worst.retain(|kept| kept.activation.is_period() && kept.activation.is_whole());
+        worst.sort_by_key(|kept| kept.number);
+        let (first, last) = (worst.first()?, worst.last()?);
+        let follow = self.activations - first.number < (worst.len() + EXCEPTIONS) as u64;
+        let falls =
+            worst.windows(2).filter(|pair| pair[0].activation.response() >= pair[1].activation.response());
+        let grows =
+            falls.count() < EXCEPTIONS && worst.len() >= ENOUGH && self.activations > 2 * worst.len() as u64;
+        let is_one = worst.iter().any(|kept| kept.activation.due == due);
+        (follow && grows && is_one).then(|| Growth {
+            count: worst.len(),
+            from: first.activation.response(),
+            to: last.activation.response(),
+        })
     }
 
     /// What was charged to each cause that there was.

@@ -120,7 +120,7 @@ pub(crate) fn of(
     }
     let may_be_stolen = stands_still && may_be_stolen(own);
     let mut evidence = evidence(timeline, activation, &judged, cause, by);
-    evidence.extend(with_others(&groups, cause, by).filter(|_| !on_time));
+    evidence.extend(evidence::with_others(&groups, cause, by).filter(|_| !on_time));
     evidence.extend(may_be_stolen.then(|| Evidence::general(sentence::may_be_stolen(timeline.standstills))));
     evidence.extend(
         notes.iter().filter(|_| !on_time).filter_map(|note| evidence::noted(note, cause, by)).take(1),
@@ -177,6 +177,7 @@ pub(crate) fn of(
         asked: asked(notes, by),
         call: slept.and_then(Within::call),
         device_calls: &device_calls,
+        grows: stats.growth(activation.due).is_some(),
         in_handler: matches!(slept, Some(Within::Handler { .. })),
         shows_calls: timeline.recorded.contains(Kind::Syscall),
         work_item: let_go_in(notes, by),
@@ -293,19 +294,6 @@ fn armed_by(timeline: &Timeline, notes: &[VerdictNote], by: &Culprit, charged: N
     })?;
     let thread = timeline.threads.get(tid).filter(|_| !tid.is_idle())?;
     Some(Culprit::Task { tid, comm, priority: thread.priority_at(at) })
-}
-
-/// What threads beside the culprit had the CPU by the same rule, and for how long all of them had it.
-fn with_others(groups: &[Charged], cause: Cause, by: Option<Culprit>) -> Option<Evidence> {
-    let alike = || groups.iter().filter(|((other, _), _)| *other == cause);
-    let others = alike().filter(|((_, other), _)| *other != by).count();
-    let all: Ns = alike().map(|(_, time)| *time).sum();
-    let others = match others {
-        1 => "one other thread".to_owned(),
-        n => format!("{n} other threads"),
-    };
-    let text = format!("{others} ran before it as well: {all} in all");
-    (cause.culprit_runs_first() && alike().count() > 1).then(|| Evidence::general(text))
 }
 
 /// For how long the thread itself ran.

@@ -3,6 +3,7 @@
 //! Nothing here names a cause: the registry above these files makes that type from them.
 
 use super::advised::Advised;
+use crate::growth::Growth;
 use crate::model::culprit::Culprit;
 use crate::timeline::sleeps::Asked;
 use crate::timeline::spent::Within;
@@ -179,6 +180,8 @@ pub(crate) struct LateActivation<'a> {
     pub(crate) waits_to_end: bool,
     /// The trace has the activation from its beginning to its end.
     pub(crate) is_whole: bool,
+    /// Its response grows from one activation to the next.
+    pub(crate) growth: Option<Growth>,
     /// The thread's usual work.
     pub(crate) usual_work: Ns,
     /// `kernel.sched_rt_runtime_us` and its period.

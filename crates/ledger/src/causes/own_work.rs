@@ -4,6 +4,7 @@ use super::advised::{Advised, ITS_PROGRAM, all_by_hand};
 use super::info::{
     Blames, CauseGroup, CauseInfo, ChargedTime, Details, LateActivation, ShownBy, Usual, page,
 };
+use crate::growth::Growth;
 use whylate_base::AdvisedFix;
 
 pub(super) const CAUSE: CauseInfo = CauseInfo {
@@ -26,7 +27,12 @@ fn why(late: &LateActivation<'_>) -> String {
     let LateActivation { thread, charged, usual_work, .. } = late;
     let faults =
         if late.shows_page_faults { "" } else { " (or handled page faults, which were not recorded)" };
-    if late.is_whole {
+    if let Some(Growth { count, from, to }) = late.growth.filter(|_| late.is_whole) {
+        format!(
+            "{thread} itself ran for {charged}{faults}, and {usual_work} is usual: its response grows from one activation to the next, the {count} longest \
+             are the last ones, from {from} to {to}"
+        )
+    } else if late.is_whole {
         format!("{thread} itself ran for {charged}{faults}, and {usual_work} is usual")
     } else {
         format!("{thread} itself ran for {charged}{faults}; the trace shows only part of this activation")
@@ -37,6 +43,11 @@ fn evidence(time: &ChargedTime) -> String {
     format!("ran for {}", time.length)
 }
 
-fn advice(_: &Advised<'_>) -> Vec<AdvisedFix> {
+fn advice(of: &Advised<'_>) -> Vec<AdvisedFix> {
+    if of.grows {
+        let grows = "find what grows from one activation to the next: a list, a table or a string to which each adds, and which it goes \
+                     through or copies as a whole; bound it, or empty it in time";
+        return all_by_hand(ITS_PROGRAM, &[grows]);
+    }
     all_by_hand(ITS_PROGRAM, &["find what the thread did differently in this activation: its own code ran"])
 }

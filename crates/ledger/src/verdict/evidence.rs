@@ -4,6 +4,7 @@ use super::sentence;
 use crate::causes::Cause;
 use crate::charge::notes::{VerdictNote, executed};
 use crate::model::{Activation, Culprit, IrqKind};
+use crate::stats::Charged;
 use crate::timeline::Timeline;
 use whylate_base::{Evidence, Ns};
 
@@ -22,6 +23,19 @@ pub(super) fn noted(note: &VerdictNote, cause: Cause, by: Option<Culprit>) -> Op
         }
         _ => None,
     }
+}
+
+/// What threads beside the culprit had the CPU by the same rule, and for how long all of them had it.
+pub(super) fn with_others(groups: &[Charged], cause: Cause, by: Option<Culprit>) -> Option<Evidence> {
+    let alike = || groups.iter().filter(|((other, _), _)| *other == cause);
+    let others = alike().filter(|((_, other), _)| *other != by).count();
+    let all: Ns = alike().map(|(_, time)| *time).sum();
+    let others = match others {
+        1 => "one other thread".to_owned(),
+        n => format!("{n} other threads"),
+    };
+    let text = format!("{others} ran before it as well: {all} in all");
+    (cause.culprit_runs_first() && alike().count() > 1).then(|| Evidence::general(text))
 }
 
 /// What the bandwidth windows of the activation show beyond their length.

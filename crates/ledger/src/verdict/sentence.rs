@@ -230,6 +230,7 @@ pub(crate) fn why(
         inherited_priority: verdict.by.as_ref().is_some_and(|by| is_boosted(notes, by)),
         waits_to_end: ends_waiting(timeline, activation),
         is_whole: activation.is_whole(),
+        growth: stats.growth(activation.due),
         usual_work,
         rt_runtime: bandwidth.limit(),
         rt_period: bandwidth.period,

@@ -55,6 +55,24 @@ fn much_more_own_work_than_usual_is_its_own_fault() {
 }
 
 #[test]
+fn work_that_grows_from_one_activation_to_the_next_is_a_trend() {
+    let text = |work: fn(i64) -> i64| {
+        let explained = (0..40).fold(idle(), |scene, n| period(scene, n, work(n))).explain("victim");
+        assert_blames(explained.worst(), Cause::OwnWork, None);
+        let verdict = &explained.worst().verdict;
+        format!("{}; {}", verdict.why, verdict.fix[0].text)
+    };
+    let trend = text(|n| 200 + 100 * n);
+    assert!(trend.contains("the 10 longest are the last ones, from 3.21 ms to 4.11 ms"), "{trend}");
+    assert!(trend.contains("find what grows") && !trend.contains("differently"), "{trend}");
+    // The longest ones are not the last ones, or not in order.
+    for work in [|n| 200 + 100 * (n % 30), |n| 200 + 90 * n + 500 * (n % 3)] as [fn(i64) -> i64; 2] {
+        let exception = text(work);
+        assert!(exception.contains("differently in this activation"), "{exception}");
+    }
+}
+
+#[test]
 fn own_work_may_be_page_faults_where_none_were_recorded() {
     let run = |faults: bool| {
         let mut scene = idle();
