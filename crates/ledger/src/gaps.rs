@@ -118,7 +118,7 @@ fn verdict(part: &Activation) -> Verdict {
         evidence: own
             .iter()
             .take(MAX_EVIDENCE)
-            .map(|one| Evidence::at(one.start, one.cpu, segment(one, part)))
+            .map(|one| Evidence::at(one.start, one.cpu, segment(one, part, &[])))
             .collect(),
     }
 }

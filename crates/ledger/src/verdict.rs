@@ -15,8 +15,8 @@ use crate::causes::advised::Advised;
 use crate::causes::{Cause, CauseGroup};
 use crate::charge::notes::{
     TimerCallbacks, VerdictNote, answerer, asked, calls_slept_in, carrier, deferred, goes_on, grace_period,
-    idle_cpus, is_boosted, is_called, let_go_in, other_lock, owners_slept, protected_by_fork, slept_in,
-    slewed, waits_for_the_kernel, write_protected,
+    idle_cpus, is_boosted, is_called, let_go_in, other_lock, own_priority, owners_slept, protected_by_fork,
+    slept_in, slewed, waits_for_the_kernel, write_protected,
 };
 use crate::model::{Activation, Culprit, IrqKind, Segment, Trigger, Verdict};
 use crate::options::Judge;
@@ -119,7 +119,7 @@ pub(crate) fn of(
             confidence.min(if lost.0 * 4 > charged.0 { Confidence::Low } else { Confidence::Medium });
     }
     let may_be_stolen = stands_still && may_be_stolen(own);
-    let mut evidence = evidence(timeline, activation, &judged, cause, by);
+    let mut evidence = evidence(timeline, activation, &judged, (cause, by), notes);
     evidence.extend(evidence::with_others(&groups, cause, by).filter(|_| !on_time));
     evidence.extend(may_be_stolen.then(|| Evidence::general(sentence::may_be_stolen(timeline.standstills))));
     evidence.extend(
@@ -159,6 +159,7 @@ pub(crate) fn of(
     let device_calls = calls_slept_in(notes, Cause::BlockIo, charged);
     let advised = Advised {
         by: by.as_ref(),
+        by_own: by.and_then(|by| own_priority(notes, &by)),
         priority: Some(late_priority),
         late: Some((activation.tid, activation.comm)),
         cpu: Some(cpu),
@@ -461,8 +462,8 @@ fn evidence(
     timeline: &Timeline,
     activation: &Activation,
     judged: &[Segment],
-    cause: Cause,
-    by: Option<Culprit>,
+    (cause, by): (Cause, Option<Culprit>),
+    notes: &[VerdictNote],
 ) -> Vec<Evidence> {
     let mut segments: Vec<&Segment> =
         judged.iter().filter(|segment| (segment.cause, segment.by) == (cause, by)).collect();
@@ -472,7 +473,9 @@ fn evidence(
     segments.sort_by_key(|segment| segment.start);
     let mut evidence: Vec<Evidence> = segments
         .iter()
-        .map(|segment| Evidence::at(segment.start, segment.cpu, sentence::segment(segment, activation)))
+        .map(|segment| {
+            Evidence::at(segment.start, segment.cpu, sentence::segment(segment, activation, notes))
+        })
         .collect();
     if total > segments.len() {
         evidence.push(Evidence::general(format!("and {} shorter intervals", total - segments.len())));

@@ -52,6 +52,8 @@ const LONG_RUN: Ns = Ns::from_ms(50);
 pub(crate) struct Advised<'a> {
     /// What delayed the late thread.
     pub(crate) by: Option<&'a Culprit>,
+    /// Its own priority, where it ran with one that it had inherited.
+    pub(crate) by_own: Option<Priority>,
     /// The priority that the late thread had.
     pub(crate) priority: Option<Priority>,
     /// The late thread.
@@ -137,12 +139,12 @@ impl<'a> Advised<'a> {
 
     /// Advice about what raised the culprit, in its place.
     pub(crate) fn about_raiser(&self) -> Option<Advised<'a>> {
-        self.raised_by.map(|by| Advised { by: Some(by), raised_by: None, ..*self })
+        self.raised_by.map(|by| Advised { by: Some(by), by_own: None, raised_by: None, ..*self })
     }
 
     /// The culprit in words.
     pub(crate) fn the_culprit(&self) -> String {
-        self.by.map_or_else(|| "the other thread".to_owned(), Culprit::to_string)
+        self.by.map_or_else(|| "the other thread".to_owned(), |by| by.raised_from(self.by_own))
     }
 
     /// The CPU as a list; `None`: not known.

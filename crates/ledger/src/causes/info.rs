@@ -138,6 +138,8 @@ pub(crate) struct LateActivation<'a> {
     /// Due to done.
     pub(crate) response: Ns,
     pub(crate) culprit: Option<&'a Culprit>,
+    /// Its own priority, where it ran with one that it had inherited.
+    pub(crate) culprit_own: Option<Priority>,
     /// How many threads have the culprit's name, of which this is one, and the time charged to all of them.
     pub(crate) namesakes: (usize, Ns),
     /// What nearly always raised the culprit, a softirq, or armed the timers of one, the CPU's own timer interrupt.
@@ -146,8 +148,8 @@ pub(crate) struct LateActivation<'a> {
     pub(crate) carrier: Option<&'a Culprit>,
     /// The owner of the lock that the thread waited for.
     pub(crate) lock_owner: Option<&'a Culprit>,
-    /// That owner ran with a priority that it had inherited.
-    pub(crate) owner_raised: bool,
+    /// The own priority of that owner, where it ran with one that it had inherited.
+    pub(crate) owner_own: Option<Priority>,
     /// How the thread asked the culprit for the answer that it waited for.
     pub(crate) asked: Option<Asked>,
     /// The call or the handler in which it slept, where its own wait is late, or its sleep in the kernel.
@@ -200,7 +202,7 @@ pub(crate) struct LateActivation<'a> {
 impl LateActivation<'_> {
     /// The culprit in words.
     pub(crate) fn by(&self) -> String {
-        self.culprit.map_or_else(|| "another thread".to_owned(), Culprit::to_string)
+        self.culprit.map_or_else(|| "another thread".to_owned(), |by| by.raised_from(self.culprit_own))
     }
 
     /// The thread that was to wake it, in words; `otherwise`: what it is called where it is not known.

@@ -11,14 +11,9 @@ use whylate_base::AdvisedFix;
 /// thread's own priority, or one that goes before it.
 pub(super) fn why(late: &LateActivation<'_>, owner: &Culprit, has_same_priority: bool) -> String {
     let LateActivation { thread, cpu, charged, .. } = late;
-    let named = match owner {
-        Culprit::Task { tid, comm, priority } if late.owner_raised => {
-            format!("{comm}:{tid}, raised to {priority}")
-        }
-        owner => owner.to_string(),
-    };
+    let named = owner.raised_from(late.owner_own);
     let by = late.by();
-    let lent = if late.owner_raised { ", whose priority the lock lends" } else { "" };
+    let lent = if late.owner_own.is_some() { ", whose priority the lock lends" } else { "" };
     let rule = match has_same_priority {
         true => format!("it has the priority of the late thread{lent}, and came first"),
         false => format!("it goes before the late thread as well{lent}"),
@@ -32,7 +27,7 @@ pub(super) fn why_otherwise(
     owner: &Culprit,
     sentence: fn(&LateActivation<'_>) -> String,
 ) -> String {
-    let name = owner.to_string();
+    let name = owner.raised_from(late.owner_own);
     let of_owner = LateActivation {
         name: name.clone(),
         thread: name,
@@ -41,7 +36,7 @@ pub(super) fn why_otherwise(
         called: false,
         ..*late
     };
-    format!("{} waited for a lock of {owner}: {}", late.thread, sentence(&of_owner))
+    format!("{} waited for a lock of {}: {}", late.thread, of_owner.thread, sentence(&of_owner))
 }
 
 pub(super) fn advice(of: &Advised<'_>, owner: &Culprit) -> Vec<AdvisedFix> {

@@ -113,7 +113,7 @@ fn advice_on_answers(
 ) -> Vec<AdvisedFix> {
     let mut fixes = Vec::new();
     if let Some(behind) = behind {
-        let of = Advised { by: Some(behind), carrier: Some(server), ..*of };
+        let of = Advised { by: Some(behind), by_own: None, carrier: Some(server), ..*of };
         fixes.push(of.carrier_raised("the thread that answers", ""));
         fixes.push(of.culprit_moved());
     } else {

@@ -86,7 +86,8 @@ impl Charger<'_> {
             && priority.outranks(thread.own_priority_at(self.at))
             && !is_boosted(&self.notes, &by)
         {
-            self.notes.push(VerdictNote::Boosted(by));
+            let own = thread.own_priority_at(self.at);
+            self.notes.push(VerdictNote::Boosted { by, own });
         }
     }
 

@@ -6,7 +6,7 @@ use crate::timeline::sleeps::Asked;
 use crate::timeline::slew::Slew;
 use crate::timeline::spent::Within;
 use crate::timeline::standing::Standing;
-use whylate_base::{Comm, Cpu, CpuSet, Evidence, Ns, Tid};
+use whylate_base::{Comm, Cpu, CpuSet, Evidence, Ns, Priority, Tid};
 use whylate_events::Symbol;
 
 /// A note on an activation, for its verdict.
@@ -21,7 +21,7 @@ pub(crate) enum VerdictNote {
     /// The thread that was to wake it, by a packet, an interrupt or a work item, waited for the CPU.
     Carrier(Culprit),
     /// A thread ran at a priority above its own: it held a lock that another waited for.
-    Boosted(Culprit),
+    Boosted { by: Culprit, own: Priority },
     /// A thread ran before it that it had woken itself in this activation.
     Called(Tid),
     /// It waited for an answer of this thread, which itself waited for the CPU that another one had.
@@ -98,7 +98,20 @@ pub(crate) fn idle_cpus(notes: &[VerdictNote]) -> Option<&CpuSet> {
 
 /// True of a culprit that ran at a priority above its own.
 pub(crate) fn is_boosted(notes: &[VerdictNote], by: &Culprit) -> bool {
-    notes.iter().any(|note| matches!(note, VerdictNote::Boosted(boosted) if boosted == by))
+    own_priority(notes, by).is_some()
+}
+
+/// The own priority of a culprit that ran at a priority above it.
+pub(crate) fn own_priority(notes: &[VerdictNote], by: &Culprit) -> Option<Priority> {
+    notes.iter().find_map(|note| match note {
+        VerdictNote::Boosted { by: boosted, own } if boosted == by => Some(*own),
+        _ => None,
+    })
+}
+
+/// A culprit in words: of one that ran at an inherited priority, with its own one.
+pub(crate) fn shown(notes: &[VerdictNote], by: &Culprit) -> String {
+    by.raised_from(own_priority(notes, by))
 }
 
 /// True of a culprit that the late thread woke itself in this activation.

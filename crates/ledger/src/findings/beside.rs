@@ -103,7 +103,7 @@ impl Late<'_> {
         Finding {
             code: cause.code(),
             severity: Severity::Warning,
-            title: title(by, all.len(), &self.thread.to_string(), most, reason),
+            title: title(&by.to_string(), all.len(), &self.thread.to_string(), most, reason),
             why: format!("the worst activations have another cause; in others it took {total} in all"),
             evidence: vec![Evidence::general(format!(
                 "in {times} of {} activations, of which none is among the worst",

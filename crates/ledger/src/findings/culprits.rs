@@ -8,7 +8,8 @@ use crate::causes::Cause;
 use crate::causes::advised::Advised;
 use crate::causes::info::Usual;
 use crate::charge::notes::{
-    VerdictNote, deferred, executed, goes_on, is_boosted, is_called, stopped_by, waits_for_the_kernel,
+    VerdictNote, deferred, executed, goes_on, is_boosted, is_called, own_priority, shown, stopped_by,
+    waits_for_the_kernel,
 };
 use crate::model::{Activation, Culprit, IrqKind, Segment, Trigger};
 use crate::stats;
@@ -116,11 +117,13 @@ fn finding(subject: &Subject<'_>, cause: Cause, by: Culprit, accused: Accused<'_
     };
     let traced =
         worst.first().is_some_and(|delay| subject.notes(delay.activation).contains(&VerdictNote::Traced));
+    let named =
+        worst.first().map_or_else(|| by.to_string(), |delay| shown(subject.notes(delay.activation), &by));
     let signal = worst.first().and_then(|delay| stopped_by(subject.notes(delay.activation)));
     let signal = signal.filter(|_| cause == Cause::Stopped && !traced);
     let signal = signal.map(|name| format!("it stopped that thread ({name})"));
     let inherited = worst.first().is_some_and(|delay| is_boosted(subject.notes(delay.activation), &by));
-    let kept = worst.first().and_then(|delay| kept_owner(delay.activation, cause, by));
+    let kept = worst.first().and_then(|delay| kept_owner(subject, delay.activation, cause, by));
     let expirer = worst.first().and_then(|delay| kept_from_expiring(subject, delay.activation, cause, &by));
     // Which of them goes first is no news, as long as the deadlines are met.
     let of_deadline = |delay: &Delay<'_>| delay.activation.priority.class() == SchedClass::Deadline;
@@ -182,7 +185,7 @@ fn finding(subject: &Subject<'_>, cause: Cause, by: Culprit, accused: Accused<'_
     Finding {
         code: cause.code(),
         severity,
-        title: title(by, each.len(), &whom, most, reason),
+        title: title(&named, each.len(), &whom, most, reason),
         why: match (each.len(), times) {
             (1, 1) => format!("it delayed one activation by {total}"),
             (1, _) => format!("it delayed {times} activations by {total} in all"),
@@ -204,13 +207,14 @@ fn finding(subject: &Subject<'_>, cause: Cause, by: Culprit, accused: Accused<'_
 }
 
 /// The owner of a lock that a thread waited for, which the culprit kept off its CPU.
-fn kept_owner(activation: &Activation, cause: Cause, by: Culprit) -> Option<String> {
+fn kept_owner(subject: &Subject<'_>, activation: &Activation, cause: Cause, by: Culprit) -> Option<String> {
     let of_group = |segment: &&Segment| (segment.cause, segment.by) == (cause, Some(by));
     let owner = stats::lock_owner(activation.ledger.iter().filter(of_group))?;
     let longest = activation.ledger.iter().filter(of_group).max_by_key(|segment| segment.length())?;
     if *owner == by || !cause.culprit_runs_first() {
         return None;
     }
+    let owner = shown(subject.notes(activation), owner);
     Some(format!("it kept {owner}, which held a lock, off CPU {}", longest.cpu))
 }
 
@@ -247,6 +251,7 @@ fn fix(subject: &Subject<'_>, (cause, by): (Cause, &Culprit), delay: &Delay<'_>)
     let of_group = || ledger.iter().filter(|segment| (segment.cause, segment.by) == (cause, Some(*by)));
     let longest = of_group().max_by_key(|segment| segment.length());
     cause.advice(&Advised {
+        by_own: own_priority(notes, by),
         lock_owner: stats::lock_owner(of_group()),
         priority: Some(priority),
         late: Some((tid, comm)),

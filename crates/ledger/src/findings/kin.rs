@@ -30,7 +30,7 @@ impl Kin {
 }
 
 /// The title of the finding about a culprit of `count` threads, the foremost of which is `by`.
-pub(super) fn title(by: Culprit, count: usize, whom: &str, most: Ns, reason: &str) -> String {
+pub(super) fn title(by: &str, count: usize, whom: &str, most: Ns, reason: &str) -> String {
     let others = match count {
         0 | 1 => String::new(),
         count => format!(" and {} more of that name", count - 1),

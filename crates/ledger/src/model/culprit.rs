@@ -63,6 +63,16 @@ impl fmt::Display for Culprit {
 }
 
 impl Culprit {
+    /// The same of a thread that ran with an inherited priority, where its own one is known: `logger:161 (nice 0, raised to rt 60)`.
+    pub(crate) fn raised_from(&self, own: Option<Priority>) -> String {
+        match (self, own) {
+            (Culprit::Task { tid, comm, priority }, Some(own)) if own != Priority::UNKNOWN => {
+                format!("{} ({own}, raised to {priority})", thread_name(comm, *tid))
+            }
+            _ => self.to_string(),
+        }
+    }
+
     /// What raises it, of a hard interrupt.
     pub(crate) fn irq_kind(&self) -> Option<IrqKind> {
         match self {

@@ -4,7 +4,7 @@ use crate::causes::Cause;
 use crate::causes::info::{ChargedTime, LateActivation};
 use crate::charge::notes::{
     TimerCallbacks, VerdictNote, asked, calls_slept_in, carrier, executed, goes_on, grace_period, is_boosted,
-    is_called, let_go_in, protected_by_fork, slept_in, stopped_by, write_protected,
+    is_called, let_go_in, own_priority, protected_by_fork, shown, slept_in, stopped_by, write_protected,
 };
 use crate::model::{Activation, Culprit, OnCpu, Segment, Verdict, thread_name};
 use crate::stats::{Stats, lock_owner};
@@ -16,13 +16,13 @@ use whylate_base::{Confidence, Cpu, CpuSet, Ns, Priority, SchedClass};
 use whylate_events::Kind;
 
 /// One segment as evidence.
-pub(crate) fn segment(segment: &Segment, activation: &Activation) -> String {
+pub(crate) fn segment(segment: &Segment, activation: &Activation, notes: &[VerdictNote]) -> String {
     let info = segment.cause.info();
     (info.details.evidence)(&ChargedTime {
         code: info.code,
         length: segment.length(),
-        culprit: segment.by.as_ref().map(Culprit::to_string),
-        lock_owner: segment.owner.filter(|_| segment.owner != segment.by).map(|owner| owner.to_string()),
+        culprit: segment.by.as_ref().map(|by| shown(notes, by)),
+        lock_owner: segment.owner.filter(|_| segment.owner != segment.by).map(|owner| shown(notes, &owner)),
         is_sure: segment.confidence > Confidence::Low,
         running: running_at(activation, segment),
     })
@@ -209,11 +209,12 @@ pub(crate) fn why(
         charged,
         response,
         culprit: verdict.by.as_ref(),
+        culprit_own: verdict.by.and_then(|by| own_priority(notes, &by)),
         namesakes: namesakes(activation, verdict),
         raised_by,
         carrier: carrier(notes),
         lock_owner,
-        owner_raised: lock_owner.is_some_and(|owner| is_boosted(notes, owner)),
+        owner_own: lock_owner.and_then(|owner| own_priority(notes, owner)),
         asked: asked(notes, verdict.by),
         slept_in: slept_in(notes, underlying, charged),
         device_calls: calls_slept_in(notes, Cause::BlockIo, charged),

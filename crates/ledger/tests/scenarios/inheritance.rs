@@ -47,6 +47,10 @@ fn what_it_delays_meanwhile_is_delayed_by_a_lock() {
     let verdict = &explained.only().verdict;
     assert_blames(explained.only(), Cause::HigherPriorityTask, Some(RAISED));
     assert!(verdict.why.contains("inherited the priority"), "{}", verdict.why);
+    let (shown, finding) = ("low:30 (rt 10, raised to rt 80)", explained.finding("higher-priority-task"));
+    assert!(verdict.why.starts_with(shown), "{}", verdict.why);
+    assert!(verdict.evidence[0].what.starts_with(shown), "{:?}", verdict.evidence);
+    assert!(finding.is_some_and(|finding| finding.title.starts_with(shown)));
 }
 
 #[test]
@@ -94,7 +98,7 @@ fn an_owner_that_is_kept_off_another_cpu_is_named_with_its_lock() {
     let verdict = &activation.verdict;
     assert!(
         verdict.why.starts_with(
-            "high (rt 80) waited for a lock of low:30, raised to rt 80, which other:40 (rt 90) kept off CPU 1 for 7.90 ms"
+            "high (rt 80) waited for a lock of low:30 (rt 10, raised to rt 80), which other:40 (rt 90) kept off CPU 1 for 7.90 ms"
         ),
         "{}",
         verdict.why
@@ -104,7 +108,7 @@ fn an_owner_that_is_kept_off_another_cpu_is_named_with_its_lock() {
     assert!(verdict.fix.iter().all(|fix| !fix.text.contains("isolate")));
     let finding = explained.finding("higher-priority-task").expect("a finding");
     assert!(
-        finding.title.contains("it kept low:30 (rt 80), which held a lock, off CPU 1"),
+        finding.title.contains("it kept low:30 (rt 10, raised to rt 80), which held a lock, off CPU 1"),
         "{}",
         finding.title
     );
@@ -118,7 +122,7 @@ fn an_owner_that_waits_for_a_thread_of_the_same_priority_is_named_too() {
     assert_blames(explained.only(), Cause::EqualPriorityTask, Some(other));
     let why = &explained.only().verdict.why;
     assert!(
-        why.contains("a lock of low:30, raised to rt 80, which other:40 (rt 80) kept off CPU 1"),
+        why.contains("a lock of low:30 (rt 10, raised to rt 80), which other:40 (rt 80) kept off CPU 1"),
         "{why}"
     );
 }
@@ -129,7 +133,7 @@ fn what_else_kept_the_owner_is_about_the_owner() {
     let explained = waits_elsewhere(stopper);
     assert_blames(explained.only(), Cause::StopTask, Some(stopper));
     let why = &explained.only().verdict.why;
-    assert!(why.starts_with("high (rt 80) waited for a lock of low:30 (rt 80): "), "{why}");
+    assert!(why.starts_with("high (rt 80) waited for a lock of low:30 (rt 10, raised to rt 80): "), "{why}");
 }
 
 #[test]
