@@ -55,7 +55,7 @@ fn nicer(late: Priority, by: &Culprit) -> Option<(i32, i32)> {
 
 fn advice(of: &Advised<'_>) -> Vec<AdvisedFix> {
     let nicer = of.priority.zip(of.by).and_then(|(late, by)| nicer(late, by));
-    let renice = nicer.map(|(own, other)| {
+    let renice = nicer.filter(|_| !of.culprit_is_of_kernel()).map(|(own, other)| {
         let text = format!(
             "lower the nice value of the thread, {own}: renice -n {other} -p TID gives it the share of each of the others; or raise theirs"
         );

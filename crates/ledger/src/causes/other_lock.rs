@@ -4,7 +4,7 @@ use super::advised::{Advised, ITS_PROGRAM};
 use whylate_base::AdvisedFix;
 
 pub(super) fn advice(of: &Advised<'_>) -> Vec<AdvisedFix> {
-    let other = "it is no mutex of pthreads, but a read-write lock, a condition or a semaphore (or a lock of Rust's standard library), which \
+    let other = "it is no mutex of pthreads, but a read-write lock, a condition or a semaphore, which \
                  has no priority inheritance: share the data with the loop by a mutex that has it, or by a copy that is replaced as a whole";
     let waits_too = of.behind_waiter.map(|waiter| {
         let text = format!(

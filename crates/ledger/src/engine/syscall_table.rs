@@ -229,10 +229,12 @@ impl SyscallTable {
         (waits || call.nr == self.futex_wait).then_some(call.args[0])
     }
 
-    /// The word on which the call waits for what is no mutex of pthreads: for those glibc has FUTEX_WAIT, or FUTEX_WAIT_BITSET with a
-    /// timeout. Read-write locks, conditions and semaphores, and the locks of Rust's standard library, have FUTEX_WAIT_BITSET.
+    /// The word on which the call waits for what is no mutex of pthreads: without a timeout glibc has FUTEX_WAIT for those, and
+    /// FUTEX_WAIT_BITSET by the real-time clock for read-write locks, conditions and semaphores
+    /// (`__futex_abstimed_wait_common64()`, `nptl/futex-internal.c`).
     pub(crate) fn waits_for_no_mutex(&self, call: &Syscall) -> Option<u64> {
-        let is_one = futex::command(call) == futex::WAIT_BITSET && call.args[3] == 0;
+        let by_clock = call.args[1] & futex::CLOCK_REALTIME != 0 && call.args[3] == 0;
+        let is_one = futex::command(call) == futex::WAIT_BITSET && by_clock;
         self.waits_on(call).filter(|_| self.is_futex(call) && is_one)
     }
 
@@ -299,6 +301,7 @@ mod futex {
     pub(super) const WAIT_BITSET: u64 = 9;
     const WAKE_BITSET: u64 = 10;
     pub(super) const LOCK_PI2: u64 = 13;
+    pub(super) const CLOCK_REALTIME: u64 = 0x100;
     pub(super) const WAKING: [u64; 4] = [WAKE, CMP_REQUEUE, WAKE_OP, WAKE_BITSET];
 
     pub(super) fn command(call: &Syscall) -> u64 {
