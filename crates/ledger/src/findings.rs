@@ -79,7 +79,7 @@ const MEASURED: [&str; 6] = [
 ];
 
 /// What each file finds. The order is that of findings of the same severity.
-const FINDERS: [fn(&Subject<'_>) -> Vec<Finding>; 27] = [
+const FINDERS: [fn(&Subject<'_>) -> Vec<Finding>; 28] = [
     deadline::findings,
     bandwidth::findings,
     refused::findings,

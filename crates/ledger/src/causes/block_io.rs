@@ -34,9 +34,7 @@ fn why(late: &LateActivation<'_>) -> String {
         true => "the recording ends before it is woken",
         false => "the recording does not show which",
     };
-    format!(
-        "{thread} slept uninterruptibly for {charged} {place}: for a device, a lock or a timer; {woken}"
-    )
+    format!("{thread} slept uninterruptibly for {charged} {place}: for a device, a lock or a timer; {woken}")
 }
 
 fn evidence(time: &ChargedTime) -> String {

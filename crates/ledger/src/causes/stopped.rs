@@ -25,9 +25,8 @@ pub(super) const CAUSE: CauseInfo = CauseInfo {
 
 fn why(late: &LateActivation<'_>) -> String {
     let LateActivation { thread, charged, is_traced, stopped_by, .. } = late;
-    let by_signal = |examples: &str| {
-        stopped_by.map_or_else(|| format!("a signal, such as {examples}"), str::to_owned)
-    };
+    let by_signal =
+        |examples: &str| stopped_by.map_or_else(|| format!("a signal, such as {examples}"), str::to_owned);
     match (late.culprit, is_traced) {
         (Some(by), true) => format!("{by}, which traces {thread}, stopped it for {charged} (ptrace)"),
         (Some(by), false) => format!("{by} stopped {thread} for {charged} by {}", by_signal("SIGSTOP")),
