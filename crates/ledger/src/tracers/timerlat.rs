@@ -305,7 +305,9 @@ impl ObservedSample<'_> {
 
     /// Charges what the interferences of one kind took of `from..to`.
     fn claim(&self, timeline: &Timeline, intervals: &mut Intervals, source: NoiseSource, from: Ns, to: Ns) {
-        let mut blocker = self.irq.map(|irq| irq.tid);
+        let is_unordered = self.irq.is_none() && self.thread.is_some_and(|thread| from < thread.at);
+        let hit = || if is_unordered { self.first_thread(from) } else { None };
+        let mut blocker = self.irq.map(|irq| irq.tid).or_else(hit);
         for (_, noise) in self.noises.iter().filter(|(_, noise)| noise.source == source) {
             let blocking = source == NoiseSource::Thread && blocker == Some(thread_of(noise));
             if blocking {
@@ -315,9 +317,25 @@ impl ObservedSample<'_> {
             // What lies before is net time as well: what is left of it cannot have been longer.
             let time = noise.duration.since(before);
             if noise.start < to && time > Ns::ZERO {
-                intervals.fill(noise.start.max(from), to, time, charge(timeline, noise, blocking));
+                let mut charge = charge(timeline, noise, blocking);
+                // Neither priority nor interrupt was seen: whether the scheduler let this thread in front is not known.
+                if is_unordered && charge.by.is_some() && charge.confidence == Confidence::Medium {
+                    charge = match blocking {
+                        true => Charge { confidence: Confidence::Low, ..charge },
+                        false => Charge::unexplained(),
+                    };
+                }
+                intervals.fill(noise.start.max(from), to, time, charge);
             }
         }
+    }
+
+    /// The thread that the timer's interrupt hit, where the interrupt's sample is missing: threads are measured from
+    /// that interrupt on, so its time begins right behind the expiry.
+    fn first_thread(&self, due: Ns) -> Option<Tid> {
+        let of_threads = self.noises.iter().filter(|(_, noise)| noise.source == NoiseSource::Thread);
+        let first = of_threads.map(|(_, noise)| noise).find(|noise| noise.start + noise.duration > due)?;
+        (first.start.since(due) <= LONGEST_PATH).then(|| thread_of(first))
     }
 
     fn track(

@@ -52,6 +52,35 @@ fn a_timerlat_sample_is_an_activation_of_its_thread() {
     assert_eq!(activation.ledger[2].confidence, Confidence::Medium);
 }
 
+/// `tail` on the trace leaves the interrupt's sample out.
+#[test]
+fn without_the_sample_of_its_interrupt_no_thread_has_priority_over_the_tracers() {
+    let of = |start: i64, events: &[(&str, i32)]| {
+        let mut at = 1_000_000 + start;
+        let mut all = Vec::new();
+        for &(name, tid) in events {
+            all.push(noise(at + 10_000, tid, NoiseSource::Thread, name, tid as u32, at, 10_000));
+            at += 10_000;
+        }
+        all.push(sample(at + 1_000, TIMERLAT, 7, TimerlatContext::Thread, at + 1_000 - 1_000_000));
+        let explained = explained(TraceInfo::default(), all);
+        let activation = explained.only();
+        check_tiling(activation);
+        assert!(explained.finding("higher-priority-task").is_none(), "{activation:#?}");
+        charged(activation)
+    };
+    let was_hit =
+        [(Cause::Unexplained, 1_500), (Cause::PreemptionDisabled, 10_000), (Cause::Unexplained, 1_000)];
+    assert_eq!(of(1_500, &[("cc1", CC1)]), was_hit);
+    // Of what ran behind it, and of what began long after the expiry, the text does not show why it went first.
+    let behind = of(1_500, &[("cc1", CC1), ("sh", 77)]);
+    assert_eq!(behind[1..], [(Cause::PreemptionDisabled, 10_000), (Cause::Unexplained, 11_000)]);
+    assert_eq!(of(300_000, &[("cc1", CC1)]), [(Cause::Unexplained, 311_000)]);
+    // The kernel's own thread that goes before all others is known by its name.
+    let stopper = of(1_500, &[("migration/5", 44)]);
+    assert_eq!(stopper[1], (Cause::StopTask, 10_000));
+}
+
 #[test]
 fn a_return_before_the_thread_ran_leaves_the_rest_of_the_sample() {
     let of = |returned: i64| {
