@@ -154,7 +154,10 @@ impl Tracers {
             self.calls.see(event);
         }
         match &event.kind {
-            EventKind::Timerlat(sample) => self.timerlats.sample(assembler, event, sample),
+            EventKind::Timerlat(sample) => {
+                self.noises.measured();
+                self.timerlats.sample(assembler, event, sample);
+            }
             EventKind::Noise(noise) => {
                 let noise = self.timerlats.noise(assembler, event, noise);
                 if in_scope {
@@ -184,7 +187,7 @@ impl Tracers {
     /// The stream ended: what other tools measured becomes activations, before the ordinary ones end.
     pub(crate) fn finish(&mut self, assembler: &mut Assembler<'_>, info: &TraceInfo) {
         self.timerlats.finish(assembler);
-        self.noises.finish();
+        self.noises.finish(assembler.timeline());
         let scope = assembler.scope().cloned();
         let in_scope =
             |breakdown: &&Breakdown| scope.as_ref().is_none_or(|scope| scope.has_cpu(breakdown.cpu));

@@ -3,6 +3,8 @@
 //! Sources: Documentation/trace/osnoise-tracer.rst, Documentation/trace/hwlat_detector.rst.
 
 use super::timerlat::is_coarse;
+use crate::timeline::Timeline;
+use crate::timeline::thread::Thread;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 use whylate_base::{Cpu, Ns, Tid};
@@ -15,8 +17,8 @@ const MAX_NAMES: usize = 4_096;
 pub(crate) struct Noises {
     pub(crate) cpus: BTreeMap<Cpu, NoiseOfCpu>,
     pub(crate) hwlat: BTreeMap<Cpu, Gaps>,
-    /// The idle task had a CPU.
-    idled: bool,
+    /// A thread, or the idle task, had a CPU.
+    ran: bool,
     /// A thread that spins summed a period up, or saw a single noise.
     spun: bool,
 }
@@ -74,7 +76,7 @@ impl Interference {
 
 impl Noises {
     pub(super) fn sample(&mut self, event: &Event, sample: &OsnoiseSample) {
-        self.spun = true;
+        self.measured();
         let on = self.cpus.entry(event.cpu).or_default();
         on.samples += 1;
         on.runtime += sample.runtime.max(Ns::ZERO);
@@ -89,14 +91,19 @@ impl Noises {
     pub(super) fn threshold(&mut self, event: &Event, start: Ns, duration: Ns) {
         let on = self.cpus.entry(event.cpu).or_default();
         on.longest = on.longest.max((duration, start));
+        self.measured();
+    }
+
+    /// A thread that measures gave a sample.
+    pub(super) fn measured(&mut self) {
         self.spun = true;
     }
 
     /// The trace ended: where it has no summary of a period, the single noises are all there is. Without those, the
     /// longest interference is the least that was lost at once.
-    pub(super) fn finish(&mut self) {
+    pub(super) fn finish(&mut self, timeline: &Timeline) {
         // Without the workload (NO_OSNOISE_WORKLOAD) the events are of all threads, and none of them is noise.
-        if self.idled && !self.spun {
+        if self.ran && !self.spun && !timeline.threads.iter().any(measures) {
             self.cpus.clear();
         }
         for on in self.cpus.values_mut().filter(|on| on.samples == 0 && on.is_measured()) {
@@ -131,7 +138,7 @@ impl Noises {
     pub(super) fn noise(&mut self, event: &Event, noise: &Noise) {
         // Between two periods the CPU may idle; of a coarse clock the length is not known.
         let idles = noise.source == NoiseSource::Thread && noise.id == 0;
-        self.idled |= idles;
+        self.ran |= noise.source == NoiseSource::Thread;
         if idles || is_coarse(noise) {
             return;
         }
@@ -155,6 +162,13 @@ impl Noises {
             (on.longest, on.at) = (gap, event.ts);
         }
     }
+}
+
+/// True of the threads of osnoise and timerlat, the kernel's and rtla's: `osnoise/3`, `timerlat/3`, `timerlatu/3`.
+fn measures(thread: &Thread) -> bool {
+    thread.comm().as_str().split_once('/').is_some_and(|(name, cpu)| {
+        matches!(name, "osnoise" | "timerlat" | "timerlatu") && cpu.parse::<u32>().is_ok()
+    })
 }
 
 impl NoiseOfCpu {

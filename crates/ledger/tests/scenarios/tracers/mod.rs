@@ -12,10 +12,10 @@ mod timerlat;
 mod wakeups;
 
 use crate::support::Explained;
-use whylate_base::{Cpu, Ns, Tid};
+use whylate_base::{Cpu, Ns, Priority, Tid};
 use whylate_events::{
-    Context, ContextFlags, Event, EventKind, Noise, NoiseSource, Timerlat, TimerlatContext, TraceInfo,
-    VecSource,
+    Context, ContextFlags, Event, EventKind, Noise, NoiseSource, Switch, TaskState, Timerlat,
+    TimerlatContext, TraceInfo, VecSource,
 };
 use whylate_ledger::{Activation, Cause, Options, explain};
 
@@ -63,6 +63,20 @@ fn sample(ns: i64, tid: i32, seq: u32, context: TimerlatContext, latency: i64) -
 fn noise(ns: i64, tid: i32, source: NoiseSource, name: &str, id: u32, start: i64, duration: i64) -> Event {
     let noise = Noise { source, name: name.into(), id, start: Ns(start), duration: Ns(duration) };
     event(ns, tid, "", EventKind::Noise(noise))
+}
+
+/// A thread of that name leaves a CPU of its own.
+fn named(name: &str) -> Vec<Event> {
+    let switch = Switch {
+        prev_comm: name.into(),
+        prev_tid: Tid(900),
+        prev_prio: Priority::DEFAULT,
+        prev_state: TaskState::Interruptible,
+        next_comm: "swapper/9".into(),
+        next_tid: Tid::IDLE,
+        next_prio: Priority::DEFAULT,
+    };
+    vec![on(Cpu(9), 1_000, 900, "d", EventKind::Switch(switch))]
 }
 
 fn charged(activation: &Activation) -> Vec<(Cause, i64)> {

@@ -1,6 +1,6 @@
 //! Samples of the osnoise and hwlat tracers: findings.
 
-use super::{event, explained, on};
+use super::{event, explained, named, on};
 use whylate_base::{Cpu, Ns, Severity};
 use whylate_events::{EventKind, Noise, NoiseSource, OsnoiseSample, TraceInfo};
 
@@ -84,6 +84,15 @@ fn without_a_thread_that_spins_the_times_of_threads_are_no_noise() {
     };
     let threads = || vec![noise(2, "sh", 121, 8_943_000), noise(3, "swapper/3", 0, 13_191_000)];
     assert_eq!(explained(TraceInfo::default(), threads()).codes(), Vec::<&str>::new());
+    // Of a few rows the idle thread need not have one.
+    let one = || vec![noise(2, "sh", 121, 8_943_000)];
+    assert_eq!(explained(TraceInfo::default(), one()).codes(), Vec::<&str>::new());
+    for (name, measures) in
+        [("osnoise/2", true), ("timerlatu/2", true), ("osnoised/x", false), ("dsh/2", false)]
+    {
+        let found = explained(TraceInfo::default(), [named(name), one()].concat()).codes();
+        assert_eq!(found, if measures { vec!["os-noise"] } else { Vec::new() }, "{name}");
+    }
     // A sample is of one that spins; the CPU idles between two periods.
     let sample =
         OsnoiseSample { runtime: Ns::from_ms(1_000), max_sample: Ns(9_000_000), ..OsnoiseSample::default() };
@@ -108,7 +117,7 @@ fn the_longest_interference_alone_is_the_least_that_was_lost() {
     let title = |events| {
         explained(TraceInfo::default(), events).finding("os-noise").expect("a finding").title.clone()
     };
-    let least = title(vec![noise("sh", 121)]);
+    let least = title([named("osnoise/9"), vec![noise("sh", 121)]].concat());
     assert!(least.starts_with("CPU 2 lost at least 3.07 us at once to noise"), "{least}");
     let whole = EventKind::OsnoiseThreshold { start: Ns(900), duration: Ns(8_000), interferences: 2 };
     let most = title(vec![noise("sh", 121), on(Cpu(2), 20_000_100, 7, "", whole)]);
@@ -125,7 +134,8 @@ fn a_kernel_thread_of_one_cpu_is_not_to_be_moved() {
             start: Ns(1_000),
             duration: Ns(9_000),
         });
-        let explained = explained(TraceInfo::default(), vec![on(Cpu(2), 20_000_000, 7, "d", kind)]);
+        let events = [named("osnoise/9"), vec![on(Cpu(2), 20_000_000, 7, "d", kind)]].concat();
+        let explained = explained(TraceInfo::default(), events);
         explained.finding("os-noise").expect("a finding").fix[0].text.clone()
     };
     for name in ["migration/2", "ksoftirqd/2", "kworker/2:1H"] {

@@ -1,6 +1,6 @@
 //! Reports and events without what usually frames them: tables, fragments, noise without a summary, sections by events.
 
-use super::{CPU, event, explained};
+use super::{CPU, event, explained, named};
 use crate::support::Explained;
 use whylate_base::{Cpu, Ns, Priority, Severity, Tid};
 use whylate_events::{
@@ -128,6 +128,7 @@ fn noise_without_a_summary_is_noise() {
     );
     // Without it, the longest interference is the least that was lost.
     events.pop();
+    events.splice(..0, named("osnoise/5"));
     assert!(title(&events).starts_with("CPU 5 lost at least 27.30 us at once to noise"));
 }
 
