@@ -87,11 +87,13 @@ impl Collected {
         match self.pieces.place(&event, self.last) {
             Place::Within => {}
             Place::FirstOfCpu => self.loss(number, None, &event),
-            Place::First => {
+            place @ (Place::First | Place::FirstOfRecording) => {
                 for last in self.pieces.begin(&event) {
                     self.loss(number, None, &last.event(EventKind::Other));
                 }
-                self.loss(number, None, &event);
+                if place == Place::First {
+                    self.loss(number, None, &event);
+                }
             }
         }
         self.losses_before(number, &event);
@@ -141,6 +143,13 @@ impl Collected {
             return;
         }
         self.first_row = self.first_row.or(Some(number));
+        if self.pieces.row(row.at()) {
+            while let Some(event) = self.slices.next(true) {
+                self.of_row(number, event);
+            }
+            self.slices.begin_again();
+            self.pieces.begin_recording(number);
+        }
         self.slices.row(row);
         while let Some(event) = self.slices.next(false) {
             self.of_row(number, event);
@@ -273,8 +282,8 @@ impl Collected {
         }
         let Some(last) = self.last else { return };
         let end = self.span.map_or(last.ts, |(_, end)| end);
-        for last in self.pieces.end() {
-            self.loss(number, None, &EventHead { ts: end, ..last }.event(EventKind::Other));
+        for last in self.pieces.end(end) {
+            self.loss(number, None, &last.event(EventKind::Other));
         }
         for (cpu, counts) in std::mem::take(&mut self.losses) {
             let at = EventHead { cpu: Cpu(cpu), context: Context::default(), ..last }.event(EventKind::Other);

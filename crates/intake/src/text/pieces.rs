@@ -18,6 +18,8 @@ use whylate_events::{Event, EventKind, LeftOut, Switch, Wake};
 
 /// Clocks of two CPUs disagree by less.
 const BACKWARDS: Ns = Ns::from_us(100);
+/// Rows of a table that were sorted are not that much earlier than those above them.
+const EARLIER: Ns = Ns::from_secs(1);
 /// No real-time thread that is looked into is late by more, and few excerpts show a time without any event that is longer.
 const LONG: Ns = Ns::from_secs(5);
 /// An author explains rows that follow on one another more closely one by one.
@@ -38,6 +40,8 @@ pub(crate) enum Place {
     FirstOfCpu,
     /// A new piece begins with it.
     First,
+    /// Another recording begins with it.
+    FirstOfRecording,
 }
 
 /// See the module.
@@ -46,6 +50,14 @@ pub(crate) struct Pieces {
     /// The first line since the last event that is no line of a trace.
     between: Option<u64>,
     remarks: Remarks,
+    /// A table's title stands before the next row.
+    is_titled: bool,
+    /// When the last row of a table was.
+    last_row: Option<Ns>,
+    /// The next event is the first of another recording, which begins in this line.
+    further: Option<u64>,
+    /// The pieces are whole tables.
+    are_recordings: bool,
     threads: Threads,
     events: u64,
     /// Those behind such a line.
@@ -77,11 +89,33 @@ impl Pieces {
         }
     }
 
+    /// The title of a table follows.
+    pub(crate) fn titled(&mut self) {
+        self.is_titled = true;
+    }
+
+    /// Takes in the row of a table whose events are made later; true where it begins another recording: below a title of its own, or
+    /// behind other lines at an earlier time.
+    pub(crate) fn row(&mut self, ts: Ns) -> bool {
+        let between = self.between.take();
+        self.remarks = Remarks::default();
+        let is_titled = std::mem::take(&mut self.is_titled);
+        let last = self.last_row.replace(ts);
+        last.is_some_and(|last| is_titled || between.is_some() && last - ts > EARLIER)
+    }
+
+    /// The next event is the first of another recording, whose rows begin at the line `number`.
+    pub(crate) fn begin_recording(&mut self, number: u64) {
+        self.further = Some(number);
+        self.are_recordings = true;
+    }
+
     /// Takes in an event, behind the `last` one of the text.
     pub(crate) fn place(&mut self, event: &Event, last: Option<EventHead>) -> Place {
         self.events += 1;
         let is_excerpt = self.events <= MOST_OF_AN_EXCERPT;
-        let between = self.between.take().filter(|_| last.is_some());
+        let further = self.further.take();
+        let between = self.between.take().or(further).filter(|_| last.is_some());
         let is_told = std::mem::take(&mut self.remarks).is_by_author() && is_excerpt;
         self.separated += u64::from(between.is_some());
         if let (Some(line), Some(last)) = (between, last)
@@ -90,9 +124,9 @@ impl Pieces {
             let is_spaced_out = (self.separated - 1).saturating_mul(EVENTS_OF_A_PIECE) > self.events;
             let is_elsewhere = last.ts - event.ts > BACKWARDS || event.ts - last.ts >= LONG;
             let is_later = is_told && event.ts - last.ts >= NOT_AT_ONCE && !self.threads.go_on_with(event);
-            if is_elsewhere && !is_spaced_out || is_later {
+            if further.is_some() || is_elsewhere && !is_spaced_out || is_later {
                 self.cuts.push(LeftOut { at: last.ts, line, ends_piece: true });
-                return Place::First;
+                return if further.is_some() { Place::FirstOfRecording } else { Place::First };
             }
         }
         if is_excerpt {
@@ -100,7 +134,7 @@ impl Pieces {
         }
         let head = EventHead::of(event);
         match self.last.insert(event.cpu.0, head) {
-            None if !self.cuts.is_empty() => Place::FirstOfCpu,
+            None if !self.cuts.is_empty() && !self.are_recordings => Place::FirstOfCpu,
             _ => Place::Within,
         }
     }
@@ -115,25 +149,40 @@ impl Pieces {
         self.last.insert(event.cpu.0, EventHead::of(event));
         let last = ended.values().copied().collect();
         self.ended.push(ended);
-        last
+        if self.are_recordings { self.recordings_before(event.ts) } else { last }
     }
 
-    /// The text has ended: the last event of each CPU that is in no piece as late as the latest one.
-    pub(crate) fn end(&mut self) -> Vec<EventHead> {
+    /// The last event of each CPU of the recordings that ended before `ts`: of the latest one nothing follows that could be taken for its
+    /// own.
+    fn recordings_before(&mut self, ts: Ns) -> Vec<EventHead> {
+        let ended = self.ended.extract_if(.., |piece| latest(piece).is_some_and(|until| until < ts));
+        ended.flat_map(BTreeMap::into_values).collect()
+    }
+
+    /// The text has ended, and its latest event was at `end`: where each CPU ends that is in no piece as late as the latest one.
+    pub(crate) fn end(&mut self, end: Ns) -> Vec<EventHead> {
+        self.ended.push(std::mem::take(&mut self.last));
+        if self.are_recordings {
+            return self.recordings_before(end);
+        }
         let mut pieces = std::mem::take(&mut self.ended);
-        pieces.push(std::mem::take(&mut self.last));
-        let until = |piece: &BTreeMap<u32, EventHead>| piece.values().map(|head| head.ts).max();
-        pieces.sort_by_key(until);
+        pieces.sort_by_key(latest);
         let latest = pieces.pop().unwrap_or_default();
         // Of a CPU that is in several of them, the latest counts.
         let earlier: BTreeMap<u32, EventHead> = pieces.into_iter().flatten().collect();
-        earlier.into_iter().filter(|(cpu, _)| !latest.contains_key(cpu)).map(|(_, head)| head).collect()
+        let unseen = earlier.into_iter().filter(|(cpu, _)| !latest.contains_key(cpu));
+        unseen.map(|(_, head)| EventHead { ts: end, ..head }).collect()
     }
 
     /// Where pieces end that others follow.
     pub(crate) fn cuts(&self) -> &[LeftOut] {
         &self.cuts
     }
+}
+
+/// When the last event of a piece was.
+fn latest(piece: &BTreeMap<u32, EventHead>) -> Option<Ns> {
+    piece.values().map(|head| head.ts).max()
 }
 
 /// The threads of a piece.
@@ -287,7 +336,7 @@ mod tests {
         assert_eq!(ended, [6_000, 7_000]);
         assert_eq!(pieces.place(&at(9_000_001, 1), Some(head(9_000_000, 1))), Place::Within);
         assert_eq!(pieces.place(&at(9_000_002, 0), Some(head(9_000_001, 1))), Place::FirstOfCpu);
-        assert_eq!((pieces.cuts().len(), pieces.end().len()), (1, 0));
+        assert_eq!((pieces.cuts().len(), pieces.end(Ns::from_us(9_000_002)).len()), (1, 0));
     }
 
     #[test]
@@ -298,8 +347,9 @@ mod tests {
         assert_eq!(pieces.place(&at(100, 2), Some(head(900, 4))), Place::First);
         pieces.begin(&at(100, 2));
         assert_eq!(pieces.place(&at(300, 2), Some(head(100, 2))), Place::Within);
-        let ends: Vec<(u32, i64)> = pieces.end().iter().map(|head| (head.cpu.0, head.ts.0)).collect();
-        assert_eq!(ends, [(2, 300_000)]);
+        let ends: Vec<(u32, i64)> =
+            pieces.end(Ns::from_us(900)).iter().map(|head| (head.cpu.0, head.ts.0)).collect();
+        assert_eq!(ends, [(2, 900_000)]);
     }
 
     #[test]

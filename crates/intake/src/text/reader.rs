@@ -336,7 +336,10 @@ impl Reader {
                 RtlaLine::Task(tid, comm) => self.names.learn(tid, comm.as_str()),
                 RtlaLine::Nothing
                     if self.header.report_line(text) || self.free_text || graph::is_ornament(text) => {}
-                RtlaLine::Nothing if timehist::is_title(text) => self.is_shown(self.number, text),
+                RtlaLine::Nothing if timehist::is_title(text) => {
+                    self.collected.pieces.titled();
+                    self.is_shown(self.number, text);
+                }
                 RtlaLine::Nothing | RtlaLine::Strange if self.is_rest(text) => {}
                 RtlaLine::Nothing | RtlaLine::Strange if may_hold => return false,
                 RtlaLine::Nothing | RtlaLine::Strange => {

@@ -19,6 +19,7 @@ mod spellings;
 mod statistics;
 mod streams;
 mod switch_heads;
+mod timehist;
 mod tracers;
 
 fn read(text: &[u8], wanted: KindSet) -> Result<TextSource<io::Empty>, TextError> {

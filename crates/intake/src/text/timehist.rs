@@ -74,6 +74,8 @@ struct Ran {
     /// From its wake-up until it had the CPU. Of a thread that was preempted it is the wait in newer perf, and 0 in older.
     delay: Ns,
     run: Ns,
+    /// How much of the delay was on another CPU, before it was moved, where the table has that (`--pre-migrations`).
+    elsewhere: Option<Ns>,
     state: Option<TaskState>,
     /// As it got the CPU, and as it left it.
     priority: Option<(Priority, Priority)>,
@@ -92,6 +94,11 @@ impl Ran {
 }
 
 impl Row {
+    /// When it was printed.
+    pub(super) fn at(&self) -> Ns {
+        self.ts
+    }
+
     /// The thread that has the CPU.
     pub(super) fn thread(&self) -> Option<(Tid, &str)> {
         match &self.what {
@@ -183,7 +190,8 @@ fn columns(who: Who, text: &str) -> Option<Ran> {
     };
     let (wait, delay, run) = (ms(first)?, ms(word()?)?, ms(word()?)?);
     let mut tail = fields::trim_start(rest);
-    if ms(fields::first_word(tail)).is_some() {
+    let elsewhere = ms(fields::first_word(tail));
+    if elsewhere.is_some() {
         tail = fields::trim_start(tail.get(fields::first_word(tail).len()..)?);
     }
     let letter = fields::first_word(tail);
@@ -192,7 +200,8 @@ fn columns(who: Who, text: &str) -> Option<Ran> {
         let mut ends = next.match_indices(']').map(|(end, _)| end + 1).chain([LONGEST_THREAD]);
         ends.find_map(|end| self::who(next.get(..end)?))
     });
-    Some(Ran { who, wait, delay, run, state, priority, next })
+    let elsewhere = elsewhere.filter(|&elsewhere| elsewhere <= delay);
+    Some(Ran { who, wait, delay, run, elsewhere, state, priority, next })
 }
 
 fn wakes(text: &str) -> Option<What> {

@@ -42,6 +42,8 @@ pub(in crate::text) struct Slices {
     /// The thread that each CPU runs, as far as events were handed out.
     running: HashMap<Cpu, Tid>,
     handed_out: Option<Ns>,
+    /// There were recordings before this one.
+    is_further: bool,
 }
 
 /// A thread off the CPU.
@@ -69,8 +71,8 @@ enum HeldKind {
     Runs(Tid),
     /// Something whose thread is known.
     By(Tid, EventKind),
-    /// A wake-up that the thread's delay shows: by what is not known.
-    Woken(Wake),
+    /// A wake-up or a move that the thread's delay shows: by what is not known.
+    ByUnknown(EventKind),
     Lost(Option<u64>),
 }
 
@@ -88,10 +90,15 @@ impl Slices {
         self.rows == 0
     }
 
+    /// Another recording begins, after all events of this one were handed out.
+    pub(in crate::text) fn begin_again(&mut self) {
+        *self = Slices { rows: self.rows, is_further: true, ..Slices::default() };
+    }
+
     /// The times of all rows, as long as no event of them was handed out.
     pub(in crate::text) fn span(&self) -> Option<(Ns, Ns)> {
         let ((first, _), (last, _)) = (self.held.keys().next()?, self.held.keys().next_back()?);
-        self.handed_out.is_none().then_some((*first, *last))
+        (self.handed_out.is_none() && !self.is_further).then_some((*first, *last))
     }
 
     /// How many switches the rows that wait show.
@@ -204,13 +211,32 @@ impl Slices {
                 .remove(&ran.who.tid)
                 .is_some_and(|(woken, _)| (start - ran.delay - woken).0.abs() < BLUR.0),
         };
-        if slept && !is_shown {
-            let since = left.map_or(Ns(i64::MIN), |left| left.at.0);
-            let priority = ran.priority.map_or(Priority::UNKNOWN, |(first, _)| first);
-            let place = ((start - ran.delay).max(since), self.rows);
-            self.hold(place, cpu, HeldKind::Woken(wake(ran.who, priority, cpu)));
-            self.rows += 1;
+        if !slept {
+            return;
         }
+        let since = left.map_or(Ns(i64::MIN), |left| left.wakes.map_or(left.at.0, |(woken, _)| woken));
+        let woken = (start - ran.delay).max(since);
+        let priority = ran.priority.map_or(Priority::UNKNOWN, |(first, _)| first);
+        if !is_shown {
+            let kind = EventKind::Waking(wake(ran.who, priority, cpu));
+            self.hold_by_unknown(woken, cpu, kind);
+        }
+        // Before it was moved it waited for a CPU that the row does not name.
+        if let Some(elsewhere) = ran.elsewhere {
+            let is_moved = elsewhere >= BLUR;
+            let woken_on = if is_moved { Cpu::UNKNOWN } else { cpu };
+            let kind = EventKind::Wakeup { wake: wake(ran.who, priority, woken_on), new: false };
+            self.hold_by_unknown(woken, cpu, kind);
+            if is_moved {
+                let kind = EventKind::Migrate { tid: ran.who.tid, from: Cpu::UNKNOWN, to: cpu };
+                self.hold_by_unknown(woken + elsewhere, cpu, kind);
+            }
+        }
+    }
+
+    fn hold_by_unknown(&mut self, at: Ns, cpu: Cpu, kind: EventKind) {
+        self.hold((at, self.rows), cpu, HeldKind::ByUnknown(kind));
+        self.rows += 1;
     }
 
     /// A thread of which this is the first row stayed runnable when it left a CPU `at` an earlier time: this one, unless rows show that
@@ -252,10 +278,10 @@ impl Slices {
                 (tid, EventKind::Other)
             }
             HeldKind::By(tid, kind) => (tid, kind),
-            HeldKind::Woken(wake) => {
+            HeldKind::ByUnknown(kind) => {
                 let flags = ContextFlags::IRQS_UNKNOWN | ContextFlags::BYSTANDER;
                 let context = Context { tid: current, flags, preempt_depth: None };
-                return Some(Event { ts, cpu, context, kind: EventKind::Waking(wake) });
+                return Some(Event { ts, cpu, context, kind });
             }
             HeldKind::Lost(count) => (current, EventKind::Lost { count, since: None, kinds: KindSet::NONE }),
         };

@@ -10,7 +10,16 @@ fn who(tid: i32, comm: &str) -> Who {
 
 fn ran(of: Who, wait: i64, delay: i64, run: i64) -> Ran {
     let us = Ns::from_us;
-    Ran { who: of, wait: us(wait), delay: us(delay), run: us(run), state: None, priority: None, next: None }
+    Ran {
+        who: of,
+        wait: us(wait),
+        delay: us(delay),
+        run: us(run),
+        elsewhere: None,
+        state: None,
+        priority: None,
+        next: None,
+    }
 }
 
 /// Rows that perf 6.1 printed, and others after timehist_print_sample of 6.13.
@@ -208,6 +217,31 @@ fn a_row_of_a_wakeup_before_the_first_row_of_its_thread_has_the_waker() {
     };
     assert_eq!(woken(&text("9.000149")), [(149, 6)]);
     assert_eq!(woken(&text("9.000020")), [(20, 6), (150, -1)]);
+}
+
+/// Before a thread was moved it waited on a CPU that its row does not name, and not on the one that it ran on.
+#[test]
+fn what_was_before_a_move_was_on_another_cpu() {
+    let text = "\
+9.000100 [0000]  app[7]      0.000      0.000      0.000      0.000
+9.000300 [0000]  hog[8]      0.000      0.011      0.200      0.000
+9.000400 [0000]  app[7]      0.200      0.150      0.100      0.140";
+    let of_app = |event: &Event| match event.kind {
+        EventKind::Waking(wake) if wake.tid == Tid(7) => {
+            Some((event.ts.0 / 1_000 % 1_000_000, wake.target_cpu))
+        }
+        EventKind::Wakeup { wake, .. } if wake.tid == Tid(7) => {
+            Some((event.ts.0 / 1_000 % 1_000_000, wake.target_cpu))
+        }
+        EventKind::Migrate { tid: Tid(7), to, .. } => Some((event.ts.0 / 1_000 % 1_000_000, to)),
+        _ => None,
+    };
+    let events = events(text);
+    let places: Vec<_> = events.iter().filter_map(of_app).collect();
+    assert_eq!(places, [(150, Cpu(0)), (150, Cpu::UNKNOWN), (290, Cpu(0))]);
+    let on_cpu =
+        |event: &Event| matches!(event.kind, EventKind::Wakeup { wake, .. } if wake.target_cpu == Cpu(0));
+    assert_eq!(events.iter().filter(|event| on_cpu(event)).count(), 1, "of 8, which was not moved");
 }
 
 /// Of newer perf the delay of a thread that was preempted is its whole wait.
