@@ -1,7 +1,7 @@
 //! The kernel's log: no trace, but its messages about what is late have a meaning, figures and call stacks.
 //!
 //! ```text
-//! lines ─> stamps ─> meanings: which kind of message ─┬─> details: rcu, hung, lockups (utilization), pools (begun_work), durations, softirqs, clock, old_tracer, sched_ext, atomic_sleep
+//! lines ─> stamps, broken ─> meanings: which kind of message ─┬─> details: rcu, hung, lockups (utilization), pools (begun_work), durations, softirqs, clock, old_tracer, sched_ext, atomic_sleep
 //!                                                     └─> stacks: owner, registers, frames ─> reporter: what it shows
 //! messages ─> consequences: which follows from which
 //! ```
@@ -9,6 +9,7 @@
 mod asides;
 mod atomic_sleep;
 mod begun_work;
+mod broken;
 mod clock;
 mod consequences;
 mod details;
@@ -55,7 +56,9 @@ const LONGEST_PIECE: usize = 200;
 pub(super) fn is_broken_message(whole: &str, rest: &str) -> bool {
     let meaning = |line| meanings::meaning(stamps::message(line));
     let first = whole.strip_suffix(rest).unwrap_or(whole);
-    meaning(rest).is_none() && meaning(whole).is_some_and(|all| meaning(first) != Some(all))
+    // Its end alone has the meaning, but not the name of the thread.
+    let is_end = || stamps::message(first).starts_with(broken::HUNG_TASK) && stamps::is_bare(rest);
+    (meaning(rest).is_none() || is_end()) && meaning(whole).is_some_and(|all| meaning(first) != Some(all))
 }
 
 /// A message in a log, with what follows it.
@@ -91,6 +94,8 @@ pub struct KernelLog {
     above_all: LoggedStacks,
     /// The message to which the stacks belong that follow.
     above: Option<usize>,
+    /// A line that ends too early.
+    begun: Option<(u64, String)>,
     /// The lines before this one, of which it may be the end.
     pieces: Vec<String>,
     /// How long before it the last sign of life was, by a report of a lockup itself.
@@ -130,6 +135,19 @@ impl KernelLog {
     }
 
     fn one_line(&mut self, number: u64, line: &str) {
+        if let Some((at, begun)) = self.begun.take() {
+            match broken::joined(&begun, line) {
+                Some(whole) => return self.whole_line(at, &whole),
+                None => self.whole_line(at, &begun),
+            }
+        }
+        match broken::ends_early(line) && self.has_message() {
+            true => self.begun = Some((number, line.to_owned())),
+            false => self.whole_line(number, line),
+        }
+    }
+
+    fn whole_line(&mut self, number: u64, line: &str) {
         let message = stamps::message(line);
         match meanings::meaning(message) {
             Some(meaning) => {

@@ -12,6 +12,11 @@ pub(super) fn message(line: &str) -> &str {
     rest.split_once(" kernel: ").map_or(rest, |(_, message)| without_stamps(message))
 }
 
+/// True of a line that has nothing but marks of quoting before its message.
+pub(super) fn is_bare(line: &str) -> bool {
+    message(line) == line.trim().trim_start_matches(['>', '|', ' ', '\t'])
+}
+
 /// The message, cut where it is long.
 pub(super) fn words(line: &str) -> String {
     let message = message(line);
