@@ -155,7 +155,7 @@ impl Tracers {
         }
         match &event.kind {
             EventKind::Timerlat(sample) => {
-                self.noises.measured();
+                self.noises.timerlat();
                 self.timerlats.sample(assembler, event, sample);
             }
             EventKind::Noise(noise) => {

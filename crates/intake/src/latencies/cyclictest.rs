@@ -112,14 +112,20 @@ fn one(text: &str, asked: Option<usize>) -> Vec<Result<Run, Broken>> {
         Err(why) => return vec![Err(source.broken(why))],
     };
     if has_histogram {
-        let Some(threads) = histogram(text) else { return Vec::new() };
+        let Some(mut threads) = histogram(text) else { return Vec::new() };
         let is_below = |line: &str| line.starts_with("# Max Latencies:") || line.starts_with("# Total:");
         let has_samples = threads.len() <= MOST_THREADS && threads.iter().any(Counted::has_samples);
         if has_samples && summary.is_empty() && !text.lines().any(is_below) {
             return vec![Err(source.without_end("Total and Max Latencies"))];
         }
         if let Some(most) = greatest(text).filter(|_| summary.is_empty() && is_without_counts(&threads)) {
-            return vec![Err(source.without_counts(most))];
+            if !are_all_extremes(text) {
+                return vec![Err(source.without_counts(most))];
+            }
+            for thread in threads.iter_mut().filter(|thread| thread.max > Some(0)) {
+                (thread.overflow, thread.is_largest_only) = (1, true);
+            }
+            return vec![finished(threads).map(with_unknown_counts)];
         }
         let later = summary.iter().zip(&threads).any(|(status, thread)| status.max > thread.max);
         let other = (later || summary.len() > threads.len()).then(|| finished(summary));
@@ -151,6 +157,20 @@ fn is_without_counts(threads: &[Counted]) -> bool {
     let is_counted = |thread: &Counted| thread.total.is_some_and(|total| total > 0 || thread.overflow > 0);
     let has_table = threads.iter().any(|thread| !thread.classes.is_empty());
     !has_table && threads.iter().any(|thread| thread.max.is_some_and(|max| max > 0) && !is_counted(thread))
+}
+
+/// True of what `grep Latencies` leaves: least, mean and most of each thread, and nothing of how many samples there were.
+fn are_all_extremes(text: &str) -> bool {
+    let has = |name: &str| text.lines().any(|line| line.starts_with(name));
+    has("# Min Latencies:") && has("# Avg Latencies:") && !has("# Total:")
+}
+
+fn with_unknown_counts(mut run: Run) -> Run {
+    run.notes.push(
+        "cyclictest's table and the line with Total are missing: of how many samples these lines are is not known"
+            .to_owned(),
+    );
+    run
 }
 
 /// The greatest number of the lines of maxima; 0 is that of a thread without samples.

@@ -288,7 +288,11 @@ fn rows_that_are_missing_are_noticed() {
     // As `grep Latencies` leaves it.
     let summary =
         "# Min Latencies: 00003 00003\n# Avg Latencies: 00004 00003\n# Max Latencies: 00084 00086\n";
-    let why = error(summary.to_owned());
+    let extremes = run(summary);
+    let most: Vec<_> = extremes.threads.iter().map(|thread| thread.histogram.max()).collect();
+    assert_eq!(most, [Some(Ns::from_us(84)), Some(Ns::from_us(86))]);
+    assert!(extremes.notes.iter().any(|note| note.contains("of how many samples")), "{:?}", extremes.notes);
+    let why = error(cut(summary, "# Avg Latencies"));
     assert!(why.contains("86 us is the greatest, and of how many samples is not known"), "{why}");
     // A maximum in no class is a sample more.
     let beyond = cut(&cut(HISTOGRAM, "# Histogram Overflows"), "# Total");

@@ -112,9 +112,16 @@ impl Collected {
             return;
         }
         let Queued { tid, comm, waited } = queued;
-        let flags = ContextFlags::IRQS_UNKNOWN | ContextFlags::BYSTANDER;
         let kind = EventKind::Waking(Wake { comm, tid, prio: Priority::UNKNOWN, target_cpu: at.cpu });
-        let context = Context { tid: at.context.tid, flags, preempt_depth: None };
+        // The end of a sleep is counted where its thread is woken: by the running one, unless an interrupt takes it over.
+        let flags = at.context.flags;
+        let context = match waited.is_none() && !flags.in_interrupt() && !at.context.is_unknown() {
+            true => at.context,
+            false => {
+                let flags = ContextFlags::IRQS_UNKNOWN | ContextFlags::BYSTANDER;
+                Context { tid: at.context.tid, flags, preempt_depth: None }
+            }
+        };
         let ts = (at.ts - waited.unwrap_or(Ns::ZERO)).max(Ns::ZERO);
         self.keep(number, Event { ts, context, kind, ..at });
     }

@@ -98,7 +98,9 @@ impl Header {
         {
             self.tracer = Some(tracer.to_owned());
         }
-        if let Some((_, cpus)) = text.rsplit_once("#P:") {
+        // A mail program may break the line before it, and its mark is then that of a comment.
+        let broken_off = || text.strip_prefix("P:").filter(|cpus| cpus.trim_end().ends_with(')'));
+        if let Some(cpus) = text.rsplit_once("#P:").map(|(_, cpus)| cpus).or_else(broken_off) {
             self.cpus = leading_number(cpus);
         }
         // Each of them is sought anywhere in the line: pasted text may have lost the ends of its lines.

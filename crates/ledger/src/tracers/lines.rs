@@ -408,6 +408,17 @@ impl Lines {
         handlers.filter(is_handler).all(|other| other == first).then_some(first)
     }
 
+    /// The function from which the first of these lines of a thread was called; none where one of them names `of_stack`, which then has
+    /// a part in them itself.
+    pub(super) fn called_from(&self, lines: &[Line], of_stack: &str) -> Option<&str> {
+        let names = |number: u32| self.name(number) == of_stack;
+        if lines.iter().any(|line| line.named().is_some_and(names) || line.caller.is_some_and(names)) {
+            return None;
+        }
+        let callers = lines.iter().filter(|line| !line.flags.in_interrupt()).filter_map(|line| line.caller);
+        callers.map(|number| self.name(number)).find(|name| !is_primitive(name))
+    }
+
     /// True where interrupts were off from one line of a thread to the next, outside of interrupts. Where lines are left out
     /// (`is_cut`), only if both are within one function.
     pub(super) fn is_irqs_off(&self, line: &Line, next: Option<&Line>, is_cut: bool) -> bool {

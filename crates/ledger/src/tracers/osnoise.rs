@@ -17,8 +17,12 @@ const MAX_NAMES: usize = 4_096;
 pub(crate) struct Noises {
     pub(crate) cpus: BTreeMap<Cpu, NoiseOfCpu>,
     pub(crate) hwlat: BTreeMap<Cpu, Gaps>,
-    /// A thread, or the idle task, had a CPU.
+    /// The idle task had a CPU.
+    idled: bool,
+    /// Another thread had.
     ran: bool,
+    /// timerlat's thread, which sleeps in between, gave a sample.
+    sampled: bool,
     /// A thread that spins summed a period up, or saw a single noise.
     spun: bool,
 }
@@ -76,7 +80,7 @@ impl Interference {
 
 impl Noises {
     pub(super) fn sample(&mut self, event: &Event, sample: &OsnoiseSample) {
-        self.measured();
+        self.spun = true;
         let on = self.cpus.entry(event.cpu).or_default();
         on.samples += 1;
         on.runtime += sample.runtime.max(Ns::ZERO);
@@ -91,19 +95,20 @@ impl Noises {
     pub(super) fn threshold(&mut self, event: &Event, start: Ns, duration: Ns) {
         let on = self.cpus.entry(event.cpu).or_default();
         on.longest = on.longest.max((duration, start));
-        self.measured();
+        self.spun = true;
     }
 
-    /// A thread that measures gave a sample.
-    pub(super) fn measured(&mut self) {
-        self.spun = true;
+    /// timerlat's thread gave a sample.
+    pub(super) fn timerlat(&mut self) {
+        self.sampled = true;
     }
 
     /// The trace ended: where it has no summary of a period, the single noises are all there is. Without those, the
     /// longest interference is the least that was lost at once.
     pub(super) fn finish(&mut self, timeline: &Timeline) {
         // Without the workload (NO_OSNOISE_WORKLOAD) the events are of all threads, and none of them is noise.
-        if self.ran && !self.spun && !timeline.threads.iter().any(measures) {
+        let is_measured = || self.sampled || timeline.threads.iter().any(measures);
+        if !self.spun && (self.idled || self.ran && !is_measured()) {
             self.cpus.clear();
         }
         for on in self.cpus.values_mut().filter(|on| on.samples == 0 && on.is_measured()) {
@@ -138,6 +143,7 @@ impl Noises {
     pub(super) fn noise(&mut self, event: &Event, noise: &Noise) {
         // Between two periods the CPU may idle; of a coarse clock the length is not known.
         let idles = noise.source == NoiseSource::Thread && noise.id == 0;
+        self.idled |= idles;
         self.ran |= noise.source == NoiseSource::Thread;
         if idles || is_coarse(noise) {
             return;

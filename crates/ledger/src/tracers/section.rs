@@ -15,6 +15,7 @@ use self::entries::{is_interrupt, is_of_own_timer, is_softirq, is_way_in};
 use self::harmless::{Harmless, harmless, is_idle_task};
 use self::step::{of_step, within_a_step};
 use self::times::parts;
+use super::interrupted::responsible;
 use super::lines::{Line, Lines};
 use crate::causes::Cause;
 use crate::causes::advised::FINER_CLOCK;
@@ -144,6 +145,7 @@ pub(super) fn section(
         stood_in,
         handler,
         functions: lines.shows_functions(within, (start, end), ends),
+        within: responsible(&section.stack).and_then(|of_stack| lines.called_from(within, of_stack)),
         is_own_timer: is_of_timer && section.context == CpuContext::Irq,
     };
     section.fix = fix(preempt_rt, &section, shown);
@@ -160,7 +162,7 @@ pub(super) fn section(
         section.fix = vec![OF_A_STALL.to_owned()];
     }
     if let Some(harmless) = harmless {
-        (section.why, section.fix) = of_harmless(&section, harmless);
+        (section.why, section.fix) = of_harmless(&section, harmless, excerpt);
     }
     if let Some(step) = within_a_step(&section, lines.step()) {
         section.confidence = Confidence::Low;
@@ -210,7 +212,12 @@ pub(super) fn shows_within(lines: &Lines, section: &CriticalSection) -> bool {
     lines.shows_functions(lines.between(section.start, end), (section.start, end), ends)
 }
 
-fn of_harmless(section: &CriticalSection, harmless: Harmless) -> (String, Vec<String>) {
+/// `excerpt`: how many lines the tracer printed, and how many of them are in the text.
+fn of_harmless(
+    section: &CriticalSection,
+    harmless: Harmless,
+    excerpt: Option<(u64, u64)>,
+) -> (String, Vec<String>) {
     let (cpu, latency, place) = (section.cpu, section.latency, where_from(section));
     match harmless {
         Harmless::Idle => (
@@ -225,12 +232,22 @@ fn of_harmless(section: &CriticalSection, harmless: Harmless) -> (String, Vec<St
         ),
         Harmless::Spin => {
             let by = section.thread.map_or_else(|| "a thread".to_owned(), |thread| thread.to_string());
+            let seen = match excerpt {
+                Some((printed, here)) => {
+                    format!("none of the {here} lines here, of {printed}, shows that a thread was delayed")
+                }
+                None => "no thread was delayed".to_owned(),
+            };
             (
                 format!(
                     "{by} spun for a lock on CPU {cpu} for {latency}{place}: preemption is disabled meanwhile, and the \
-                     spin ends when another thread is to run; no thread was delayed"
+                     spin ends when another thread is to run; {seen}"
                 ),
-                vec!["measure again without it: echo 0 > tracing_max_latency".to_owned()],
+                vec![
+                    "trace the wake-ups of the thread that must not be late (wakeup_rt, `whylate record`): preemptoff counts \
+                     such spins"
+                        .to_owned(),
+                ],
             )
         }
     }
@@ -289,10 +306,15 @@ pub(super) fn finding(
                 where_from(section)
             ),
             false => format!(
-                "{} on CPU {} for {}, and delayed no thread",
+                "{} on CPU {} for {}{}",
                 what_was_off(section.tracer),
                 section.cpu,
-                section.latency
+                section.latency,
+                if is_excerpt {
+                    ": no line here shows that it delayed a thread"
+                } else {
+                    ", and delayed no thread"
+                }
             ),
         },
         why: match section.delays {

@@ -96,3 +96,19 @@ fn statistics_of_the_first_kernels_that_had_them_are_read() {
         .collect();
     assert_eq!(wakes, [(5_000_001_000, 7), (5_000_031_000, 20)]);
 }
+
+/// The end of a sleep is counted as its thread is woken, by the thread that has the CPU.
+#[test]
+fn the_end_of_a_sleep_has_its_waker() {
+    let context = |flags: &str| {
+        let text = format!(
+            "  hog-20  [002] {flags} 9.000010: sched_stat_blocked: comm=app pid=7 delay=940000 [ns]\n"
+        );
+        let (events, _) = all(&text);
+        let waking = events.iter().find(|event| matches!(event.kind, Waking(_))).expect("a wake-up");
+        (waking.context.tid.0, waking.context.flags.contains(ContextFlags::BYSTANDER))
+    };
+    assert_eq!(context("d...."), (20, false));
+    assert_eq!(context("d.h.."), (20, true), "of an interrupt");
+    assert_eq!(context(""), (20, true), "not known");
+}

@@ -109,6 +109,15 @@ fn facts_told_in_the_middle_are_true_from_there() {
     assert_eq!(kinds, [(1_500_000_000, false), (1_500_000_000, true), (1_600_000_000, false)]);
 }
 
+/// A mail program breaks the longest line of a header before the mark in it.
+#[test]
+fn the_number_of_cpus_in_a_line_of_its_own_is_read() {
+    let header = "# tracer: irqsoff\n# irqsoff latency trace v1.1.5 on 6.10\n\
+                  # latency: 40 us, #1/1, CPU#260 | (M:desktop VP:0, KP:0, SP:0 HP:0\n#P:512)\n";
+    let (_, info) = all(&format!("{header}  app-7   260d..1.    0us : spin <-work\n"));
+    assert_eq!(info.cpus, 512);
+}
+
 #[test]
 fn a_byte_order_mark_and_hard_blanks_are_nothing() {
     let (events, info) = all("\u{feff}a-1\u{a0}[000]\u{a0}1.5:\u{a0}softirq_raise: vec=1\n");

@@ -18,13 +18,15 @@ pub(super) struct Shown<'a> {
     /// The one handler of a device's interrupt.
     pub(super) handler: Option<&'a str>,
     pub(super) functions: bool,
+    /// The function from which its first lines were called, where none of them names the stack's.
+    pub(super) within: Option<&'a str>,
     /// It is the interrupt of the CPU's own timer.
     pub(super) is_own_timer: bool,
 }
 
 /// What helps against it.
 pub(super) fn fix(preempt_rt: Option<bool>, section: &CriticalSection, shown: Shown<'_>) -> Vec<String> {
-    let Shown { stood_in, handler, functions: shows_functions, is_own_timer } = shown;
+    let Shown { stood_in, handler, functions: shows_functions, within, is_own_timer } = shown;
     let mut fixes = Vec::new();
     let of_idle_exit = is_of_idle_exit(section);
     if of_idle_exit {
@@ -40,7 +42,9 @@ pub(super) fn fix(preempt_rt: Option<bool>, section: &CriticalSection, shown: Sh
     // Of one that took most of the time, and not of the one that began it.
     let longest = section.parts.first().filter(|part| part.time.0.saturating_mul(2) >= section.latency.0);
     let longest = longest.map(|part| part.function.as_str()).filter(not_primitive);
-    let asked = stood_in.or(handler).or(longest).or(opener).or_else(|| named().filter(|_| !in_handler));
+    // The stack's first function may only have called the one that disabled interrupts or preemption.
+    let inside = || within.filter(not_primitive).or_else(named).filter(|_| !in_handler);
+    let asked = stood_in.or(handler).or(longest).or(opener).or_else(inside);
     if section.times == FunctionTimes::None && !shows_functions {
         fixes.push(format!(
             "trace the functions within: echo 1 > options/function-trace, then {} again; it makes the section longer",

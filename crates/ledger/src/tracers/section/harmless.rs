@@ -63,7 +63,9 @@ pub(super) fn harmless(
     let goes_on = Lines::longest_run(within, asked).is_some_and(|run| run.len() > 1);
     let spins = passed_in(lines, section, within, &SPINS)
         || is_excerpt && between_takes(section) && spins_in(lines, within);
-    (preemption && !goes_on && spins).then_some(Harmless::Spin)
+    // Of the lines that an excerpt lacks it is not known: one early on shows that a thread waited.
+    let is_late = is_excerpt && is_awaited_since(section, within);
+    (preemption && !goes_on && !is_late && spins).then_some(Harmless::Spin)
 }
 
 /// True of the idle task by both: those who publish a trace may write 0 for an id.
@@ -75,6 +77,13 @@ pub(super) fn is_idle_task(tid: Tid, comm: &str) -> bool {
 /// idle state, that thread waits for.
 fn is_awaited(section: &CriticalSection, within: &[Line]) -> bool {
     let asked = within.iter().rev().take_while(|line| line.flags.contains(ContextFlags::NEED_RESCHED)).last();
+    let end = section.start + section.latency;
+    asked.is_some_and(|first| (end - first.at).0.saturating_mul(2) > section.latency.0)
+}
+
+/// True where some line shows that a thread was to run for most of the section.
+fn is_awaited_since(section: &CriticalSection, within: &[Line]) -> bool {
+    let asked = within.iter().find(|line| line.flags.contains(ContextFlags::NEED_RESCHED));
     let end = section.start + section.latency;
     asked.is_some_and(|first| (end - first.at).0.saturating_mul(2) > section.latency.0)
 }

@@ -102,17 +102,24 @@ fn of_an_excerpt_a_spin_shows_by_the_functions_at_its_ends() {
         let info = latency_trace(LatencyTracer::Preemptoff, 37_000_000, "kworker/1:1H", 117, 0);
         let mut info = named(info, ends, ends);
         info.latency.as_mut().expect("of a tracer").entries = Some(1_084);
-        let lines = vec![
+        let mut lines = vec![
             event(0, 117, ".", function(ends)),
             event(5_000, 117, flags, function("osq_lock")),
             event(9_000, 117, flags, function("mutex_spin_on_owner")),
             event(426_000, 117, "d", function("el1_irq")),
-            event(427_000, 117, "dh", function("handle_domain_irq")),
+            event(427_000, 117, if flags == "N" { "dNh" } else { "dh" }, function("handle_domain_irq")),
             event(37_000_000, 117, ".", function(ends)),
         ];
+        let flagged = if flags == "N" { "." } else { flags };
+        for line in &mut lines[1..3] {
+            *line = event(line.ts.0, 117, flagged, line.kind);
+        }
         self::of(info, lines).1
     };
-    assert!(!of("__mutex_lock.isra.10", ".").delays);
+    let spun = of("__mutex_lock.isra.10", ".");
+    assert!(!spun.delays && spun.why.contains("none of the 6 lines here, of 1084"), "{}", spun.why);
+    // A thread was to run, and it went on for long all the same.
+    assert!(of("__mutex_lock.isra.10", "N").delays);
     // It spins in an interrupt, or has preemption disabled for something else.
     assert!(of("__mutex_lock.isra.10", "h").delays);
     assert!(of("drain_all", ".").delays);

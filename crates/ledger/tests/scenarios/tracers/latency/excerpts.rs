@@ -76,6 +76,34 @@ fn of_an_excerpt_the_function_around_the_longest_time_without_a_line_is_named() 
     }
 }
 
+/// The stack at the end of a section is that of its caller, where its lines name none of it.
+#[test]
+fn the_function_that_disabled_interrupts_is_asked_about_and_not_its_caller() {
+    let called = |name: &str, caller: &str| EventKind::Function { name: name.into(), caller: caller.into() };
+    let asked = |caller: &str| {
+        let mut info = latency_trace(LatencyTracer::Irqsoff, 126_000, "app", 352, 0);
+        info.latency.as_mut().expect("of a tracer").entries = Some(8_207);
+        let mut events = vec![
+            event(
+                0,
+                352,
+                "d",
+                EventKind::Function { name: "_raw_spin_lock_irqsave".into(), caller: "".into() },
+            ),
+            event(1_000, 352, "d", called("preempt_count_add", "_raw_spin_lock_irqsave")),
+            event(2_000, 352, "d", called("fill", caller)),
+            event(3_000, 352, "d", called("mix", "fill")),
+            event(126_000, 352, "d", called("_raw_spin_unlock_irqrestore", caller)),
+        ];
+        events
+            .extend(["outer_connect", "connect"].iter().map(|name| super::super::frame(127_000, 352, name)));
+        let section = section_of(info, events).1;
+        section.fix.iter().find(|fix| fix.contains("maintainers")).cloned().unwrap_or_default()
+    };
+    assert!(asked("inner_connect").contains("maintainers of inner_connect:"), "{}", asked("inner_connect"));
+    assert!(asked("outer_connect").contains("maintainers of outer_connect:"), "{}", asked("outer_connect"));
+}
+
 #[test]
 fn of_an_excerpt_that_lacks_most_lines_no_verdict_is_sure() {
     for (printed, most) in [(20, Confidence::High), (4_000, Confidence::Medium)] {
