@@ -159,10 +159,11 @@ fn is_without_counts(threads: &[Counted]) -> bool {
     !has_table && threads.iter().any(|thread| thread.max.is_some_and(|max| max > 0) && !is_counted(thread))
 }
 
-/// True of what `grep Latencies` leaves: least, mean and most of each thread, and nothing of how many samples there were.
+/// True of what `grep Latencies` leaves of one run: least, mean and most of each thread, and nothing of how many samples there were.
 fn are_all_extremes(text: &str) -> bool {
-    let has = |name: &str| text.lines().any(|line| line.starts_with(name));
-    has("# Min Latencies:") && has("# Avg Latencies:") && !has("# Total:")
+    let count = |name: &str| text.lines().filter(|line| line.starts_with(name)).count();
+    let names = ["# Min Latencies:", "# Avg Latencies:", "# Max Latencies:"];
+    names.into_iter().all(|name| count(name) == 1) && count("# Total:") == 0
 }
 
 fn with_unknown_counts(mut run: Run) -> Run {

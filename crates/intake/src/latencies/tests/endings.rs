@@ -467,7 +467,11 @@ fn the_lines_below_a_histogram_alone_have_its_samples_and_extremes() {
             "{text}"
         );
     }
-    for text in [most.to_owned(), format!("# Total: 000040017\n{extremes}{most}")] {
+    for text in [
+        most.to_owned(),
+        format!("# Total: 000040017\n{extremes}{most}"),
+        format!("{extremes}{most}").repeat(2),
+    ] {
         let error = read_error(&format!("# Histogram\n{text}"));
         assert!(error.contains("of how many samples is not known"), "{text}: {error}");
     }
