@@ -273,6 +273,13 @@ pub enum Trigger {
         /// Its name.
         comm: Comm,
     },
+    /// A thread woke it, or an interrupt that came upon that thread: the recording shows no interrupts, and not in what state a CPU was.
+    Upon {
+        /// The thread.
+        tid: Tid,
+        /// Its name.
+        comm: Comm,
+    },
     /// An interrupt handler woke it.
     Irq {
         /// The line.

@@ -81,8 +81,11 @@ fn made_due(trigger: &Trigger) -> String {
     match trigger {
         Trigger::Timer => "its timer expired".to_owned(),
         // The text has the wake-up without its thread.
-        Trigger::Thread { tid, .. } if tid.0 < 0 => made_due(&Trigger::Wakeup),
+        Trigger::Thread { tid, .. } | Trigger::Upon { tid, .. } if tid.0 < 0 => made_due(&Trigger::Wakeup),
         Trigger::Thread { tid, comm } => format!("woken by {}", thread(comm, *tid)),
+        Trigger::Upon { tid, comm } => {
+            format!("woken by {}, or by an interrupt upon it", thread(comm, *tid))
+        }
         Trigger::Irq { irq, name } => {
             format!("woken by {}", clean(&irq_name(Some(*irq), name.as_str())))
         }

@@ -90,7 +90,7 @@ impl History {
             windows.get(first).is_some_and(|&(from, _)| from < segment.end)
         };
         let woken_by = match activation.trigger {
-            Trigger::Thread { tid, .. } => Some(tid),
+            Trigger::Thread { tid, .. } | Trigger::Upon { tid, .. } => Some(tid),
             _ => None,
         };
         let kept = HostActivation {

@@ -122,6 +122,7 @@ fn waker(trigger: Trigger) -> Option<(ChainElement, &'static str)> {
         Trigger::Irq { irq, name } => Some((ChainElement::Irq { irq: Some(irq), name }, "irq")),
         Trigger::Softirq { vec } => Some((ChainElement::Softirq { vec }, "softirq")),
         Trigger::Thread { .. }
+        | Trigger::Upon { .. }
         | Trigger::Marker
         | Trigger::Wakeup
         | Trigger::TraceStart

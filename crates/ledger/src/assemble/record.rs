@@ -51,9 +51,10 @@ fn trigger(timeline: &Timeline, open: &Open) -> Trigger {
         Begin::TraceStart => Trigger::TraceStart,
         Begin::Marked => Trigger::Marker,
         Begin::Woken(WakeCause::Timer { .. }) => Trigger::Timer,
-        Begin::Woken(WakeCause::Thread(tid) | WakeCause::Upon(tid)) => {
+        Begin::Woken(WakeCause::Thread(tid)) => {
             Trigger::Thread { tid, comm: timeline.comm_at(tid, open.waking) }
         }
+        Begin::Woken(WakeCause::Upon(tid)) => Trigger::Upon { tid, comm: timeline.comm_at(tid, open.waking) },
         Begin::Woken(WakeCause::Irq(id)) => match timeline.irqs.get(id) {
             (Some(irq), name) => Trigger::Irq { irq, name },
             // An inter-processor interrupt carries the wake-up of another CPU; which was not seen.

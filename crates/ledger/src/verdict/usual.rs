@@ -72,7 +72,10 @@ fn gives_way(activation: &Activation, judged: &[Segment], key: (Cause, Option<Cu
     if !cause.info().details.culprit_runs_first {
         return false;
     }
-    let mut woke_it = matches!(activation.trigger, Trigger::Thread { tid: waker, .. } if waker == tid);
+    let mut woke_it = matches!(
+        activation.trigger,
+        Trigger::Thread { tid: waker, .. } | Trigger::Upon { tid: waker, .. } if waker == tid
+    );
     for segment in judged {
         if (segment.cause, segment.by) == key {
             if !woke_it {

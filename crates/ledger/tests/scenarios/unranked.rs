@@ -76,6 +76,19 @@ fn a_bystander_wakes_no_thread() {
     assert!(!matches!(worst.trigger, Trigger::Thread { .. }), "{:?}", worst.trigger);
 }
 
+/// Rows of `trace-cmd report` have neither interrupts nor flags: one may have come upon the thread.
+#[test]
+fn a_thread_that_had_the_cpu_at_a_wake_up_may_have_been_interrupted() {
+    let woken = |rows: fn(Scene) -> Scene| {
+        let scene = Scene::new().cpu(1).at(0).run(HOG).at(100).waking(VICTIM, 1).at(2 * MS).run(VICTIM);
+        rows(scene.at(3 * MS).sleep(IDLE)).explain("victim").worst().trigger
+    };
+    let by_row = woken(Scene::without_contexts);
+    assert!(matches!(by_row, Trigger::Upon { tid, .. } if tid.0 == HOG.tid), "{by_row:?}");
+    let by_flags = woken(|scene| scene);
+    assert!(matches!(by_flags, Trigger::Thread { tid, .. } if tid.0 == HOG.tid), "{by_flags:?}");
+}
+
 /// The victim is switched out as it was runnable, or woken, and its CPU idles for so long before it runs again.
 fn passed_over_for(ms: i64, victim: Thread) -> Explained {
     let scene = Scene::new().cpu(1).at(0).run(victim).at(MS).switch_as(TaskState::Runnable, HOG);

@@ -244,6 +244,11 @@ fn a_waker_that_the_text_does_not_name_is_no_thread() {
     }
     let text = explain::terminal::render(&sample, &Style { color: false, width: 120 });
     assert!(text.contains("(woken, the waker was not recorded)") && !text.contains("tid -1"), "{text}");
+    for activation in &mut sample.activations {
+        activation.trigger = Trigger::Upon { tid: Tid(7), comm: Comm::from("hog") };
+    }
+    let text = explain::terminal::render(&sample, &Style { color: false, width: 120 });
+    assert!(text.contains("(woken by hog:7, or by an interrupt upon it)"), "{text}");
 }
 
 /// "No finding" reads as "nothing was late": not where the worst activation is not explained.

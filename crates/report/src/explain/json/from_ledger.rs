@@ -163,7 +163,8 @@ fn trigger(trigger: &ledger::Trigger) -> Trigger {
         }
         ledger::Trigger::Softirq { vec } => (TriggerKind::Softirq, Some(softirq(vec))),
         ledger::Trigger::Marker => (TriggerKind::Marker, None),
-        ledger::Trigger::Wakeup => (TriggerKind::Wakeup, None),
+        // Or an interrupt that came upon it.
+        ledger::Trigger::Upon { .. } | ledger::Trigger::Wakeup => (TriggerKind::Wakeup, None),
         ledger::Trigger::TraceStart => (TriggerKind::TraceStart, None),
         ledger::Trigger::Running => (TriggerKind::Running, None),
     };
