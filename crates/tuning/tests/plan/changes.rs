@@ -87,7 +87,7 @@ fn a_machine_of_which_nothing_is_known_is_left_alone() {
 }
 
 #[test]
-fn a_request_that_nobody_would_hold_is_left_alone() {
+fn a_request_that_no_process_would_hold_is_left_alone() {
     let mut files = machine();
     files.retain(|path, _| !path.starts_with("/run/systemd"));
     // As good as no request: some 2000 s.

@@ -6,7 +6,7 @@ use std::fs;
 use whylate_tuning::{RollbackResult, SessionOutcome};
 
 #[test]
-fn what_somebody_else_changed_is_left_unless_forced() {
+fn what_another_program_changed_is_left_unless_forced() {
     let machine = Machine::new();
     let before = machine.everything();
     let steps = [value(knob(SWAPPINESS), "5"), set(file(OWN), content("ours\n", 0o640))];
@@ -60,7 +60,7 @@ fn a_menu_that_was_made_anew_since_is_made_anew_without_our_parameters() {
 }
 
 #[test]
-fn where_irqbalance_moved_an_interrupt_within_its_cpus_nobody_decided_anything() {
+fn where_irqbalance_moved_an_interrupt_within_its_cpus_no_decision_was_made() {
     const IRQ: &str = "/proc/irq/24/smp_affinity_list";
     for (comm, moved, is_as_made) in
         [("irqbalance", "1", true), ("irqbalance", "3", false), ("sh", "1", false)]
