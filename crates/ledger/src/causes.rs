@@ -260,7 +260,7 @@ mod tests {
             owner_own: None,
             asked: None,
             slept_in: None,
-            device_calls: Vec::new(),
+            device_calls: &[],
             writeback: false,
             work_item: None,
             executed: None,

@@ -148,11 +148,10 @@ fn explain_all(mut source: impl EventSource, options: &Options, mut each: Option
     let (found_in, shown) = (few(FOR_FINDINGS), few(options.worst));
     let is_in =
         |few: &HashSet<(Tid, Ns)>, activation: &Activation| few.contains(&(activation.tid, activation.due));
-    let judged: Vec<Activation> =
-        activations.iter().filter(|activation| is_in(&found_in, activation)).cloned().collect();
-    activations.retain(|activation| is_in(&shown, activation));
-    let judged_by_thread = by_thread(&judged);
-    let by_thread = by_thread(&activations);
+    let judged: Vec<&Activation> =
+        activations.iter().filter(|activation| is_in(&found_in, activation)).collect();
+    let judged_by_thread = by_thread(judged.iter().copied());
+    let by_thread = by_thread(activations.iter().filter(|activation| is_in(&shown, activation)));
     let profile = |task: &TaskSummary| {
         let worst = by_thread.get(&task.tid).map(Vec::as_slice).unwrap_or_default();
         profiles::of(samples.as_ref()?, task.tid, worst, task.activations, assembler.scope())
@@ -193,6 +192,7 @@ fn explain_all(mut source: impl EventSource, options: &Options, mut each: Option
     });
     let profiles = tasks.iter().filter_map(profile).collect();
     drop(samples);
+    activations.retain(|activation| is_in(&shown, activation));
     let mut explanation = Explanation {
         trace,
         tasks,

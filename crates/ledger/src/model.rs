@@ -102,12 +102,14 @@ impl Explanation {
 
     /// The worst activations by thread, each thread's worst first.
     pub fn activations_by_thread(&self) -> HashMap<Tid, Vec<&Activation>> {
-        by_thread(&self.activations)
+        by_thread(self.activations.iter())
     }
 }
 
 /// Activations by thread, in their order.
-pub(crate) fn by_thread(activations: &[Activation]) -> HashMap<Tid, Vec<&Activation>> {
+pub(crate) fn by_thread<'a>(
+    activations: impl Iterator<Item = &'a Activation>,
+) -> HashMap<Tid, Vec<&'a Activation>> {
     let mut by_thread: HashMap<Tid, Vec<&Activation>> = HashMap::new();
     for activation in activations {
         by_thread.entry(activation.tid).or_default().push(activation);

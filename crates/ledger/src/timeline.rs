@@ -141,17 +141,19 @@ impl Timeline {
 
     /// True of two threads of one process, where the recording shows that.
     pub(crate) fn are_of_one_process(&self, one: &Culprit, other: Tid) -> bool {
-        let Culprit::Task { tid, .. } = *one else { return false };
-        let threads = self.threads.get(tid).zip(self.threads.get(other));
-        threads.is_some_and(|(one, other)| one.shares_process_with(other))
+        self.both(one, other).is_some_and(|(one, other)| one.shares_process_with(other))
     }
 
     /// True of two threads of which one forked the other, or the same thread both of them: of one process, or of one program at
     /// least.
     pub(crate) fn are_kin(&self, one: &Culprit, other: Tid) -> bool {
-        let Culprit::Task { tid, .. } = *one else { return false };
-        let threads = self.threads.get(tid).zip(self.threads.get(other));
-        threads.is_some_and(|(one, other)| one.is_kin_of(other))
+        self.both(one, other).is_some_and(|(one, other)| one.is_kin_of(other))
+    }
+
+    /// The thread that is a culprit, and another one.
+    fn both(&self, one: &Culprit, other: Tid) -> Option<(&Thread, &Thread)> {
+        let Culprit::Task { tid, .. } = *one else { return None };
+        self.threads.get(tid).zip(self.threads.get(other))
     }
 
     /// True where a thread, or another one of its process, has started a process with a copy of its memory not long before `at`.

@@ -157,6 +157,7 @@ pub(crate) fn of(
             .map(|waiter| Evidence::general(format!("{waiter} waited for that lock as well, since before"))),
     );
     let device_calls = calls_slept_in(notes, Cause::BlockIo, charged);
+    let growth = stats.growth(activation.due);
     let advised = Advised {
         by: by.as_ref(),
         by_own: by.and_then(|by| own_priority(notes, &by)),
@@ -178,7 +179,7 @@ pub(crate) fn of(
         asked: asked(notes, by),
         call: slept.and_then(Within::call),
         device_calls: &device_calls,
-        grows: stats.growth(activation.due).is_some(),
+        grows: growth.is_some(),
         in_handler: matches!(slept, Some(Within::Handler { .. })),
         shows_calls: timeline.recorded.contains(Kind::Syscall),
         work_item: let_go_in(notes, by),
@@ -217,6 +218,8 @@ pub(crate) fn of(
         notes,
         late_priority,
         raised_by: advised.raised_by,
+        device_calls: &device_calls,
+        growth,
     };
     verdict.why = sentence::why(timeline, stats, activation, &verdict, &circumstances);
     let spent = spent::most(notes, charged, usual_work);

@@ -19,7 +19,7 @@ pub(super) const CAUSE: CauseInfo = CauseInfo {
 
 fn why(late: &LateActivation<'_>) -> String {
     let LateActivation { thread, charged, is_sure, waits_to_end, device_calls, .. } = late;
-    let place = match device_calls.as_slice() {
+    let place = match *device_calls {
         [] => "in the middle of its work".to_owned(),
         [(call, _)] => format!("in the system call {call}"),
         calls => {

@@ -155,7 +155,7 @@ pub(crate) struct LateActivation<'a> {
     /// The call or the handler in which it slept, where its own wait is late, or its sleep in the kernel.
     pub(crate) slept_in: Option<Within>,
     /// The system calls in which it waited for a device, and how long.
-    pub(crate) device_calls: Vec<(&'static str, Ns)>,
+    pub(crate) device_calls: &'a [(&'static str, Ns)],
     /// It had pages written to a device itself.
     pub(crate) writeback: bool,
     /// The work item in which the culprit, a kworker, let it go on, and the thread that had queued that.

@@ -32,7 +32,7 @@ pub(super) fn why_otherwise(
         name: name.clone(),
         thread: name,
         executed: late.executed.clone(),
-        device_calls: Vec::new(),
+        device_calls: &[],
         called: false,
         ..*late
     };

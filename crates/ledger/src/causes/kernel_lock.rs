@@ -2,7 +2,7 @@
 
 use super::advised::{Advised, ITS_PROGRAM};
 use crate::model::Culprit;
-use crate::timeline::housekeeping::runs_softirqs;
+use crate::timeline::housekeeping::{handles_interrupts, runs_softirqs};
 use whylate_base::{Action, AdvisedFix};
 
 pub(super) fn advice(of: &Advised<'_>) -> Vec<AdvisedFix> {
@@ -10,7 +10,7 @@ pub(super) fn advice(of: &Advised<'_>) -> Vec<AdvisedFix> {
         Some(Culprit::Task { comm, .. }) => comm.as_str(),
         _ => "",
     };
-    if runs_softirqs(owner) || owner.starts_with("irq/") {
+    if runs_softirqs(owner) || handles_interrupts(owner) {
         return softirq_lock(owner);
     }
     let mut fixes = vec![AdvisedFix::by_hand(

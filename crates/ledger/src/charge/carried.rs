@@ -17,7 +17,9 @@ use super::precedence::{Contender, Relation};
 use super::queue::ORDINARY_DISPATCH;
 use crate::causes::Cause;
 use crate::model::Culprit;
-use crate::timeline::housekeeping::{does_requests, is_kworker, polls_network, runs_softirqs};
+use crate::timeline::housekeeping::{
+    does_requests, handles_interrupts, is_kworker, polls_network, runs_softirqs,
+};
 use crate::timeline::origins::{NET_RX, Origin, OriginKind, TIMER};
 use crate::timeline::running::Running;
 use crate::timeline::sleeps::Wait;
@@ -268,7 +270,7 @@ pub(super) fn role(comm: &str, origin: Option<&Origin>) -> Role {
     if is_kworker(comm) {
         return OF_WORK;
     }
-    if comm.starts_with("irq/") {
+    if handles_interrupts(comm) {
         return role_of(Cause::IrqThreadDelayed, Cause::IrqThread);
     }
     // Else it may have been woken for something else, before.

@@ -38,8 +38,10 @@ impl Engine<'_> {
         let refined = self.slept_for(tid, wait, waking.cause);
         self.note_step(at, tid, refined, waking);
         let thread = self.timeline.threads.get_mut(tid);
-        let call = SyscallTable::call_of(self.syscalls, thread).filter(|_| refined == Wait::Input);
-        thread.pacing.cycles.serves |= call.is_some_and(|(call, table)| table.accepts(call));
+        if refined == Wait::Input {
+            let call = SyscallTable::call_of(self.syscalls, thread);
+            thread.pacing.cycles.serves |= call.is_some_and(|(call, table)| table.accepts(call));
+        }
         thread.pacing.cycles.slept(refined, at - thread.since().unwrap_or(at));
         if let Some(served) = self.served(at, tid, (wait, refined), waking) {
             return (served, None);

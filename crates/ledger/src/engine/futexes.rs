@@ -57,12 +57,11 @@ impl Engine<'_> {
         }
     }
 
-    /// Notes of a thread that goes to sleep in its activation that it waits for what is no mutex of pthreads, and which thread waited
-    /// by another word of that before.
-    pub(super) fn note_other_lock(&mut self, at: Ns, tid: Tid) {
-        let Some(thread) = self.timeline.threads.get(tid).filter(|thread| thread.open.is_some()) else {
-            return;
-        };
+    /// Notes of a thread that goes to sleep in its activation, on this futex if on one, that it waits for what is no mutex of pthreads, and
+    /// which thread waited by another word of that before.
+    pub(super) fn note_other_lock(&mut self, at: Ns, tid: Tid, word: Option<u64>) {
+        let thread = word.and_then(|_| self.timeline.threads.get(tid));
+        let Some(thread) = thread.filter(|thread| thread.open.is_some()) else { return };
         let word_of = |thread: &Thread| {
             let (call, table) = SyscallTable::call_of(self.syscalls, thread)?;
             table.waits_for_no_mutex(call)

@@ -5,7 +5,7 @@ use super::syscall_table::SyscallTable;
 use crate::model::IrqKind;
 use crate::model::culprit::irq_of_thread;
 use crate::timeline::activations::{Begin, Errand, Open, WakeCause};
-use crate::timeline::housekeeping::polls_network;
+use crate::timeline::housekeeping::{handles_interrupts, polls_network};
 use crate::timeline::irqs::IrqId;
 use crate::timeline::item_runs::ItemRun;
 use crate::timeline::links::{HandOff, Link};
@@ -112,7 +112,7 @@ impl Engine<'_> {
         }
         // The thread of an interrupt.
         let Begin::Woken(WakeCause::Irq(id)) = open.begin else { return None };
-        if !comm.as_str().starts_with("irq/") {
+        if !handles_interrupts(comm.as_str()) {
             return None;
         }
         let (since, cpu) = origins.last_handler(id)?;

@@ -431,7 +431,7 @@ impl Engine<'_> {
                     open.sleeps_in_fault(at);
                     thread.sleeps_in_fault = true;
                 }
-                self.note_other_lock(at, switch.prev_tid);
+                self.note_other_lock(at, switch.prev_tid, word);
             }
         }
     }

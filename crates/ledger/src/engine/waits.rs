@@ -4,7 +4,7 @@ use super::Engine;
 use super::syscall_table::SyscallTable;
 use crate::model::irq_kind::is_timer;
 use crate::timeline::activations::{Begin, WakeCause};
-use crate::timeline::housekeeping::{does_requests, polls_network, serves_rcu};
+use crate::timeline::housekeeping::{does_requests, handles_interrupts, polls_network, serves_rcu};
 use crate::timeline::irqs::IrqId;
 use crate::timeline::origins::{HRTIMER, NET_RX, NET_TX, RCU, TIMER};
 use crate::timeline::sleeps::Wait;
@@ -136,7 +136,11 @@ impl Engine<'_> {
                 Wait::Io
             }
             (Wait::Unsure, WakeCause::Thread(waker))
-                if self.timeline.threads.get(waker).is_some_and(handles_interrupts)
+                if self
+                    .timeline
+                    .threads
+                    .get(waker)
+                    .is_some_and(|waker| handles_interrupts(waker.comm().as_str()))
                     && self.sleeps_in_kernel(tid) =>
             {
                 Wait::Io
@@ -291,11 +295,6 @@ pub(super) fn why_asleep(
         (false, true) => Wait::Io,
         (false, false) => Wait::Unsure,
     }
-}
-
-/// True of the threads in which interrupts of devices are handled.
-fn handles_interrupts(thread: &Thread) -> bool {
-    thread.comm().as_str().starts_with("irq/")
 }
 
 /// True of the callbacks with which io_uring's timeouts and the timeouts of its waits expire (`io_uring/timeout.c`,

@@ -73,7 +73,7 @@ fn finding(subject: &Subject<'_>, cpus: &[(Cpu, &NoiseOfCpu)], worst: Cpu, most:
 
 /// The thread that was late by one of the interferences, of those that are explained.
 fn delayed(subject: &Subject<'_>, cpu: Cpu, largest: &[(Interference, InterferenceSum)]) -> Option<Culprit> {
-    let hits = |late: &&Activation| {
+    let hits = |late: &&&Activation| {
         let until = late.running.unwrap_or(late.end);
         late.cpu == cpu && largest.iter().any(|(_, sum)| sum.at < until && sum.at + sum.longest > late.due)
     };

@@ -11,7 +11,7 @@ use crate::timeline::thread::Thread;
 use crate::tracers::calls::Calls;
 use crate::tracers::osnoise::Noises;
 use std::collections::{HashMap, HashSet};
-use whylate_base::{Cpu, Ns, SchedClass, Tid};
+use whylate_base::{Cpu, Finding, Ns, SchedClass, Tid};
 use whylate_events::TraceInfo;
 
 pub(crate) struct Subject<'a> {
@@ -22,7 +22,7 @@ pub(crate) struct Subject<'a> {
     /// The threads that look after others: see [`looks_after_others`](Self::looks_after_others).
     pub(crate) beside: &'a HashSet<Tid>,
     /// The worst activations of every selected thread.
-    pub(crate) worst: &'a [Activation],
+    pub(crate) worst: &'a [&'a Activation],
     /// The same by thread.
     pub(crate) by_thread: &'a HashMap<Tid, Vec<&'a Activation>>,
     /// The calls of a function_graph trace.
@@ -34,6 +34,16 @@ pub(crate) struct Subject<'a> {
 }
 
 impl Subject<'_> {
+    /// What is found in the worst activations of each thread, by title.
+    pub(crate) fn of_each_thread(
+        &self,
+        find: impl Fn(&Subject<'_>, &[&Activation]) -> Option<Finding>,
+    ) -> Vec<Finding> {
+        let mut each: Vec<Finding> = self.by_thread.values().filter_map(|worst| find(self, worst)).collect();
+        each.sort_by(|one, other| one.title.cmp(&other.title));
+        each
+    }
+
     /// What a thread was in most of its activations.
     pub(crate) fn usual(&self, thread: &Thread) -> Identity {
         let usual = self.stats.get(thread.tid).and_then(|stats| stats.identities.usual());

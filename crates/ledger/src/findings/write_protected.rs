@@ -12,10 +12,7 @@ const OFTEN: usize = 3;
 const NOTABLE: Ns = Ns::from_us(200);
 
 pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
-    let mut each: Vec<Finding> =
-        subject.by_thread.values().filter_map(|worst| finding(subject, worst)).collect();
-    each.sort_by(|one, other| one.title.cmp(&other.title));
-    each
+    subject.of_each_thread(finding)
 }
 
 fn finding(subject: &Subject<'_>, worst: &[&Activation]) -> Option<Finding> {

@@ -131,9 +131,14 @@ pub(crate) fn polls_network(comm: &str) -> bool {
     NAPI_THREADS.iter().any(|prefix| begins_with(comm, prefix))
 }
 
+/// True of the threads in which interrupts of devices are handled (`irq/30-eth0`).
+pub(crate) fn handles_interrupts(comm: &str) -> bool {
+    comm.starts_with("irq/")
+}
+
 /// True of threads that do an interrupt's work: its own, those that receive packets, and those that run softirqs.
 pub(crate) fn is_kernel_handler(comm: &str) -> bool {
-    comm.starts_with("irq/") || polls_network(comm) || runs_softirqs(comm)
+    handles_interrupts(comm) || polls_network(comm) || runs_softirqs(comm)
 }
 
 /// True of a name that begins so, or of what is left of such a name where 8 characters are printed.

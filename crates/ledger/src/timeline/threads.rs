@@ -219,23 +219,22 @@ impl Threads {
 impl Thread {
     /// True of two threads of one program, as far as their forks were recorded.
     pub(crate) fn is_kin_of(&self, other: &Thread) -> bool {
-        let started = |by: &Thread, thread: &Thread| thread.forked_by == Some(by.tid) && !thread.has_executed;
-        let siblings = self.forked_by.is_some()
-            && self.forked_by == other.forked_by
-            && !self.has_executed
-            && !other.has_executed;
-        self.tid == other.tid || started(self, other) || started(other, self) || siblings
+        self.is_related_to(other, |thread| !thread.has_executed)
     }
 
     /// True of two threads of one process, where the calls that started them show that: a fork is a process of its own.
     pub(crate) fn shares_process_with(&self, other: &Thread) -> bool {
-        let is_thread_of = |thread: &Thread, by: &Thread| {
-            thread.forked_by == Some(by.tid) && thread.lifetime.is_of_parents_process && !thread.has_executed
-        };
-        let siblings = self.is_kin_of(other)
-            && self.lifetime.is_of_parents_process
-            && other.lifetime.is_of_parents_process;
-        self.tid == other.tid || is_thread_of(self, other) || is_thread_of(other, self) || siblings
+        let is_thread = |thread: &Thread| !thread.has_executed && thread.lifetime.is_of_parents_process;
+        self.is_related_to(other, is_thread)
+    }
+
+    /// True of a thread itself, of one that started the other, and of two that the same one started: where `stays` is true of
+    /// those that were started.
+    fn is_related_to(&self, other: &Thread, stays: impl Fn(&Thread) -> bool) -> bool {
+        let started = |by: &Thread, thread: &Thread| thread.forked_by == Some(by.tid) && stays(thread);
+        let siblings =
+            self.forked_by.is_some() && self.forked_by == other.forked_by && stays(self) && stays(other);
+        self.tid == other.tid || started(self, other) || started(other, self) || siblings
     }
 }
 

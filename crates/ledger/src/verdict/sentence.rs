@@ -3,9 +3,10 @@
 use crate::causes::Cause;
 use crate::causes::info::{ChargedTime, LateActivation};
 use crate::charge::notes::{
-    TimerCallbacks, VerdictNote, asked, calls_slept_in, carrier, executed, goes_on, grace_period, is_boosted,
-    is_called, let_go_in, own_priority, protected_by_fork, shown, slept_in, stopped_by, write_protected,
+    TimerCallbacks, VerdictNote, asked, carrier, executed, goes_on, grace_period, is_boosted, is_called,
+    let_go_in, own_priority, protected_by_fork, shown, slept_in, stopped_by, write_protected,
 };
+use crate::growth::Growth;
 use crate::model::{Activation, Culprit, OnCpu, Segment, Verdict, thread_name};
 use crate::stats::{Stats, lock_owner};
 use crate::timeline::Timeline;
@@ -96,6 +97,10 @@ pub(crate) struct Circumstances<'a> {
     pub(crate) late_priority: Priority,
     /// What raised the softirq that is the culprit.
     pub(crate) raised_by: Option<&'a Culprit>,
+    /// The system calls in which it waited for a device, and how long.
+    pub(crate) device_calls: &'a [(&'static str, Ns)],
+    /// Its response grows from one activation to the next.
+    pub(crate) growth: Option<Growth>,
 }
 
 /// Of an activation that is in time: most of it had threads that run before it, and that it had woken itself.
@@ -137,6 +142,8 @@ pub(crate) fn why(
         notes,
         late_priority,
         raised_by,
+        device_calls,
+        growth,
     } = *circumstances;
     let name = match activation.comm.is_empty() {
         true => thread_name(&activation.comm, activation.tid),
@@ -217,7 +224,7 @@ pub(crate) fn why(
         owner_own: lock_owner.and_then(|owner| own_priority(notes, owner)),
         asked: asked(notes, verdict.by),
         slept_in: slept_in(notes, underlying, charged),
-        device_calls: calls_slept_in(notes, Cause::BlockIo, charged),
+        device_calls,
         writeback: notes.contains(&VerdictNote::Writeback),
         work_item: let_go_in(notes, verdict.by),
         executed: executed(notes, verdict.by),
@@ -231,7 +238,7 @@ pub(crate) fn why(
         inherited_priority: verdict.by.as_ref().is_some_and(|by| is_boosted(notes, by)),
         waits_to_end: ends_waiting(timeline, activation),
         is_whole: activation.is_whole(),
-        growth: stats.growth(activation.due),
+        growth,
         usual_work,
         rt_runtime: bandwidth.limit(),
         rt_period: bandwidth.period,

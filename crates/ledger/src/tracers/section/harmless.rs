@@ -76,16 +76,24 @@ pub(super) fn is_idle_task(tid: Tid, comm: &str) -> bool {
 /// True where a thread was to run on the CPU for most of the section: what the idle task does then, on its way out of the
 /// idle state, that thread waits for.
 fn is_awaited(section: &CriticalSection, within: &[Line]) -> bool {
-    let asked = within.iter().rev().take_while(|line| line.flags.contains(ContextFlags::NEED_RESCHED)).last();
-    let end = section.start + section.latency;
-    asked.is_some_and(|first| (end - first.at).0.saturating_mul(2) > section.latency.0)
+    let asked = within.iter().rev().take_while(|line| is_asked(line)).last();
+    asked.is_some_and(|first| is_early(section, first))
 }
 
 /// True where some line shows that a thread was to run for most of the section.
 fn is_awaited_since(section: &CriticalSection, within: &[Line]) -> bool {
-    let asked = within.iter().find(|line| line.flags.contains(ContextFlags::NEED_RESCHED));
-    let end = section.start + section.latency;
-    asked.is_some_and(|first| (end - first.at).0.saturating_mul(2) > section.latency.0)
+    within.iter().find(|line| is_asked(line)).is_some_and(|first| is_early(section, first))
+}
+
+/// True of a line at which a thread was to run.
+fn is_asked(line: &Line) -> bool {
+    line.flags.contains(ContextFlags::NEED_RESCHED)
+}
+
+/// True of a line behind which most of the section lies.
+fn is_early(section: &CriticalSection, line: &Line) -> bool {
+    let rest = section.start + section.latency - line.at;
+    rest.0.saturating_mul(2) > section.latency.0
 }
 
 /// True of a section that begins and ends in functions by which an idle CPU sleeps.
