@@ -396,6 +396,11 @@ impl Signal {
     pub const SIGKILL: i32 = 9;
     /// The `code` of a signal that the kernel sends of itself (`include/uapi/asm-generic/siginfo.h`).
     pub const SI_KERNEL: i32 = 0x80;
+
+    /// True of a signal that a program sent by a call, such as kill(2) (`SI_FROMUSER`, `include/uapi/asm-generic/siginfo.h`).
+    pub fn is_sent_by_program(&self) -> bool {
+        self.code <= 0
+    }
 }
 
 /// The type of a contended kernel lock (`LCB_F_*`, `include/trace/events/lock.h`).

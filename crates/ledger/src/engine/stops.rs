@@ -30,9 +30,10 @@ impl Engine<'_> {
     #[cold]
     pub(super) fn stop_signal(&mut self, event: &Event, signal: &Signal) {
         let by = event.context.tid;
+        // Rows without flags do not show whether an interrupt had come upon the thread; a call of a program shows by itself.
         let is_of_program = !event.context.flags.in_interrupt()
             && !by.is_idle()
-            && !event.context.is_unknown()
+            && (signal.is_sent_by_program() || !event.context.is_unknown())
             && self.timeline.threads.get(by).is_none_or(|by| !by.is_housekeeping());
         let sender = match by == signal.tid {
             true if signal.code == Signal::SI_KERNEL => Sender::Kernel,

@@ -45,6 +45,10 @@ fn until(scene: Scene, at: i64, due: i64, next: Thread) -> Scene {
 
 /// Twenty periods of 10 ms with 2 ms of work. In those of `stops` the victim is stopped for 25 ms, 1 ms into its work.
 fn stopped_at_work(stops: &[i64], how: Stop) -> Explained {
+    stops_at_work(stops, how).explain("victim")
+}
+
+fn stops_at_work(stops: &[i64], how: Stop) -> Scene {
     let mut scene = Scene::new().file_with(KindSet::ALL).cpu(1).at(0).run(IDLE);
     let mut due = 10 * MS;
     for n in 1..=20 {
@@ -74,7 +78,7 @@ fn stopped_at_work(stops: &[i64], how: Stop) -> Explained {
         }
         scene = until(scene, done, due, IDLE);
     }
-    scene.explain("victim")
+    scene
 }
 
 /// The same, where it is stopped in the middle of its sleep, and continued at `continued` after it was due or before. A sleep that is
@@ -126,6 +130,15 @@ fn a_signal_that_stops_a_thread_at_work_is_the_reason() {
     assert!(worst.verdict.fix[0].text.contains("a script by kill -STOP"), "{:?}", worst.verdict.fix);
     assert_eq!(explained.finding("stopped").expect("a finding").severity, Severity::Warning);
     assert_eq!(explained.codes(), ["stopped"]);
+}
+
+/// As in the rows of `trace-cmd report`.
+#[test]
+fn a_signal_of_a_program_shows_its_sender_without_flags() {
+    let explained = stops_at_work(&[5, 9, 13], BY_LIMITER).without_contexts().explain("victim");
+    assert_blames(explained.worst(), Cause::Stopped, Some(LIMITER));
+    let explained = stops_at_work(&[5, 9, 13], Stop::Terminal).without_contexts().explain("victim");
+    assert_blames(explained.worst(), Cause::Stopped, None);
 }
 
 #[test]
