@@ -195,6 +195,14 @@ impl SyscallTable {
         call.nr == self.adjtimex || self.clock_adjtime.contains(&call.nr) && call.args[0] == CLOCK_REALTIME
     }
 
+    /// True for the calls that are recorded of every thread, and not only of chosen ones: those that set how threads are
+    /// scheduled, or adjust a clock.
+    pub(crate) fn is_of_all_threads(&self, nr: i64) -> bool {
+        let settings =
+            [self.sched_setaffinity, self.sched_setscheduler, self.sched_setparam, self.sched_setattr];
+        settings.contains(&nr) || nr == self.adjtimex || self.clock_adjtime.contains(&nr)
+    }
+
     /// True for the call that gives way to other threads.
     pub(crate) fn yields(&self, call: &Syscall) -> bool {
         call.nr == self.sched_yield

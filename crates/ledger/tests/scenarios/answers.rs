@@ -304,6 +304,19 @@ fn leaves_to_a_program(how: Left) -> Activation {
     longest(&scene.explain("victim"))
 }
 
+/// The recording begins in the middle of the thread's sleep, and shows one period.
+#[test]
+fn a_thread_that_has_returned_from_its_call_sleeps_for_its_page_fault() {
+    let daemon = fair("daemon", 20);
+    let scene = Scene::new().cpu(1).at(0).run(daemon).at(20).sleep(IDLE).at(1_000).timer_wakes(VICTIM);
+    let scene = scene.at(1_005).run(VICTIM).ret(sys::CLOCK_NANOSLEEP).at(1_010).fault(0x7000).at(1_015);
+    let scene = scene.wake(daemon, 1).at(1_020).sleep(daemon).at(8_000).wake(VICTIM, 1).at(8_005);
+    let scene = scene.run(VICTIM).at(8_100).call(sys::CLOCK_NANOSLEEP, sys::UNTIL).sleep(daemon);
+    let late = longest(&scene.explain("victim"));
+    assert_blames(&late, Cause::OwnWait, Some(daemon));
+    assert!(late.verdict.why.contains("in a page fault, until daemon:20"), "{}", late.verdict.why);
+}
+
 #[test]
 fn a_call_or_a_page_fault_that_the_kernel_leaves_to_a_program_is_a_request() {
     let daemon = fair("daemon", 20);
