@@ -25,6 +25,7 @@ mod syscall_table;
 mod syscalls;
 mod unseen_sleeps;
 mod waits;
+mod wakeups;
 
 pub(crate) use state::{EndedActivation, Engine};
 

@@ -1,11 +1,10 @@
 //! Contended locks of the kernel.
 
 use super::Engine;
-use crate::timeline::activations::WakeCause;
 use crate::timeline::thread::Thread;
 use crate::timeline::waking::Contention;
-use whylate_base::Ns;
-use whylate_events::{ContentionFlags, Event};
+use whylate_base::{Ns, Tid};
+use whylate_events::{ContentionFlags, ContextFlags, Event};
 
 impl Engine<'_> {
     pub(super) fn contention_begin(&mut self, at: Ns, event: &Event, flags: ContentionFlags) {
@@ -17,6 +16,13 @@ impl Engine<'_> {
                 is_percpu: flags.0 & ContentionFlags::PERCPU != 0,
             });
         }
+    }
+
+    /// True of a wake-up for a contended lock that a thread makes in its softirqs, as on PREEMPT_RT: the lock is the thread's.
+    pub(super) fn lets_go_in_softirq(&self, event: &Event, woken: Tid) -> bool {
+        self.timeline.threads.get(woken).is_some_and(|woken| woken.contending.is_some())
+            && !event.context.flags.contains(ContextFlags::HARDIRQ)
+            && self.runs_softirqs(event.context.tid)
     }
 
     pub(super) fn contention_end(&mut self, at: Ns, event: &Event) {
@@ -37,8 +43,8 @@ impl Engine<'_> {
 impl Thread {
     /// It is woken while it contends for a lock: the owner has let that go. A thread that spins is woken as well, on PREEMPT_RT
     /// (`rt_mutex_slowunlock()`, `kernel/locking/rtmutex.c`).
-    pub(super) fn note_release(&mut self, at: Ns, cause: WakeCause) {
-        let by_owner = cause.waker().is_some_and(|by| self.lent_priority_to.is_none_or(|owner| owner == by));
+    pub(super) fn note_release(&mut self, at: Ns, by: Option<Tid>) {
+        let by_owner = by.is_some_and(|by| self.lent_priority_to.is_none_or(|owner| owner == by));
         if let Some(contention) = self.contending.as_mut().filter(|_| by_owner) {
             contention.let_go = Some(at);
             self.lent_priority_to = None;

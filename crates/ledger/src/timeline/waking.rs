@@ -58,16 +58,25 @@ impl Waking {
         }
     }
 
-    /// The thread that woke. For what the woken one writes to a socket it is the one that made room: it sent the packet that
-    /// says so. For a device or a timer it is the one that the interrupt or the softirq was left to.
-    pub(crate) fn waker(&self, wait: Wait) -> Option<Tid> {
-        let other = match (wait, self.cause) {
-            (Wait::Output | Wait::Reply { .. }, _) => self.origin.and_then(|origin| origin.by),
-            (Wait::Io | Wait::KernelTimer, WakeCause::Timer { expirer, .. }) => expirer,
-            (Wait::Io | Wait::KernelTimer, _) => self.origin.and_then(|origin| origin.carrier),
-            _ => None,
+    /// The thread that woke, or in which the softirq did: on PREEMPT_RT locks belong to that as well.
+    pub(crate) fn in_thread(&self) -> Option<Tid> {
+        let handler = match self.cause {
+            WakeCause::Timer { expirer, .. } => expirer,
+            _ => self.origin.and_then(|origin| origin.carrier),
         };
-        self.cause.waker().or(other)
+        self.cause.waker().or(handler)
+    }
+
+    /// The thread that woke. For what the woken one writes to a socket it is the one that made room: it sent the packet that
+    /// says so. For a device, a timer or a lock of the kernel it is the one that the interrupt or the softirq was left to.
+    pub(crate) fn waker(&self, wait: Wait) -> Option<Tid> {
+        match wait {
+            Wait::Output | Wait::Reply { .. } => {
+                self.cause.waker().or_else(|| self.origin.and_then(|origin| origin.by))
+            }
+            Wait::Io | Wait::KernelTimer | Wait::KernelLock { .. } => self.in_thread(),
+            _ => self.cause.waker(),
+        }
     }
 }
 

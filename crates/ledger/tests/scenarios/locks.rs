@@ -1,8 +1,8 @@
 //! Waiting for a lock: the owner is followed through its own life.
 
 use super::support::{IDLE, MS, Scene, Thread, assert_blames, assert_charges, charged_to, fair, rt, sys};
-use whylate_base::Ns;
-use whylate_events::ContextFlags;
+use whylate_base::{Confidence, Ns};
+use whylate_events::{ContextFlags, EventKind, HrtimerExpiry};
 use whylate_ledger::{Cause, Culprit};
 
 pub(super) const VICTIM: Thread = rt("victim", 10, 50);
@@ -494,4 +494,26 @@ fn two_threads_that_each_wait_for_the_other_do_not_loop() {
     let total: Ns =
         explained.0.activations.iter().flat_map(|activation| &activation.ledger).map(|s| s.length()).sum();
     assert_eq!(total, explained.0.activations.iter().map(|activation| activation.response()).sum());
+}
+
+/// On PREEMPT_RT the thread for timers is preempted in the callback by which it wakes the victim, with a lock that the victim needs.
+#[test]
+fn a_thread_that_runs_softirqs_holds_the_locks_of_its_callbacks() {
+    let (ktimers, raised) = (rt("ktimers/1", 30, 1), rt("ktimers/1", 30, 50));
+    let in_softirq = |scene: Scene, kind| scene.event_with(ContextFlags::SOFTIRQ, kind);
+    let wakes = |scene: Scene| {
+        let wake = Scene::wake_event(VICTIM, 1);
+        let scene = in_softirq(scene, EventKind::Waking(wake));
+        in_softirq(scene, EventKind::Wakeup { wake, new: false })
+    };
+    let expiry = HrtimerExpiry { hrtimer: 0x77, function: "timerfd_tmrproc".into(), now: Ns::from_us(100) };
+    let scene = in_softirq(Scene::new().cpu(1).at(0).run(ktimers), EventKind::SoftirqEntry { vec: 8 });
+    let scene = wakes(in_softirq(scene.at(100), EventKind::HrtimerExpire(expiry))).at(105).run(VICTIM);
+    let scene = scene.at(150).contend(7).inherit(ktimers, ktimers, raised).at(155).block(raised);
+    let scene = wakes(scene.at(455).inherit(ktimers, raised, ktimers)).at(460).run(VICTIM).acquire(7);
+    let explained = scene.at(500).sleep(ktimers).explain("victim");
+    let late = explained.only();
+    assert_blames(late, Cause::LockWait, Some(ktimers));
+    assert_eq!(late.verdict.confidence, Confidence::High);
+    assert_eq!(charged_to(late, Cause::LockWait, ktimers), Ns::from_us(300));
 }
