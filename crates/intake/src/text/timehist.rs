@@ -88,6 +88,11 @@ impl Ran {
         self.delay > Ns::ZERO && self.wait > Ns::ZERO && (self.wait - self.delay).0.abs() < BLUR.0
     }
 
+    /// It was off the CPU, and got that without a wake-up, or as soon as it was woken.
+    fn has_wait_alone(&self) -> bool {
+        self.delay == Ns::ZERO && self.wait > Ns::ZERO
+    }
+
     fn was_woken(&self) -> bool {
         self.delay > Ns::ZERO && !self.waited_all_the_time()
     }

@@ -39,6 +39,8 @@ pub(in crate::text) struct Slices {
     woken: HashMap<Tid, Place>,
     /// A row has a delay that is shorter than the wait around it: wake-ups are recorded.
     shows_wakeups: bool,
+    /// A thread got an idle CPU without any delay: wake-ups are not recorded.
+    lacks_wakeups: bool,
     /// The thread that each CPU runs, as far as events were handed out.
     running: HashMap<Cpu, Tid>,
     handed_out: Option<Ns>,
@@ -64,6 +66,8 @@ enum HeldKind {
     Switch {
         ran: Ran,
         next: Next,
+        /// Its next row has a wait without a delay: it was preempted, unless wake-ups are not recorded.
+        waits: bool,
     },
     /// A thread left before the first row of its CPU, for which one is not known.
     Left(Ran),
@@ -143,12 +147,13 @@ impl Slices {
         let start = self.got_cpu(ts, cpu, &ran);
         self.shown_from.entry(cpu).or_insert(ts - ran.run);
         if let Some(start) = start.filter(|_| ran.who.is_known()) {
+            self.lacks_wakeups |= ran.has_wait_alone() && self.was_idle(start, cpu);
             self.came(start, cpu, &ran);
         }
         let place = (ts, self.rows);
         // A loss may follow.
         self.rows += 1;
-        self.hold(place, cpu, HeldKind::Switch { ran, next: Next::Open });
+        self.hold(place, cpu, HeldKind::Switch { ran, next: Next::Open, waits: false });
         self.cpus.insert(cpu, place);
         if ran.who.is_known() {
             self.threads.insert(ran.who.tid, Left { at: place, wakes: None });
@@ -181,6 +186,14 @@ impl Slices {
         is_counted.then_some(counted)
     }
 
+    /// True of a CPU that ran no thread just before `start`, as far as rows show.
+    fn was_idle(&self, start: Ns, cpu: Cpu) -> bool {
+        let Some(place) = self.cpus.get(&cpu) else { return false };
+        let last = self.held.get(place).map(|held| &held.kind);
+        let ran_idle = matches!(last, Some(HeldKind::Switch { ran, .. }) if ran.who.tid.is_idle());
+        ran_idle || start - place.0 >= BLUR
+    }
+
     /// A thread got the CPU at `start`: in which state did it leave before, and was it woken?
     fn came(&mut self, start: Ns, cpu: Cpu, ran: &Ran) {
         if !self.threads.contains_key(&ran.who.tid) && ran.waited_all_the_time() {
@@ -189,14 +202,14 @@ impl Slices {
         let left = self.threads.get(&ran.who.tid);
         let is_whole = |left: &Left| (left.at.0 + ran.wait - start).0.abs() < BLUR.0;
         let at = left.filter(|left| is_whole(left)).map(|left| left.at);
-        // Before perf counted it so, the delay of a thread that was preempted is 0.
-        let stayed =
-            ran.waited_all_the_time() || ran.delay == Ns::ZERO && ran.wait > Ns::ZERO && self.shows_wakeups;
+        let stayed = ran.waited_all_the_time();
         let slept = ran.was_woken();
-        if let Some(Held { kind: HeldKind::Switch { ran: before, .. }, .. }) =
+        if let Some(Held { kind: HeldKind::Switch { ran: before, waits, .. }, .. }) =
             at.and_then(|at| self.held.get_mut(&at))
             && before.state.is_none_or(|state| state == TaskState::Other)
         {
+            // Before perf counted it so, the delay of a thread that was preempted is 0.
+            *waits = ran.has_wait_alone();
             before.state = match (stayed, slept) {
                 (true, _) => Some(TaskState::Runnable),
                 (_, true) => Some(TaskState::Interruptible),
@@ -260,7 +273,10 @@ impl Slices {
         self.handed_out = Some(ts);
         let current = self.running.get(&cpu).copied().unwrap_or(NOBODY_KNOWN);
         let (tid, kind) = match kind {
-            HeldKind::Switch { ran, next } => {
+            HeldKind::Switch { mut ran, next, waits } => {
+                if waits && (self.shows_wakeups || !self.lacks_wakeups) {
+                    ran.state = Some(TaskState::Runnable);
+                }
                 let switch = switch(&ran, next);
                 let is_last = self.cpus.get(&cpu) == Some(&(ts, number));
                 if switch.next_tid == NOBODY_KNOWN && !is_last {

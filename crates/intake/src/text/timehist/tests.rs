@@ -254,6 +254,26 @@ fn a_thread_that_waits_all_the_time_did_not_sleep() {
     assert_eq!(brief(&events(text)), [(100, "runnable", 7, 8), (300, "left", 8, 7), (400, "left", 7, -1)]);
 }
 
+/// No row has a delay in these: no thread was woken, or wake-ups were not recorded.
+#[test]
+fn a_wait_without_a_delay_is_no_sleep_unless_a_thread_gets_an_idle_cpu_so() {
+    let text = "\
+9.000100 [0000]  app[7]      0.000      0.000      0.000
+9.000300 [0000]  hog[8]      0.000      0.000      0.200
+9.000400 [0000]  app[7]      0.200      0.000      0.100
+9.000600 [0000]  hog[8]      0.100      0.000      0.200";
+    let runnable = |text: &str| {
+        let runnable = brief(&events(text)).into_iter().filter(|event| event.1 == "runnable");
+        runnable.map(|(at, _, tid, _)| (at, tid)).collect::<Vec<_>>()
+    };
+    assert_eq!(runnable(text), [(100, 7), (300, 8)]);
+    let after_idle = "\n9.000900 [0000]  app[7]      0.300      0.000      0.200";
+    assert_eq!(runnable(&format!("{text}{after_idle}")), []);
+    let shows_idle = "\n9.000700 [0000]  <idle>      0.000      0.000      0.100";
+    let after_idle = "\n9.000900 [0000]  app[7]      0.300      0.000      0.200";
+    assert_eq!(runnable(&format!("{text}{shows_idle}{after_idle}")), [(700, 0)]);
+}
+
 /// The same of a thread that left before the first row, unless its CPU is known to have run another one then.
 #[test]
 fn a_thread_that_waits_since_before_the_first_row_did_not_sleep() {
