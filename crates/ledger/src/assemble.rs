@@ -184,6 +184,11 @@ impl<'a> Assembler<'a> {
                     let queued = thread.since().unwrap_or(now);
                     self.engine.end(tid, None, queued);
                 }
+                // Text is pasted in pieces: the thread is in no later one.
+                State::Unknown if is_text => {
+                    let seen = thread.since().unwrap_or(now);
+                    self.engine.end(tid, None, seen);
+                }
                 _ => self.engine.end(tid, None, now),
             }
             self.follow_chains();

@@ -30,6 +30,20 @@ fn time_in_which_events_were_lost_is_charged_to_the_loss() {
     assert_eq!(finding.severity, Severity::Warning);
 }
 
+/// The second piece of a text is of another run: it has neither the victim nor the thread that held its CPU.
+#[test]
+fn an_activation_ends_with_the_piece_of_a_text_that_shows_it() {
+    let other = fair("other", 40);
+    let scene =
+        Scene::new().cpu(1).at(0).run(HOG).at(100).timer_wakes(VICTIM).at(300).sign(ContextFlags::default());
+    let scene = scene.at(9_000_000).cut().run(other).at(9_000_100).sleep(IDLE);
+    let explained = scene.explain("victim");
+    let activation = explained.only();
+    assert_charges(activation, &[(Cause::HigherPriorityTask, 200)]);
+    assert_blames(activation, Cause::HigherPriorityTask, Some(HOG));
+    assert_eq!(activation.done, None);
+}
+
 #[test]
 fn a_gap_between_rows_counts_once() {
     let scene = woken_and_running()
