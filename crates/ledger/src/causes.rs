@@ -271,6 +271,7 @@ mod tests {
             stopped_by: None,
             is_traced: false,
             called: false,
+            takes_turns: false,
             inherited_priority: false,
             waits_to_end: false,
             is_whole: true,

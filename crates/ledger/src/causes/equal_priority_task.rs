@@ -23,12 +23,12 @@ pub(super) const CAUSE: CauseInfo = CauseInfo {
 };
 
 fn why(late: &LateActivation<'_>) -> String {
-    let LateActivation { thread, cpu, charged, .. } = late;
-    format!(
-        "{} has the same priority as {thread} and held CPU {cpu} for {charged}: a FIFO thread is not preempted by a \
-         thread of equal priority",
-        late.by()
-    )
+    let LateActivation { thread, cpu, charged, takes_turns, .. } = late;
+    let rule = match takes_turns {
+        true => "threads of this priority take turns (SCHED_RR, or sched_yield)",
+        false => "a FIFO thread is not preempted by a thread of equal priority",
+    };
+    format!("{} has the same priority as {thread} and held CPU {cpu} for {charged}: {rule}", late.by())
 }
 
 fn advice(of: &Advised<'_>) -> Vec<AdvisedFix> {

@@ -176,6 +176,8 @@ pub(crate) struct LateActivation<'a> {
     pub(crate) is_traced: bool,
     /// The thread woke the culprit in this activation, itself or by others that it woke.
     pub(crate) called: bool,
+    /// The culprit gave way to a thread of its own priority.
+    pub(crate) takes_turns: bool,
     /// The culprit ran at a priority that it inherited by a lock.
     pub(crate) inherited_priority: bool,
     /// The thread still waited for the CPU when the trace ended.

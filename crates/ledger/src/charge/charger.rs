@@ -10,6 +10,7 @@ use crate::timeline::irqs::{IrqId, Silence};
 use crate::timeline::origins::RCU;
 use crate::timeline::running::Running;
 use crate::timeline::slices::Clip;
+use crate::timeline::states::State;
 use crate::timeline::thread::Thread;
 use whylate_base::{Confidence, Cpu, Ns, Priority, Tid};
 
@@ -77,6 +78,26 @@ impl Charger<'_> {
             }
         }
         self.at = to;
+        if cause == Cause::EqualPriorityTask {
+            self.note_turn(by);
+        }
+    }
+
+    /// Notes of a thread that left the CPU just now, runnable, to another one of its priority: its turn was over.
+    fn note_turn(&mut self, by: Option<Culprit>) {
+        let Some(Culprit::Task { tid, priority, .. }) = by else { return };
+        let (now, soon) = (self.at, self.at + Ns(1));
+        let thread = self.timeline.threads.get(tid);
+        let stays = thread.map(|thread| thread.history.between(now, soon)).unwrap_or_default();
+        let is_queued = stays.first().is_some_and(|stay| matches!(stay.state, State::Queued(_)));
+        let slice = self.timeline.cpus.get(self.cpu).and_then(|cpu| cpu.between(now, soon).next());
+        let goes_on = slice.is_some_and(|(_, _, slice)| match slice.running {
+            Running::Task(next, of_next) => next != tid && of_next == priority,
+            _ => false,
+        });
+        if is_queued && goes_on && !self.notes.contains(&VerdictNote::TakesTurns(tid)) {
+            self.notes.push(VerdictNote::TakesTurns(tid));
+        }
     }
 
     /// Notes of a thread that it runs at an inherited priority now.

@@ -24,6 +24,8 @@ pub(crate) enum VerdictNote {
     Boosted { by: Culprit, own: Priority },
     /// A thread ran before it that it had woken itself in this activation.
     Called(Tid),
+    /// A thread of its own priority left the CPU, runnable, to another one of that priority.
+    TakesTurns(Tid),
     /// It waited for an answer of this thread, which itself waited for the CPU that another one had.
     Answerer { server: Culprit, behind: Option<Culprit> },
     /// It waited for an answer of this thread, which it had asked for so.
@@ -118,6 +120,12 @@ pub(crate) fn shown(notes: &[VerdictNote], by: &Culprit) -> String {
 pub(crate) fn is_called(notes: &[VerdictNote], by: Option<Culprit>) -> bool {
     let Some(Culprit::Task { tid, .. }) = by else { return false };
     notes.contains(&VerdictNote::Called(tid))
+}
+
+/// True of a culprit that takes turns with threads of its priority.
+pub(crate) fn takes_turns(notes: &[VerdictNote], by: Option<Culprit>) -> bool {
+    let Some(Culprit::Task { tid, .. }) = by else { return false };
+    notes.contains(&VerdictNote::TakesTurns(tid))
 }
 
 /// The work item in which a kworker let the late thread go on, and the thread that had queued it.

@@ -4,7 +4,7 @@ use crate::causes::Cause;
 use crate::causes::info::{ChargedTime, LateActivation};
 use crate::charge::notes::{
     TimerCallbacks, VerdictNote, asked, carrier, executed, goes_on, grace_period, is_boosted, is_called,
-    let_go_in, own_priority, protected_by_fork, shown, slept_in, stopped_by, write_protected,
+    let_go_in, own_priority, protected_by_fork, shown, slept_in, stopped_by, takes_turns, write_protected,
 };
 use crate::growth::Growth;
 use crate::model::{Activation, Culprit, OnCpu, Segment, Verdict, thread_name};
@@ -235,6 +235,7 @@ pub(crate) fn why(
         stopped_by: stopped_by(notes),
         is_traced: notes.contains(&VerdictNote::Traced),
         called: is_called(notes, verdict.by),
+        takes_turns: takes_turns(notes, verdict.by),
         inherited_priority: verdict.by.as_ref().is_some_and(|by| is_boosted(notes, by)),
         waits_to_end: ends_waiting(timeline, activation),
         is_whole: activation.is_whole(),

@@ -97,6 +97,25 @@ fn without_wake_up_events_a_thread_is_due_when_it_runs() {
     assert_charges(second, &[(Cause::OwnWork, 100)]);
 }
 
+/// A peer that is preempted after 100 ms, and one that holds the CPU until it sleeps.
+#[test]
+fn an_equal_that_gives_way_takes_turns() {
+    const PEER: Thread = rt("peer", 20, 80);
+    let behind = |preempts: fn(Scene) -> Scene| {
+        let scene = Scene::new().cpu(1).at(0).sign(ContextFlags::default()).at(100).timer_wakes(VICTIM);
+        let scene = preempts(scene.at(105).run(VICTIM).at(150));
+        scene.run(VICTIM).at(201_000).sleep(IDLE).explain("victim").only().verdict.why.clone()
+    };
+    let turns = "threads of this priority take turns (SCHED_RR, or sched_yield)";
+    let takes_turns = behind(|scene| scene.timer_wakes(PEER).at(100_105).run(PEER).at(200_105));
+    assert!(
+        takes_turns.contains("peer:20 (rt 80) has the same priority") && takes_turns.contains(turns),
+        "{takes_turns}"
+    );
+    let holds = behind(|scene| scene.timer_wakes(PEER).at(100_105).run(PEER).at(200_105).sleep(IDLE));
+    assert!(holds.contains("a FIFO thread is not preempted"), "{holds}");
+}
+
 #[test]
 fn a_yield_to_an_equal_is_a_wait_like_any_other() {
     let peer = rt("peer", 20, 80);
