@@ -40,13 +40,28 @@ fn no_finding(explanation: &Explanation) -> Option<String> {
     // The longest is named where it stands out.
     let adds_longest =
         |longest: Ns| !is_marked(explanation) && worst.is_none_or(|worst| worst.response() < longest);
+    // The cause of what is named elsewhere in the line is named there.
+    let why = |latest: Ns| match (in_doubt, worst) {
+        (Some(_), _) => String::new(),
+        (None, Some(worst)) if worst.latency() == Some(latest) => String::new(),
+        _ => because(explanation, |activation| activation.latency() == Some(latest)),
+    };
     // Between markers, no thread is seen to start. No finding beside a late start is no good news, so that the start is named.
     let most = match (latest, longest) {
         // Good news of the starts is none of the whole.
         (Some(latest), Some(longest)) if longest >= latest + latest && adds_longest(longest) => {
-            format!("the latest start came {latest} after it was due, and the longest took {longest}")
+            let took = match (in_doubt, worst) {
+                (None, None) => because(explanation, |activation| {
+                    activation.response() == longest && activation.latency() != Some(latest)
+                }),
+                _ => String::new(),
+            };
+            let why = why(latest);
+            format!(
+                "the latest start came {latest} after it was due{why}, and the longest took {longest}{took}"
+            )
         }
-        (Some(latest), _) => format!("the latest start came {latest} after it was due"),
+        (Some(latest), _) => format!("the latest start came {latest} after it was due{}", why(latest)),
         (None, Some(Ns::ZERO)) if longest_in_part(explanation, Ns::ZERO).is_none() => {
             "none of which the recording has whole".to_owned()
         }
@@ -60,20 +75,14 @@ fn no_finding(explanation: &Explanation) -> Option<String> {
     Some(match in_doubt {
         None if !explanation.findings.is_empty() => return None,
         None if let Some(worst) = worst => {
-            // Where its start was the latest, its cause is that of the start.
-            let other = latest.filter(|_| worst.latency() != latest);
-            let why = other.map(|latest| why_latest(explanation, latest)).unwrap_or_default();
             // That no other thread is at fault, it does not show: one may have kept a device busy, or a packet back.
             let nothing = match worst.verdict.by {
                 None => "No finding names another thread",
                 Some(_) => "No finding beyond the worst activations",
             };
-            format!("{nothing}{limit}: {}; in {count}, {most}{why}.", beyond_usual(explanation, worst))
+            format!("{nothing}{limit}: {}; in {count}, {most}.", beyond_usual(explanation, worst))
         }
-        None => {
-            let why = latest.map(|latest| why_latest(explanation, latest)).unwrap_or_default();
-            format!("No finding{limit}: in {count}, {most}{why}.")
-        }
+        None => format!("No finding{limit}: in {count}, {most}."),
         Some(worst) => format!(
             "Cannot tell why {} {}: {}. No finding has enough evidence{limit}; in {count}, {most}.",
             words::thread(&worst.comm, worst.tid),
@@ -108,14 +117,14 @@ fn at_least(longest: Ns) -> String {
     format!("at least {longest}")
 }
 
-/// ` (fair-queue, app:7)`: the cause of the latest start, where that is no work of the thread itself.
-fn why_latest(explanation: &Explanation, latest: Ns) -> String {
-    let is_latest = |activation: &&Activation| {
-        activation.latency() == Some(latest)
+/// ` (fair-queue, app:7)`: the cause of an activation, where that is no work of the thread itself.
+fn because(explanation: &Explanation, is_it: impl Fn(&Activation) -> bool) -> String {
+    let is_named = |activation: &&Activation| {
+        is_it(activation)
             && activation.verdict.cause != Cause::OwnWork
             && activation.verdict.confidence > Confidence::Low
     };
-    let one = explanation.activations.iter().find(is_latest);
+    let one = explanation.activations.iter().find(is_named);
     one.map(|activation| format!(" ({})", words::because(&activation.verdict))).unwrap_or_default()
 }
 

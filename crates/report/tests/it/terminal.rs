@@ -182,6 +182,35 @@ fn no_finding_names_the_cause_of_the_latest_start() {
     );
 }
 
+/// The latest start and the longest activation are two.
+#[test]
+fn no_finding_names_each_cause_behind_its_own_number() {
+    let mut sample = sample::story();
+    sample.findings.clear();
+    sample.trace.damage.clear();
+    sample.trace.lost_events = 0;
+    let by =
+        |tid, name: &str| Culprit::Task { tid: Tid(tid), comm: name.into(), priority: Priority::DEFAULT };
+    let [latest, longest, ..] = &mut sample.activations[..] else { panic!("two activations") };
+    for (activation, late, long, by) in [
+        (latest, Ns::from_ms(1), Ns::from_ms(2), by(7, "first")),
+        (longest, Ns(0), Ns::from_ms(8), by(8, "second")),
+    ] {
+        (activation.running, activation.end) = (Some(activation.due + late), activation.due + long);
+        (activation.verdict.cause, activation.verdict.by) = (Cause::FairQueue, Some(by));
+        (activation.verdict.confidence, activation.verdict.fix) = (Confidence::High, Vec::new());
+    }
+    let of = |max| Spread { min: Ns(0), p50: max, p99: max, max };
+    sample.activations.truncate(2);
+    for task in &mut sample.tasks {
+        (task.latency, task.response) = (Some(of(Ns::from_ms(1))), Some(of(Ns::from_ms(8))));
+    }
+    let text = explain::terminal::render(&sample, &Style { color: false, width: 400 });
+    let line = "the latest start came 1.00 ms after it was due (fair-queue, first:7 (nice 0)), and the longest took 8.00 ms \
+                (fair-queue, second:8 (nice 0)).";
+    assert!(text.contains(line), "{text}");
+}
+
 /// A cause that no finding sums up may have taken a multiple of the usual: "No finding" alone would read as good news.
 #[test]
 fn no_finding_names_what_took_far_longer_than_usual() {
