@@ -22,7 +22,8 @@ fn advice(_: &Advised<'_>) -> Vec<AdvisedFix> {
     all_by_hand(
         ITS_PROGRAM,
         &[
-            "sleep until the start of the next period: clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &next, NULL)",
+            "sleep until the start of the next period: clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &next, NULL); count that \
+             from the one before (next += period), and not from the time now",
             "arm a timer once, with an interval (it_interval), or until an instant (TFD_TIMER_ABSTIME, TIMER_ABSTIME)",
         ],
     )

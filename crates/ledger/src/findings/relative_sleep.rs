@@ -18,8 +18,11 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
         let by_sleeps = Some(&thread.pacing).filter(|pacing| pacing.drifts() == Some(true));
         let by_timer = || thread.own_timers.drifting(stats.activations, response.p50);
         let (pacing, sleeps, sleep) = match by_sleeps {
-            Some(pacing) => (pacing, "sleeps", "the sleep after it is"),
-            None => (by_timer()?, "arms its timer", "the time to the next expiry is"),
+            Some(pacing) if pacing.absolute_calls > pacing.relative_calls => {
+                (pacing, "sleeps until instants that it counts from now", "the sleep after it is")
+            }
+            Some(pacing) => (pacing, "sleeps relative to now", "the sleep after it is"),
+            None => (by_timer()?, "arms its timer relative to now", "the time to the next expiry is"),
         };
         let notable = pacing.mean_period().is_none_or(|period| response.p50.0 >= period.0 / NOTABLE_SHARE)
             && !subject.looks_after_others(thread);
@@ -30,7 +33,7 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
         Some(Finding {
             code: Cause::RelativeSleep.code(),
             severity: if notable { Severity::Warning } else { Severity::Info },
-            title: format!("{comm}:{} {sleeps} relative to now, and so drifts", thread.tid),
+            title: format!("{comm}:{} {sleeps}, and so drifts", thread.tid),
             why: format!(
                 "each of its periods is longer by its whole response, {} at the median and {} at most: lateness adds up \
                  and is never made up for",

@@ -28,6 +28,11 @@ const ENOUGH_ROWS: u32 = 16;
 /// The variance of a row's length over that of as many independent periods: 1 where errors add up, 1/8 where each is
 /// made up for in the next period.
 const MADE_UP_FOR: f64 = 0.35;
+/// Steps vary so many times as much as distances where a thread sleeps until an instant that it computes from now: the way to its call
+/// hardly varies.
+const BY_RESPONSE: f64 = 16.0;
+/// The share of changes that leave the distance as it was of a thread that keeps it: others may look made up for by chance.
+const MOSTLY_KEPT: f64 = 0.8;
 /// So many shorter sleeps make up for the periods between them.
 const ENOUGH_SHORTER: u32 = 3;
 /// What one of them is shorter by, as a share of the responses since the one before.
@@ -85,6 +90,7 @@ pub(crate) struct Pacing {
     /// Those responses; `None` where a sleep ended before its expiry, as by a packet.
     owed: Option<Ns>,
     steps: Variance,
+    distances: Variance,
     rows: Variance,
 }
 
@@ -182,6 +188,7 @@ impl Pacing {
             && self.row.len() == ROW
         {
             self.steps.add(step);
+            self.distances.add(next.distance);
             self.rows.add(next.expires - *first);
             self.row.pop_front();
         }
@@ -254,17 +261,14 @@ impl Pacing {
         }
         let periodic = self.same_distance * 5 >= self.compared * 4;
         let told = self.kept + self.made_up_for;
+        let kept = (told >= ENOUGH_CHANGES).then(|| f64::from(self.kept) / f64::from(told));
         // Where the work hardly varies, steps are alike without any plan.
-        let keeps_distance = told >= ENOUGH_CHANGES && self.made_up_for == 0 && periodic;
-        if self.compared >= 10 && self.same_step * 2 > self.compared && !keeps_distance {
-            return Some(false);
+        if periodic && (kept.is_some_and(|share| share > MOSTLY_KEPT) || self.varies_by_response()) {
+            return Some(true);
         }
-        if told >= ENOUGH_CHANGES {
-            match f64::from(self.kept) / f64::from(told) {
-                share if share > 0.8 && periodic => return Some(true),
-                share if share < 0.5 => return Some(false),
-                _ => {}
-            }
+        let same_steps = self.compared >= 10 && self.same_step * 2 > self.compared;
+        if same_steps || kept.is_some_and(|share| share < 0.5) {
+            return Some(false);
         }
         if self.rows.count >= ENOUGH_ROWS && self.steps.sum_of_squares > 0.0 {
             let as_many = ROW as f64 * self.steps.sum_of_squares;
@@ -275,6 +279,12 @@ impl Pacing {
         let calls = self.relative_calls + self.absolute_calls;
         let relative = self.relative_calls > 4 * self.absolute_calls;
         (calls >= ENOUGH_CALLS && (periodic || !relative)).then_some(relative)
+    }
+
+    /// True of a thread whose work hardly varies, and each of whose steps is longer by what varies of it.
+    fn varies_by_response(&self) -> bool {
+        self.distances.count >= ENOUGH_ROWS
+            && self.steps.sum_of_squares > BY_RESPONSE * self.distances.sum_of_squares
     }
 
     /// True where most sleeps are as long as usual, and most of the others shorter by as much as the responses between them.
@@ -377,6 +387,24 @@ mod tests {
         let mut pacing = pacing(|_| 24_000, |n, now, _| now + PERIOD + (n * n * 7919) % 4_000);
         assert_eq!(pacing.drifts(), None);
         pacing.relative_calls = 40;
+        assert_eq!(pacing.drifts(), Some(true));
+    }
+
+    #[test]
+    fn an_instant_computed_from_now_shows_where_the_response_hardly_varies() {
+        let from_now = |n: i64, now: i64, _| now + PERIOD + jitter(n) / 20;
+        let mut pacing = pacing(|n| 2_520_000 + 2 * jitter(n * 3), from_now);
+        pacing.absolute_calls = 40;
+        assert_eq!(pacing.drifts(), Some(true));
+    }
+
+    /// An event loop that once has another timer to look after.
+    #[test]
+    fn a_change_that_looks_made_up_for_is_one_of_many() {
+        let work = |n: i64| 3_000_000 + if n % 6 == 0 { 9_000 } else { 0 } + jitter(n) / 10;
+        let once = |n: i64, now: i64, _| now + PERIOD - if n == 18 { 9_000 } else { 0 };
+        let pacing = pacing(work, once);
+        assert!(pacing.made_up_for > 0, "{pacing:?}");
         assert_eq!(pacing.drifts(), Some(true));
     }
 
