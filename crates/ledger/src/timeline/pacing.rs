@@ -28,9 +28,8 @@ const ENOUGH_ROWS: u32 = 16;
 /// The variance of a row's length over that of as many independent periods: 1 where errors add up, 1/8 where each is
 /// made up for in the next period.
 const MADE_UP_FOR: f64 = 0.35;
-/// Steps vary so many times as much as distances where a thread sleeps until an instant that it computes from now: the way to its call
-/// hardly varies.
-const BY_RESPONSE: f64 = 16.0;
+/// The one of steps and distances that a thread does not plan varies so many times as much as the other: by its work.
+const BY_WORK: f64 = 16.0;
 /// The share of changes that leave the distance as it was of a thread that keeps it: others may look made up for by chance.
 const MOSTLY_KEPT: f64 = 0.8;
 /// So many shorter sleeps make up for the periods between them.
@@ -256,14 +255,14 @@ impl Pacing {
         if !self.is_paced() {
             return None;
         }
-        if self.makes_up_now_and_then() {
+        if self.makes_up_now_and_then() || self.keeps_steps() {
             return Some(false);
         }
         let periodic = self.same_distance * 5 >= self.compared * 4;
         let told = self.kept + self.made_up_for;
         let kept = (told >= ENOUGH_CHANGES).then(|| f64::from(self.kept) / f64::from(told));
         // Where the work hardly varies, steps are alike without any plan.
-        if periodic && (kept.is_some_and(|share| share > MOSTLY_KEPT) || self.varies_by_response()) {
+        if periodic && (kept.is_some_and(|share| share > MOSTLY_KEPT) || self.varies_by_work()) {
             return Some(true);
         }
         let same_steps = self.compared >= 10 && self.same_step * 2 > self.compared;
@@ -281,10 +280,15 @@ impl Pacing {
         (calls >= ENOUGH_CALLS && (periodic || !relative)).then_some(relative)
     }
 
-    /// True of a thread whose work hardly varies, and each of whose steps is longer by what varies of it.
-    fn varies_by_response(&self) -> bool {
-        self.distances.count >= ENOUGH_ROWS
-            && self.steps.sum_of_squares > BY_RESPONSE * self.distances.sum_of_squares
+    /// True of a thread whose work hardly varies, and each of whose steps is longer by what varies of it: it sleeps for a time, or until an
+    /// instant that it computes from now.
+    fn varies_by_work(&self) -> bool {
+        self.distances.count >= ENOUGH_ROWS && self.steps.varies_more_than(&self.distances)
+    }
+
+    /// True of the opposite: its steps are planned, whatever single ones are, as where it skips periods.
+    fn keeps_steps(&self) -> bool {
+        self.steps.count >= ENOUGH_ROWS && self.distances.varies_more_than(&self.steps)
     }
 
     /// True where most sleeps are as long as usual, and most of the others shorter by as much as the responses between them.
@@ -309,6 +313,11 @@ struct Variance {
 }
 
 impl Variance {
+    /// Of as many lengths.
+    fn varies_more_than(&self, other: &Variance) -> bool {
+        self.sum_of_squares > BY_WORK * other.sum_of_squares
+    }
+
     fn add(&mut self, length: Ns) {
         let length = length.0 as f64;
         self.count += 1;
@@ -396,6 +405,14 @@ mod tests {
         let mut pacing = pacing(|n| 2_520_000 + 2 * jitter(n * 3), from_now);
         pacing.absolute_calls = 40;
         assert_eq!(pacing.drifts(), Some(true));
+    }
+
+    /// A program that is late now and then, and sleeps on until the next start of its plan.
+    #[test]
+    fn planned_steps_show_where_many_periods_are_skipped() {
+        let work = |n: i64| if n % 8 == 0 { 3 * PERIOD + 100_000 } else { 30_000 + 4 * jitter(n) };
+        let plan = |_, now: i64, last: i64| last + ((now - last) / PERIOD + 1) * PERIOD;
+        assert_eq!(pacing(work, plan).drifts(), Some(false));
     }
 
     /// An event loop that once has another timer to look after.
