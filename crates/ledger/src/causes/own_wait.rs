@@ -81,6 +81,9 @@ fn why(late: &LateActivation<'_>) -> String {
         Some(by) if late.asked == Some(Asked::Fault) => {
             format!("{thread} waited {charged} in a page fault, until {by} woke it")
         }
+        Some(by) if late.asked == Some(Asked::Filter) => {
+            format!("{thread} waited {charged} before a system call, until {by} woke it, to which a filter leaves that (seccomp)")
+        }
         Some(by) if late.asked == Some(Asked::Device) => {
             format!(
                 "{thread} waited {charged} for a block device that is a program, {by}, which it woke for that"
@@ -133,6 +136,9 @@ fn advice_on_answers(
         Asked::Fault => {
             "touch the memory that the loop uses before it begins, so that the thread that brings its pages (userfaultfd) has \
              brought them"
+        }
+        Asked::Filter => {
+            "make the call before the loop, or in a thread of its own: a filter leaves it to a program (seccomp)"
         }
         Asked::Device => {
             "read and write the device before the loop, or in a thread of its own: its requests are done by a program (nbd)"

@@ -8,7 +8,8 @@
 //! A thread that sleeps from period to period, and waits for input in between, waits for a reply.
 //!
 //! The kernel leaves some calls and page faults to programs: it wakes the program's thread in there, and sleeps until that has answered.
-//! Such a sleep is part of the work in any case, and shows itself by the wake-up.
+//! Such a sleep is part of the work in any case, and shows itself by the wake-up. A filter's is outside of all calls: it decides before the
+//! call begins (`__secure_computing()`, `kernel/seccomp.c`, before `trace_sys_enter()` in `kernel/entry/common.c`).
 
 use super::Engine;
 use super::syscall_table::SyscallTable;
@@ -17,6 +18,7 @@ use crate::timeline::housekeeping::{is_kworker, is_of_kernel};
 use crate::timeline::sleeps::{Asked, Wait};
 use crate::timeline::waking::Waking;
 use whylate_base::{Ns, Tid};
+use whylate_events::Kind;
 
 /// A shorter wait is an exchange between two threads that work in turn.
 const NOTABLE: Ns = Ns::from_us(100);
@@ -90,6 +92,7 @@ impl Engine<'_> {
             (Wait::Io | Wait::Output, Wait::Output) => Asked::Call,
             // Neither calls nor locks were recorded: it may be a lock of the kernel, too.
             (Wait::Io, Wait::KernelLock { owner: Some(_) }) => Asked::Call,
+            (Wait::Unsure, Wait::Unsure) => Asked::Filter,
             _ => return None,
         };
         let from = waking.cause.waker().filter(|&by| by != tid)?;
@@ -102,9 +105,12 @@ impl Engine<'_> {
             return None;
         }
         let asked_at = thread.since()?;
-        let entered = match thread.syscalls_recorded {
-            true => thread.crossings.inside_since?,
-            false => thread.history.awake_before()?,
+        let entered = match asked {
+            // A page fault that is not recorded looks alike.
+            Asked::Filter if !self.timeline.seen.contains(Kind::PageFault) => return None,
+            Asked::Filter => thread.crossings.outside_since()?.max(thread.history.awake_before()?),
+            _ if thread.syscalls_recorded => thread.crossings.inside_since?,
+            _ => thread.history.awake_before()?,
         };
         let woken_in_there = |open: &Open| {
             let is_its_errand = open.errand.is_some_and(|errand| errand.of == tid && errand.since >= entered);

@@ -14,6 +14,7 @@ impl Engine<'_> {
                 since: at,
                 let_go: None,
                 is_percpu: flags.0 & ContentionFlags::PERCPU != 0,
+                is_semaphore: flags == ContentionFlags::default(),
             });
         }
     }

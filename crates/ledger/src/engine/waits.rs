@@ -245,7 +245,7 @@ pub(super) fn why_asleep(
     state: TaskState,
 ) -> Wait {
     let deep = state == TaskState::Uninterruptible;
-    if thread.contending.is_some() {
+    if thread.contending.is_some_and(|contention| deep || !contention.is_semaphore) {
         let by_futex = thread
             .syscall
             .as_ref()

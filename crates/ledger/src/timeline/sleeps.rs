@@ -62,6 +62,8 @@ pub(crate) enum Asked {
     Call,
     /// By a page fault that the kernel leaves to a program (userfaultfd).
     Fault,
+    /// By a call that a filter leaves to a program (seccomp_unotify(2)), before the call shows as one.
+    Filter,
     /// By a request to a block device that is a program (nbd), which a thread of the kernel takes the answer of.
     Device,
 }

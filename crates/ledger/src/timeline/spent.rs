@@ -102,6 +102,11 @@ impl Crossings {
         self.inside_since = Some(at);
     }
 
+    /// When it last returned from a call, where it is in none.
+    pub(crate) fn outside_since(&self) -> Option<Ns> {
+        (self.returned > self.entered).then_some(self.returned)
+    }
+
     /// True where it has entered a system call since then.
     pub(crate) fn entered_since(&self, at: Ns) -> bool {
         self.entered >= at

@@ -89,6 +89,9 @@ pub(crate) struct Contention {
     /// Its readers are counted on each CPU: a writer waits for a grace period of RCU as well, which no thread holds
     /// (`percpu_down_write()`, `kernel/locking/percpu-rwsem.c`).
     pub(crate) is_percpu: bool,
+    /// It is a semaphore, which no thread owns: who waits for one interruptibly waits for what others bring
+    /// (`down_interruptible()`, `kernel/locking/semaphore.c`).
+    pub(crate) is_semaphore: bool,
 }
 
 /// A wait on a futex in the middle of a period that ended by its timeout: part of a wait for a lock, if the thread waits again

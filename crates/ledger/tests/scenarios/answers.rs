@@ -249,6 +249,8 @@ enum Left {
     ServedOpen,
     /// In a page fault.
     Fault,
+    /// Before open(2), which a filter leaves to a program. That waits for a semaphore of the filter.
+    Filter,
     /// Uninterruptibly in open(2), as it woke that thread before.
     WokeBefore,
     /// Uninterruptibly in read(2), of a block device that is a program; a kworker takes the answer.
@@ -257,6 +259,7 @@ enum Left {
     Disk,
 }
 
+const IOCTL: i64 = 16;
 const OPENAT: i64 = 257;
 const KWORKER: Thread = fair("kworker/u5:0", 40);
 
@@ -264,13 +267,19 @@ const KWORKER: Thread = fair("kworker/u5:0", 40);
 /// a hog has had the CPU for 7 ms.
 fn leaves_to_a_program(how: Left) -> Activation {
     let (daemon, hog) = (fair("daemon", 20), rt("hog", 50, 40));
-    let mut scene = Scene::new().cpu(1).at(0).run(daemon).at(20).sleep(IDLE);
+    let receives = |scene: Scene| match how {
+        Left::Filter => scene.call(IOCTL, [3, 0xc050_2100, 0]).contend_as(9, 0),
+        _ => scene,
+    };
+    let mut scene = receives(Scene::new().cpu(1).at(0).run(daemon).fault(0x1000).at(20)).sleep(IDLE);
     for n in 0..4 {
         let (due, late) = (n * 20 * MS + 1_000, if n == 3 { 7 * MS } else { 0 });
         scene = scene.at(due).timer_wakes(VICTIM).at(due + 5).run(VICTIM).ret(sys::CLOCK_NANOSLEEP);
         scene = scene.at(due + 6).contend(7).at(due + 7).acquire(7).at(due + 10);
-        let asks = |scene: Scene| {
-            if how == Left::Fault { scene.fault(0x7000) } else { scene.call(OPENAT, [3, 0, 0]) }
+        let asks = |scene: Scene| match how {
+            Left::Fault => scene.fault(0x7000),
+            Left::Filter => scene,
+            _ => scene.call(OPENAT, [3, 0, 0]),
         };
         scene = match how {
             Left::WokeBefore => asks(
@@ -282,7 +291,7 @@ fn leaves_to_a_program(how: Left) -> Activation {
         scene = scene.at(due + 20);
         scene = match how {
             Left::Open | Left::WokeBefore | Left::Device | Left::Disk => scene.block(next),
-            Left::ServedOpen | Left::Fault => scene.sleep(next),
+            Left::ServedOpen | Left::Fault | Left::Filter => scene.sleep(next),
         };
         if late > 0 {
             scene = scene.at(due + 20 + late).sleep(daemon);
@@ -293,13 +302,17 @@ fn leaves_to_a_program(how: Left) -> Activation {
             _ => scene,
         };
         scene = scene.at(due + 60 + late).wake(VICTIM, 1).at(due + 65 + late).run(VICTIM);
-        scene = if how == Left::Fault { scene } else { scene.ret(OPENAT) };
+        scene = match how {
+            Left::Fault => scene,
+            Left::Filter => scene.call(OPENAT, [3, 0, 0]).ret(OPENAT),
+            _ => scene.ret(OPENAT),
+        };
         scene = scene.at(due + 100 + late).call(sys::CLOCK_NANOSLEEP, sys::UNTIL);
         scene = match how {
             Left::Device | Left::Disk => scene.sleep(KWORKER).at(due + 110 + late).sleep(daemon),
             _ => scene.sleep(daemon),
         };
-        scene = scene.at(due + 120 + late).sleep(IDLE);
+        scene = receives(scene.at(due + 120 + late)).sleep(IDLE);
     }
     longest(&scene.explain("victim"))
 }
@@ -324,6 +337,7 @@ fn a_call_or_a_page_fault_that_the_kernel_leaves_to_a_program_is_a_request() {
         (Left::Open, "in the system call openat, until daemon:20", "make the call before the loop"),
         (Left::ServedOpen, "in the system call openat, until daemon:20", "make the call before the loop"),
         (Left::Fault, "in a page fault, until daemon:20", "touch the memory that the loop uses"),
+        (Left::Filter, "before a system call, until daemon:20", "make the call before the loop"),
         (Left::Device, "for a block device that is a program, daemon:20", "read and write the device before"),
     ] {
         let late = leaves_to_a_program(how);
