@@ -1,16 +1,18 @@
 //! The kernel's log: no trace, but its messages about what is late have a meaning, figures and call stacks.
 //!
 //! ```text
-//! lines ─> stamps, broken ─> meanings: which kind of message ─┬─> details: rcu, hung, lockups (utilization), pools (begun_work), durations, softirqs, clock, old_tracer, sched_ext, atomic_sleep
+//! lines ─> stamps, broken ─> meanings: which kind of message ─┬─> details: rcu, hung, lockups (utilization), pools (begun_work), durations, softirqs, clock (clock_reads), old_tracer, sched_ext, atomic_sleep (atomic_reasons)
 //!                                                     └─> stacks: owner, registers, frames ─> reporter: what it shows
 //! messages ─> consequences: which follows from which
 //! ```
 
 mod asides;
+mod atomic_reasons;
 mod atomic_sleep;
 mod begun_work;
 mod broken;
 mod clock;
+mod clock_reads;
 mod consequences;
 mod details;
 mod durations;

@@ -4,10 +4,13 @@
 //! BUG: scheduling while atomic: app/1/812/0x00000002
 //! BUG: sleeping function called from invalid context at kernel/locking/rtmutex.c:938
 //! in_atomic(): 1, irqs_disabled(): 128, non_block: 0, pid: 812, name: app/1
+//! preempt_count: 1, expected: 0
+//! RCU nest depth: 0, expected: 0
 //! Preemption disabled at:
 //! [<ffffffff81077245>] driver+0x125/0x130
 //! ```
 
+use super::atomic_reasons::Reasons;
 use super::frames::{Frame, frame};
 use super::owner::LoggedThread;
 use super::stacks::{LoggedStack, LoggedStacks};
@@ -17,6 +20,10 @@ use super::stamps::number_behind;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct AtomicSleep {
     thread: Option<LoggedThread>,
+    /// Why it must not sleep, as far as the message shows it.
+    reasons: Reasons,
+    /// A later message follows.
+    is_over: bool,
     /// The function that disabled preemption last.
     disabled_in: Option<String>,
     /// That function follows.
@@ -34,7 +41,10 @@ impl AtomicSleep {
         if let (Some(Frame::Function(function)), None) = (function, &self.disabled_in) {
             self.disabled_in = Some(function.to_owned());
         }
-        let is_one = thread.is_some() || title.is_some() || is_rest;
+        // What a later message shows is of another thread.
+        self.is_over |= self.thread.is_some() && thread.is_some();
+        let has_reason = !self.is_over && self.reasons.line(message);
+        let is_one = thread.is_some() || title.is_some() || is_rest || has_reason;
         self.thread = self.thread.take().or(thread);
         is_one
     }
@@ -50,7 +60,8 @@ impl AtomicSleep {
         let cpu = stacks.of_thread(thread).and_then(|stack| stack.owner.cpu);
         let cpu = cpu.map(|cpu| format!(" on CPU {cpu}")).unwrap_or_default();
         Some(format!(
-            "{thread} was about to sleep{cpu} where preemption or interrupts are disabled: a bug of the kernel"
+            "{thread} was about to sleep{cpu} {}: a bug of the kernel or of a module",
+            self.reasons.words()
         ))
     }
 
@@ -96,10 +107,8 @@ mod tests {
     #[test]
     fn thread_cpu_and_where_preemption_was_disabled_are_known() {
         let tail = "CPU: 1 PID: 12 Comm: swapper/1 Not tainted\nCall Trace:\n __schedule_bug+0x1/0x2\n spin_on+0x1/0x2\n";
-        let meaning = |cpu: &str| {
-            format!(
-                "swapper/1 (12) was about to sleep{cpu} where preemption or interrupts are disabled: a bug of the kernel"
-            )
+        let meaning = |cpu: &str, why: &str| {
+            format!("swapper/1 (12) was about to sleep{cpu} {why}: a bug of the kernel or of a module")
         };
         let disabled = "preemption was last disabled in start_it";
         for at in [
@@ -109,13 +118,17 @@ mod tests {
             let (means, shown) = read(&format!(
                 "BUG: scheduling while atomic: swapper/1/12/0x00000002\nModules linked in:\n{at}{tail}"
             ));
-            assert_eq!(means, Some(meaning(" on CPU 1")));
+            assert_eq!(means, Some(meaning(" on CPU 1", "where preemption is disabled")));
             assert_eq!(shown, [disabled, "the stack of swapper/1 (12) on CPU 1 is spin_on"]);
         }
         let slept = "BUG: sleeping function called from invalid context at kernel/a.c:938\n\
                      in_atomic(): 1, irqs_disabled(): 128, non_block: 0, pid: 12, name: swapper/1\n";
-        assert_eq!(read(slept), (Some(meaning("")), vec![]));
-        assert_eq!(read("BUG: scheduling while atomic: swapper/1/0x00000002/12\n").0, Some(meaning("")));
+        let both = "where preemption or softirqs are disabled and interrupts are disabled";
+        assert_eq!(read(slept), (Some(meaning("", both)), vec![]));
+        let later = format!("{slept}BUG: scheduling while atomic: other/7/0x00000100\n");
+        assert_eq!(read(&later).0, Some(meaning("", both)));
+        let old = "BUG: scheduling while atomic: swapper/1/0x00000002/12\n";
+        assert_eq!(read(old).0, Some(meaning("", "where it must not")));
         assert_eq!(read("BUG: scheduling while atomic: \n"), (None, vec![]));
         let unknown = "BUG: scheduling while atomic: a/7/0x2\nPreemption disabled at:\n[<00000000>] 0x0\n[<c01>] late+0x4/0x9\n";
         assert!(read(unknown).1.iter().all(|shown| !shown.contains("disabled")));

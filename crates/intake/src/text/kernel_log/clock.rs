@@ -7,6 +7,7 @@
 //! clocksource: Switched to clocksource hpet
 //! ```
 
+use super::clock_reads::ClockReads;
 use super::stamps::{cpu_behind, number_behind};
 use whylate_base::Ns;
 
@@ -25,6 +26,10 @@ pub(super) struct UnstableClock {
     skew: Option<(Ns, String, Ns)>,
     /// The clock that the kernel switched to then.
     switched_to: Option<String>,
+    /// A clock was given up, whichever it is.
+    is_marked: bool,
+    /// Checks without a result.
+    reads: ClockReads,
 }
 
 impl UnstableClock {
@@ -44,15 +49,25 @@ impl UnstableClock {
             // At each boot the kernel switches clocks, too.
             self.switched_to =
                 self.unstable.is_some().then(|| name(rest)).flatten().or(self.switched_to.take());
+        } else if let Some((_, rest)) =
+            message.split_once("marking ").filter(|(_, rest)| rest.contains("unstable"))
+        {
+            // `..., attempt 3, marking tsc unstable`; before 5.18 without the name.
+            self.cpu = self.cpu.or(cpu_behind(message, "watchdog on CPU"));
+            let clock = name(rest).filter(|clock| clock != "unstable");
+            self.unstable = self.unstable.take().or(clock);
+            self.is_marked = true;
         } else {
-            return false;
+            return self.reads.line(message);
         }
         true
     }
 
-    /// What it means; `None` where no clock was given up.
+    /// What it means; `None` where neither a clock that was given up nor a check without a result is shown.
     pub(super) fn meaning(&self) -> Option<String> {
-        let clock = self.unstable.as_ref()?;
+        let Some(clock) = self.unstable.as_ref() else {
+            return self.reads.meaning().filter(|_| !self.is_marked);
+        };
         let cpu = self.cpu.map(|cpu| format!(", by a check on CPU {cpu}")).unwrap_or_default();
         let skew = self
             .skew
@@ -110,6 +125,21 @@ mod tests {
                        Which of the clocks was wrong, or whether the machine stood still, is not shown. It reads the time from hpet since then, \
                        which is slow: each reading of the clock costs much more, in programs and in traces";
         assert_eq!(clock.meaning().as_deref(), Some(meaning));
+    }
+
+    #[test]
+    fn a_skipped_check_counts_where_no_clock_was_given_up() {
+        let skipped = "clocksource: timekeeping watchdog on CPU2: hpet wd-wd read-back delay of 120456ns";
+        let mut clock = UnstableClock::default();
+        assert!(clock.line(skipped));
+        assert!(clock.meaning().is_some_and(|text| text.contains("found no clock unstable")));
+        let marked = "clocksource: timekeeping watchdog on CPU3: hpet read-back delay of 67600ns, attempt 4, marking unstable";
+        assert!(clock.line(marked));
+        assert_eq!(clock.meaning(), None);
+        assert!(clock.line("tsc: Marking TSC unstable due to clocksource watchdog"));
+        assert!(clock.meaning().is_some_and(|text| {
+            text.starts_with("the kernel gave up the clock tsc as unstable, by a check on CPU 3")
+        }));
     }
 
     #[test]

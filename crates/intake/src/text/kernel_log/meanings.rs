@@ -119,7 +119,7 @@ pub(super) const OLD_SECTION: &str = "the latency tracer of the patches of 2004 
 pub(super) const OLD_WAKE_UP: &str =
     "the latency tracer of the patches of 2004 to 2008 met a longer wake-up than before";
 pub(super) const ATOMIC: &str =
-    "a thread was about to sleep where preemption or interrupts are disabled: a bug of the kernel";
+    "a thread was about to sleep where it must not: a bug of the kernel or of a module";
 const LOCKDEP: &str =
     "locks are taken in an order by which threads may wait for each other for ever (lockdep)";
 const LOCKDEP_WAIT: &str = "a sleeping lock is taken where a thread must not sleep, on PREEMPT_RT (lockdep)";
@@ -136,8 +136,7 @@ pub(super) const RCU: &str =
     "a CPU gave RCU no quiescent state for long, or RCU's own threads did not come to run (RCU stall)";
 pub(super) const NOHZ: &str = "softirqs were pending as an idle CPU stopped its tick";
 pub(super) const CSD: &str = "a CPU did not take the call of another CPU for seconds";
-pub(super) const CLOCK: &str =
-    "the clock was unstable, or the machine stood still, so that it was not read in time";
+pub(super) const CLOCK: &str = "the kernel could not check a clock, or gave it up: the clock was unstable, reads of it took long, or the machine stood still";
 
 /// True of messages below which the kernel prints a call stack.
 pub(super) fn brings_stack(meaning: &str) -> bool {
