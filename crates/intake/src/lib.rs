@@ -25,6 +25,7 @@ mod pasted;
 mod perf;
 mod perfetto;
 mod raw;
+mod sched_latency;
 mod seekable;
 mod text;
 mod unpack;

@@ -33,6 +33,7 @@ mod commented;
 mod counts;
 mod current;
 mod decimals;
+mod delay_table;
 mod event_head;
 mod fields;
 mod foreign;

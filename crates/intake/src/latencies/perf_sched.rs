@@ -14,14 +14,12 @@
 //! The rows are sorted by their means, so the largest delay of all may be in any. perf prints the sum below the last one, always: without
 //! it rows may be missing.
 
-mod row;
-
 use super::counted::{Counted, Unit};
 use super::error::Broken;
 use super::source::Source;
 use super::unknown::with_unknown;
 use crate::pasted;
-use row::Row;
+use crate::sched_latency::{self as row, Row};
 use std::collections::HashSet;
 use whylate_stats::Run;
 

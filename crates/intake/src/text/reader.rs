@@ -10,6 +10,7 @@ use super::commented::Commented;
 use super::counts::Counts;
 use super::current::CurrentThreads;
 use super::decimals::Decimals;
+use super::delay_table::DelayTable;
 use super::event_head::{Frames, NOBODY_KNOWN};
 use super::fields;
 use super::fragment;
@@ -62,6 +63,7 @@ pub(crate) struct Reader {
     free_text: bool,
     /// The lines that follow may be frames.
     frames: Option<Frames>,
+    delay_table: DelayTable,
     cut_lines: Tally,
     prose: Tally,
     strange_lines: Tally,
@@ -103,6 +105,7 @@ impl Reader {
             callbacks: RosCallbacks::default(),
             free_text: false,
             frames: None,
+            delay_table: DelayTable::default(),
             cut_lines: Tally::default(),
             prose: Tally::default(),
             strange_lines: Tally::default(),
@@ -340,6 +343,7 @@ impl Reader {
                     self.collected.pieces.titled();
                     self.is_shown(self.number, text);
                 }
+                RtlaLine::Nothing if self.delay_table.takes(self.number, text) => self.beside(text),
                 RtlaLine::Nothing | RtlaLine::Strange if self.is_rest(text) => {}
                 RtlaLine::Nothing | RtlaLine::Strange if may_hold => return false,
                 RtlaLine::Nothing | RtlaLine::Strange => {
@@ -453,6 +457,7 @@ impl Reader {
             self.commented_lines();
         }
         self.analyses.end();
+        self.delay_table.end();
         self.woken_by_name.end(&self.names.all(), &mut self.collected, &mut self.strange_fields);
         if let Some(ended) = self.ended.take().filter(|_| self.collected.read <= MOST_OF_A_FRAGMENT) {
             self.header.fragment(ended);

@@ -49,4 +49,10 @@ impl Reader {
             Some(other) => other.followed_by(number, text),
         }
     }
+    /// A line of a table that is no part of the trace.
+    pub(super) fn beside(&mut self, text: &str) {
+        self.is_shown(self.number, text);
+        self.further.remark(self.number);
+        self.collected.pieces.remark(self.number, text);
+    }
 }

@@ -1,13 +1,13 @@
-//! A row of the table of `perf sched latency`.
+//! A row of the table of `perf sched latency`, which is a measurement by itself, and may stand beside the rows of a trace.
 
 /// A thread's row. Times are in microseconds, as perf prints them.
 #[derive(Debug, PartialEq)]
-pub(super) struct Row {
-    pub(super) name: String,
+pub(crate) struct Row {
+    pub(crate) name: String,
     /// How often it was switched to.
-    pub(super) count: u64,
-    pub(super) mean: u64,
-    pub(super) max: u64,
+    pub(crate) count: u64,
+    pub(crate) mean: u64,
+    pub(crate) max: u64,
     when: When,
 }
 
@@ -22,7 +22,7 @@ enum When {
 
 impl Row {
     /// Of a whole line; `None`: a number of it is missing or broken.
-    pub(super) fn of(line: &str) -> Option<Row> {
+    pub(crate) fn of(line: &str) -> Option<Row> {
         let mut cells = line.split('|').map(str::trim);
         let name = numbered(cells.next()?);
         let _runtime = ms(cells.next()?)?;
@@ -45,18 +45,18 @@ impl Row {
     }
 
     /// True where nothing can follow that is of the same row.
-    pub(super) fn is_whole(line: &str) -> bool {
+    pub(crate) fn is_whole(line: &str) -> bool {
         let ends = |label: &str| line.split_once(label).is_some_and(|(_, end)| us(end.trim()).is_some());
         ends("max end:") || ends("max at:")
     }
 
     /// perf adds up threads of one name, but with `-p`.
-    pub(super) fn is_of_several(&self) -> bool {
+    pub(crate) fn is_of_several(&self) -> bool {
         self.name.contains(":(")
     }
 
     /// `10.674 ms, of app:7040, from 353.809487 s to 353.820161 s`
-    pub(super) fn shown(&self) -> String {
+    pub(crate) fn shown(&self) -> String {
         let when = match &self.when {
             When::Unknown => String::new(),
             When::End(end) => format!(", until {end}"),
@@ -68,7 +68,7 @@ impl Row {
 }
 
 /// True of a line with which a row begins. The sum of all has no delays.
-pub(super) fn begins(line: &str) -> bool {
+pub(crate) fn begins(line: &str) -> bool {
     let mut cells = line.split('|').map(str::trim);
     let (name, runtime, count) = (cells.next().unwrap_or(""), cells.next(), cells.next());
     let is_count = |count: &str| !count.is_empty() && count.bytes().all(|byte| byte.is_ascii_digit());
@@ -87,12 +87,12 @@ fn numbered(name: &str) -> String {
 }
 
 /// The thread of a line that begins a row.
-pub(super) fn name(line: &str) -> &str {
+pub(crate) fn name(line: &str) -> &str {
     line.split('|').next().unwrap_or("").trim()
 }
 
 /// True of what may be the rest of a row that a mail broke.
-pub(super) fn may_continue(line: &str) -> bool {
+pub(crate) fn may_continue(line: &str) -> bool {
     const WORDS: [&str; 9] = ["avg:", "max:", "max", "sum:", "start:", "end:", "at:", "ms", "s"];
     let is_of_row = |word: &str| {
         word == "|" || WORDS.contains(&word) || word.starts_with(|first: char| first.is_ascii_digit())
@@ -101,18 +101,18 @@ pub(super) fn may_continue(line: &str) -> bool {
 }
 
 /// True of the titles of the columns, or of some of them.
-pub(super) fn is_title(line: &str) -> bool {
+pub(crate) fn is_title(line: &str) -> bool {
     line.contains('|') && (line.contains("delay") || line.contains("Runtime ms"))
 }
 
 /// True of rulers around the rows.
-pub(super) fn is_of_frame(line: &str) -> bool {
+pub(crate) fn is_of_frame(line: &str) -> bool {
     let is_ruler = line.bytes().all(|byte| b"-=| ".contains(&byte));
     is_ruler || line == "s"
 }
 
 /// True of the line with the sums of all rows, which is below the last one.
-pub(super) fn is_sum(line: &str) -> bool {
+pub(crate) fn is_sum(line: &str) -> bool {
     line.starts_with("TOTAL:")
 }
 
