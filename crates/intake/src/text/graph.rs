@@ -12,15 +12,18 @@
 //!
 //! Facts: `print_graph_function_flags`, kernel/trace/trace_functions_graph.c.
 
+mod nesting;
+
 use super::fields::{self, comm_pid, microseconds, symbol};
 use super::line::{MARKS, interrupt_state};
 use crate::pasted;
+use nesting::Braces;
 use std::collections::HashMap;
 use whylate_base::{Cpu, Ns, Tid};
 use whylate_events::{ContextFlags, Symbol};
 
 /// A line of the tracer.
-#[derive(Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct GraphLine<'a> {
     /// Where the option for it, absolute or relative, is on.
     pub(crate) ts: Option<Ns>,
@@ -33,7 +36,7 @@ pub(crate) struct GraphLine<'a> {
 }
 
 /// Its content.
-#[derive(Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum What<'a> {
     /// A call, or its return.
     Call(Call),
@@ -52,6 +55,8 @@ pub(crate) enum What<'a> {
 pub(crate) struct Call {
     pub(crate) name: Symbol,
     pub(crate) depth: u32,
+    /// The blanks that the kernel prints are there.
+    pub(crate) is_indented: bool,
     pub(crate) part: CallPart,
 }
 
@@ -141,9 +146,10 @@ pub(crate) fn call(duration: &str, text: &str) -> Option<Call> {
     let blanks = text.chars().count() - fields::trim_start(text).chars().count() + trimmed.chars().count()
         - function.chars().count();
     let depth = u32::try_from(blanks.saturating_sub(2) / 2).ok()?.min(u32::from(u8::MAX));
+    let is_indented = blanks >= 2;
     if let Some(rest) = function.strip_prefix('}') {
         let name = rest.split_once("/*").map(|(_, name)| symbol(name)).unwrap_or_default();
-        return Some(Call { name, depth, part: CallPart::Exit(duration?) });
+        return Some(Call { name, depth, is_indented, part: CallPart::Exit(duration?) });
     }
     let (before, after) = function.split_once('(')?;
     if before.is_empty() || before.contains(' ') || before.starts_with(DRAWN) {
@@ -155,7 +161,7 @@ pub(crate) fn call(duration: &str, text: &str) -> Option<Call> {
         None if code.ends_with(';') || code.ends_with('{') => CallPart::Entry,
         _ => return None,
     };
-    Some(Call { name: symbol(before), depth, part })
+    Some(Call { name: symbol(before), depth, is_indented, part })
 }
 
 /// How many bytes before a call, or before its brace, are a remark that was drawn into its line: `+---->f();`,
@@ -197,7 +203,7 @@ pub(crate) fn reported(text: &str) -> Option<Call> {
         }
         _ => CallPart::Entry,
     };
-    Some(Call { name, depth, part })
+    Some(Call { name, depth, is_indented: true, part })
 }
 
 /// The running thread of each CPU, and a time for lines without one.
@@ -209,12 +215,16 @@ pub(crate) fn reported(text: &str) -> Option<Call> {
 pub(crate) struct Clock {
     last: Ns,
     cpus: HashMap<Cpu, OnCpu>,
+    /// The first call of the text has its blanks; `None` before it.
+    is_indented: Option<bool>,
 }
 
 #[derive(Default)]
 struct OnCpu {
     until: Ns,
     thread: Option<Tid>,
+    /// Where the blanks before calls were lost.
+    braces: Braces,
     /// When the calls in progress were entered, by depth, and their functions.
     entered: Vec<(Ns, Symbol)>,
 }
@@ -233,7 +243,35 @@ impl Clock {
 
     /// From here on `thread` runs there.
     pub(crate) fn switch(&mut self, cpu: Cpu, thread: Tid) {
-        self.cpus.entry(cpu).or_default().thread = Some(thread);
+        let on = self.cpus.entry(cpu).or_default();
+        if on.thread.replace(thread) != Some(thread) {
+            on.braces.gap();
+        }
+    }
+
+    /// The line, with its call at the depth that it has.
+    pub(crate) fn nested<'a>(&mut self, line: GraphLine<'a>) -> GraphLine<'a> {
+        match line.what {
+            What::Call(call) => GraphLine { what: What::Call(self.placed(line.cpu, call)), ..line },
+            What::LeftOut => {
+                self.cpus.entry(line.cpu).or_default().braces.gap();
+                line
+            }
+            _ => line,
+        }
+    }
+
+    /// Lines are missing here.
+    pub(crate) fn leaves_out(&mut self) {
+        self.cpus.values_mut().for_each(|on| on.braces.gap());
+    }
+
+    /// A call on that CPU, at the depth that it has.
+    pub(crate) fn placed(&mut self, cpu: Cpu, call: Call) -> Call {
+        match *self.is_indented.get_or_insert(call.is_indented) {
+            true => call,
+            false => self.cpus.entry(cpu).or_default().braces.placed(call),
+        }
     }
 
     /// The function that returns in a line that has a brace alone: the one that was entered last at its depth, where that
@@ -254,7 +292,7 @@ impl Clock {
     pub(crate) fn at(&mut self, line: &GraphLine<'_>) -> Ns {
         let on = self.cpus.entry(line.cpu).or_default();
         let mut at = line.ts.unwrap_or(self.last.max(on.until));
-        if let What::Call(Call { name, depth, part }) = line.what {
+        if let What::Call(Call { name, depth, part, .. }) = line.what {
             let depth = depth as usize;
             match part {
                 CallPart::Entry if depth < DEEPEST => {

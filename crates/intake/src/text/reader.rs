@@ -2,6 +2,7 @@
 
 mod beside;
 mod described;
+mod graph_lines;
 mod raw_line;
 
 use super::body::{self, Body, Stack};
@@ -11,11 +12,11 @@ use super::counts::Counts;
 use super::current::CurrentThreads;
 use super::decimals::Decimals;
 use super::delay_table::DelayTable;
-use super::event_head::{Frames, NOBODY_KNOWN};
+use super::event_head::Frames;
 use super::fields;
 use super::fragment;
 use super::further::FurtherRecording;
-use super::graph::{self, Call, CallPart, GraphLine, What};
+use super::graph;
 use super::header::{self, Header};
 use super::held::{Held, HeldLine, Shape};
 use super::hwlatdetect::Hwlatdetect;
@@ -35,7 +36,7 @@ use super::timehist;
 use super::woken_by_name::WokenByName;
 use crate::pasted;
 use whylate_base::Ns;
-use whylate_events::{Context, ContextFlags, Damage, Event, EventKind, KindSet, LatencyTrace, Symbol};
+use whylate_events::{Damage, Event, EventKind, KindSet, LatencyTrace, Symbol};
 
 /// So many lines without their header are an excerpt.
 const MOST_OF_A_FRAGMENT: u64 = 4096;
@@ -291,7 +292,10 @@ impl Reader {
                 self.collected.event(self.number, event);
             }
             Body::Event(kind) => self.collected.event(self.number, Event { kind, ..at }),
-            Body::Call(call) => self.call(at, call),
+            Body::Call(call) => {
+                let call = self.clock.placed(head.cpu, call);
+                self.call(at, call);
+            }
             Body::Stack(stack) => {
                 self.frames = Some(match stack {
                     Stack::Kernel => Frames::Kernel,
@@ -323,7 +327,7 @@ impl Reader {
         } else if let Some(line) = graph::parse(text) {
             self.ended =
                 fragment::end_of_section_in_graph(text, &line).filter(|_| self.header.latency.is_none());
-            self.graph_line(&line);
+            self.graph_line(line);
         } else if let Some(row) = timehist::parse(text) {
             row.thread().into_iter().for_each(|(tid, comm)| self.names.learn(tid, comm));
             self.collected.row(self.number, row);
@@ -364,6 +368,7 @@ impl Reader {
                     self.collected.pieces.remark(self.number, text);
                     if let Some(last) = self.collected.last.filter(|_| pasted::leaves_out(text)) {
                         self.collected.leaves_out(self.number, last.ts);
+                        self.clock.leaves_out();
                     }
                 }
             }
@@ -374,58 +379,6 @@ impl Reader {
     /// True of the rest of a line that was whole without it.
     fn is_rest(&self, text: &str) -> bool {
         self.held.last_with(text).is_some_and(|whole| self.shape(&whole) == Shape::Whole)
-    }
-
-    fn graph_line(&mut self, line: &GraphLine<'_>) {
-        if self.further.begins().is_some() {
-            return;
-        }
-        if let What::Switch(comm, tid) = line.what {
-            self.names.learn(tid, comm);
-            self.clock.switch(line.cpu, tid);
-            return;
-        }
-        let returning = match line.what {
-            What::Call(Call { name, depth, part: CallPart::Exit(duration) }) if name.is_empty() => {
-                self.clock.returning(line, depth, duration)
-            }
-            What::Call(call) => call.name,
-            _ => Symbol::default(),
-        };
-        let ts = self.clock.at(line);
-        if let Some((comm, tid)) = line.thread {
-            self.names.learn(tid, comm);
-            self.clock.switch(line.cpu, tid);
-        }
-        let tid = self.clock.thread(line.cpu).unwrap_or(NOBODY_KNOWN);
-        let (flags, preempt_depth) = line.state.unwrap_or((ContextFlags::IRQS_UNKNOWN, None));
-        let context = Context { tid, flags, preempt_depth };
-        match line.what {
-            What::Call(call) => {
-                let at = Event { ts, cpu: line.cpu, context, kind: EventKind::Other };
-                self.call(at, Call { name: returning, ..call });
-            }
-            What::Comment(body) => {
-                let head = Head { comm: "", context, cpu: line.cpu, ts, by_perf: false };
-                self.event_line(&head, body, false);
-            }
-            What::LeftOut => self.collected.leaves_out(self.number, ts),
-            What::Ornament | What::Switch(..) => {}
-        }
-    }
-
-    /// A leaf is two events, of which the second has no line of its own.
-    fn call(&mut self, at: Event, Call { name, depth, part }: Call) {
-        let kind = match part {
-            CallPart::Entry | CallPart::Leaf(_) => EventKind::FunctionEntry { name, depth },
-            CallPart::Exit(duration) => EventKind::FunctionExit { name, depth, duration },
-        };
-        self.collected.event(self.number, Event { kind, ..at });
-        if let CallPart::Leaf(duration) = part {
-            let ts = graph::returns(at.ts, duration);
-            let kind = EventKind::FunctionExit { name, depth, duration };
-            self.collected.also(self.number, Event { ts, kind, ..at });
-        }
     }
 
     fn frame(&mut self, function: &str) {

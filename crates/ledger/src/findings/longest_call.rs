@@ -3,7 +3,7 @@
 use super::info::{FindingInfo, page};
 use super::subject::Subject;
 use crate::causes::advised::RECORD;
-use crate::tracers::calls::LongestCall;
+use crate::tracers::calls::{LongestCall, UnmatchedReturn};
 use whylate_base::{AdvisedFix, Evidence, Finding, Severity};
 
 pub(super) const INFO: FindingInfo = FindingInfo { code: "longest-call", page: page!("longest-call") };
@@ -66,16 +66,23 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
         Evidence::at(away.at, away.cpu, text)
     }));
     evidence.extend(longer.map(|longer| {
-        Evidence::general(format!(
-            "another call returned after {longer}: the lines that lead to it are missing, so it is not known which it was"
-        ))
+        Evidence::general(match longer {
+            UnmatchedReturn { function, duration, .. } if function.is_empty() => format!(
+                "another call returned after {duration}: the lines that lead to it are missing, so it is not known which it was"
+            ),
+            UnmatchedReturn { function, duration, .. } => format!(
+                "{function} returned after {duration}; the line of its entry is missing, so it is not known what took most of it"
+            ),
+        })
     }));
+    evidence.extend(subject.calls.longer_return_away().and_then(gave_way));
     vec![Finding {
         code: INFO.code,
         severity: Severity::Info,
         title: match longer {
-            Some(longer) => {
-                format!("a call took {longer}, and its entry is missing; of the whole calls {title}")
+            Some(UnmatchedReturn { ref function, duration, .. }) => {
+                let function = if function.is_empty() { "a call" } else { function.as_str() };
+                format!("{function} took {duration}, and its entry is missing; of the whole calls {title}")
             }
             None => title,
         },
@@ -96,4 +103,20 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
             RECORD,
         )],
     }]
+}
+
+/// A call that gave the CPU away, and for how long.
+fn gave_way(returned: UnmatchedReturn) -> Option<Evidence> {
+    let UnmatchedReturn { function, duration, gave_way } = returned;
+    let (away, took) = gave_way?;
+    let within = match function == away {
+        true => format!("{function} returned after {duration}"),
+        false if function.is_empty() => {
+            format!("a call returned after {duration}, of which {away} took {took}")
+        }
+        false => format!("{function} returned after {duration}, of which {away} took {took}"),
+    };
+    Some(Evidence::general(format!(
+        "{within}: there the CPU goes to other threads, so it slept, or was preempted, and this was no work of its own"
+    )))
 }

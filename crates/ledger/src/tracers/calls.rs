@@ -66,8 +66,20 @@ pub(crate) struct Calls {
     has_entries: bool,
     /// The longest call by its return, as long as no entry was seen.
     longest_return: Option<LongestCall>,
-    /// The longest duration of a return that belongs to no entry that was seen.
-    longest_unmatched: Ns,
+    /// The longest return that belongs to no entry that was seen.
+    longest_unmatched: Option<UnmatchedReturn>,
+    /// The longest one of a call that gave the CPU away.
+    longest_unmatched_away: Option<UnmatchedReturn>,
+}
+
+/// A return of a call whose entry the trace does not have.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct UnmatchedReturn {
+    /// Empty where its line does not name it.
+    pub(crate) function: Symbol,
+    pub(crate) duration: Ns,
+    /// The function in which the CPU went to other threads, and its duration.
+    pub(crate) gave_way: Option<(Symbol, Ns)>,
 }
 
 /// Whose calls nest: a thread's; where it is not known, or is a CPU's idle task, those of a CPU.
@@ -82,8 +94,8 @@ struct OpenCalls {
     /// Of a CPU's calls, the thread of the last one.
     tid: Option<Tid>,
     stack: Vec<OpenCall>,
-    /// The depth of the last return of a function that gave the CPU away, or of its callers.
-    gave_way: Option<u32>,
+    /// The last return of a function that gave the CPU away, without its entry: the depth, or that of its caller that returned last.
+    gave_way: Option<(u32, Symbol, Ns)>,
 }
 
 #[derive(Debug)]
@@ -142,10 +154,17 @@ impl Calls {
                 match open.leave(name, depth, duration) {
                     Left::Call(call) => keep_longer(&mut self.longest, call),
                     Left::Away(call) => keep_longer(&mut self.longest_away, call),
-                    Left::Unmatched if !gives_way(&name) => {
-                        self.longest_unmatched = self.longest_unmatched.max(duration);
+                    Left::Unmatched => {
+                        let gave_way = open.giving_way(name, depth, duration);
+                        let longest = match gave_way {
+                            Some(_) => &mut self.longest_unmatched_away,
+                            None => &mut self.longest_unmatched,
+                        };
+                        if longest.is_none_or(|longest| duration > longest.duration) {
+                            *longest = Some(UnmatchedReturn { function: name, duration, gave_way });
+                        }
                     }
-                    Left::Unmatched | Left::GaveWay => {}
+                    Left::GaveWay => {}
                 }
             }
             EventKind::FunctionExit { name, depth, duration } => {
@@ -171,11 +190,19 @@ impl Calls {
         self.longest_away.as_ref().filter(|away| away.duration > longest.duration)
     }
 
-    /// How long a call took that was longer than all that were seen from entry to return: its return alone was seen.
-    pub(crate) fn longer_return(&self) -> Option<Ns> {
+    /// A call that took longer than all that were seen from entry to return: its return alone was seen.
+    pub(crate) fn longer_return(&self) -> Option<UnmatchedReturn> {
+        self.longest_unmatched.filter(|unmatched| self.is_longer(unmatched))
+    }
+
+    /// The same, of a call that gave the CPU away.
+    pub(crate) fn longer_return_away(&self) -> Option<UnmatchedReturn> {
+        self.longest_unmatched_away.filter(|unmatched| self.is_longer(unmatched))
+    }
+
+    fn is_longer(&self, unmatched: &UnmatchedReturn) -> bool {
         let seen = [&self.longest, &self.longest_away].into_iter().flatten().map(|call| call.duration).max();
-        let longest = seen.unwrap_or(Ns::ZERO);
-        Some(self.longest_unmatched).filter(|&unmatched| self.has_entries && unmatched > longest)
+        self.has_entries && unmatched.duration > seen.unwrap_or(Ns::ZERO)
     }
 }
 
@@ -209,8 +236,7 @@ enum Left {
 impl OpenCalls {
     /// A call returns in a trace without entries; `None` where it, or one within it, gave the CPU away.
     fn returned(&mut self, event: &Event, name: Symbol, depth: u32, duration: Ns) -> Option<LongestCall> {
-        if gives_way(&name) || self.gave_way.is_some_and(|deeper| depth < deeper) {
-            self.gave_way = Some(depth);
+        if self.giving_way(name, depth, duration).is_some() {
             return None;
         }
         (!name.is_empty()).then(|| LongestCall {
@@ -224,7 +250,21 @@ impl OpenCalls {
         })
     }
 
+    /// Where the call that returns without its entry gave the CPU away.
+    fn giving_way(&mut self, name: Symbol, depth: u32, duration: Ns) -> Option<(Symbol, Ns)> {
+        let within = self.gave_way.filter(|&(deeper, _, took)| depth < deeper && took <= duration);
+        let (_, function, took) = match within {
+            Some(within) => within,
+            None if gives_way(&name) => (depth, name, duration),
+            None => return None,
+        };
+        self.gave_way = Some((depth, function, took));
+        Some((function, took))
+    }
+
     fn enter(&mut self, event: &Event, function: Symbol, depth: u32) {
+        // The callers of what gave the CPU away have returned, in lines that are missing.
+        self.gave_way = self.gave_way.filter(|&(deeper, ..)| depth >= deeper);
         // Calls that never returned: lines are missing.
         let is_next = self.stack.last().is_none_or(|last| last.depth.checked_add(1) == Some(depth));
         if !is_next {

@@ -111,12 +111,15 @@ fn prose_is_no_call() {
 
 #[test]
 fn trace_cmd_prints_the_same() {
-    let entry = |part| Call { name: "f".into(), depth: 1, part };
+    let entry = |part| Call { name: "f".into(), depth: 1, is_indented: true, part };
     assert_eq!(reported("|    f() {"), Some(entry(CallPart::Entry)));
     assert_eq!(reported("0.253 us   |    f();"), Some(entry(CallPart::Leaf(Ns(253)))));
     assert_eq!(reported("func=f depth=0x1"), Some(entry(CallPart::Entry)));
     let raw = "func=0xffffffff81 calltime=0x10 rettime=0x20 overrun=0 depth=1";
-    assert_eq!(reported(raw), Some(Call { name: "".into(), depth: 1, part: CallPart::Exit(Ns(16)) }));
+    assert_eq!(
+        reported(raw),
+        Some(Call { name: "".into(), depth: 1, is_indented: true, part: CallPart::Exit(Ns(16)) })
+    );
     assert_eq!(reported("func=f"), None);
 }
 

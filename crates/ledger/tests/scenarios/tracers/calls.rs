@@ -81,14 +81,10 @@ fn with_lines_missing_within_only_the_length_of_a_call_is_known() {
     assert_eq!(finding.title, "drain took 614.0 us on CPU 1");
     assert!(finding.why.contains("lines within it are missing"), "{}", finding.why);
     // The return may be that of a later call of this depth, whose entry is missing.
-    for end in ["}", "} other"] {
+    for (end, call) in [("}", "a call"), ("} other", "other")] {
         let title = longest(&[("drain", 1, 0), ("add", 3, 20), (end, 1, 614)]);
-        assert_eq!(
-            title.as_deref(),
-            Some(
-                "longest-call: a call took 614.0 us, and its entry is missing; of the whole calls add took 20.00 us on CPU 1"
-            )
-        );
+        let whole = "its entry is missing; of the whole calls add took 20.00 us on CPU 1";
+        assert_eq!(title, Some(format!("longest-call: {call} took 614.0 us, and {whole}")));
     }
 }
 
@@ -125,6 +121,17 @@ fn a_longer_call_of_which_only_the_return_was_seen_is_told() {
     };
     let told = evidence(&[("short", 1, 40), ("}", 0, 614)]);
     assert!(told.contains("another call returned after 614.0 us"), "{told}");
+    let told = evidence(&[("short", 1, 40), ("} drain", 0, 614)]);
+    assert!(told.contains("drain returned after 614.0 us; the line of its entry is missing"), "{told}");
+    let slept = [("short", 3, 40), ("} schedule", 2, 600), ("check", 2, 1), ("} wait_for", 1, 614)];
+    let told = evidence(&slept);
+    assert!(
+        told.contains(
+            "wait_for returned after 614.0 us, of which schedule took 600.0 us: there the CPU goes"
+        ),
+        "{told}"
+    );
+    assert_eq!(longest(&slept).as_deref(), Some("longest-call: short took 40.00 us on CPU 1"));
     for lines in [[("short", 1, 40), ("}", 0, 30)], [("short", 1, 40), ("} schedule", 0, 614)]] {
         assert!(!evidence(&lines).contains("another call"), "{lines:?}");
     }

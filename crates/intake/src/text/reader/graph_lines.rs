@@ -1,0 +1,63 @@
+//! Lines of the function_graph tracer, as events.
+
+use super::super::event_head::NOBODY_KNOWN;
+use super::super::graph::{self, Call, CallPart, GraphLine, What};
+use super::super::line::Head;
+use super::Reader;
+use whylate_events::{Context, ContextFlags, Event, EventKind, Symbol};
+
+impl Reader {
+    /// Takes in a line of the tracer.
+    pub(super) fn graph_line(&mut self, line: GraphLine<'_>) {
+        if self.further.begins().is_some() {
+            return;
+        }
+        if let What::Switch(comm, tid) = line.what {
+            self.names.learn(tid, comm);
+            self.clock.switch(line.cpu, tid);
+            return;
+        }
+        if let Some((comm, tid)) = line.thread {
+            self.names.learn(tid, comm);
+            self.clock.switch(line.cpu, tid);
+        }
+        let line = &self.clock.nested(line);
+        let returning = match line.what {
+            What::Call(Call { name, depth, part: CallPart::Exit(duration), .. }) if name.is_empty() => {
+                self.clock.returning(line, depth, duration)
+            }
+            What::Call(call) => call.name,
+            _ => Symbol::default(),
+        };
+        let ts = self.clock.at(line);
+        let tid = self.clock.thread(line.cpu).unwrap_or(NOBODY_KNOWN);
+        let (flags, preempt_depth) = line.state.unwrap_or((ContextFlags::IRQS_UNKNOWN, None));
+        let context = Context { tid, flags, preempt_depth };
+        match line.what {
+            What::Call(call) => {
+                let at = Event { ts, cpu: line.cpu, context, kind: EventKind::Other };
+                self.call(at, Call { name: returning, ..call });
+            }
+            What::Comment(body) => {
+                let head = Head { comm: "", context, cpu: line.cpu, ts, by_perf: false };
+                self.event_line(&head, body, false);
+            }
+            What::LeftOut => self.collected.leaves_out(self.number, ts),
+            What::Ornament | What::Switch(..) => {}
+        }
+    }
+
+    /// A leaf is two events, of which the second has no line of its own.
+    pub(super) fn call(&mut self, at: Event, Call { name, depth, part, .. }: Call) {
+        let kind = match part {
+            CallPart::Entry | CallPart::Leaf(_) => EventKind::FunctionEntry { name, depth },
+            CallPart::Exit(duration) => EventKind::FunctionExit { name, depth, duration },
+        };
+        self.collected.event(self.number, Event { kind, ..at });
+        if let CallPart::Leaf(duration) = part {
+            let ts = graph::returns(at.ts, duration);
+            let kind = EventKind::FunctionExit { name, depth, duration };
+            self.collected.also(self.number, Event { ts, kind, ..at });
+        }
+    }
+}
