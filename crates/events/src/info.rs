@@ -3,7 +3,7 @@
 use crate::{Breakdown, KindSet, LatencyTrace, Stacks};
 use std::fmt;
 use std::sync::Arc;
-use whylate_base::Ns;
+use whylate_base::{CpuSet, Ns};
 
 /// A recording's own description. A reader fills it as it goes: counts and damage are
 /// complete once the stream has ended.
@@ -17,6 +17,8 @@ pub struct TraceInfo {
     pub lost_events: u64,
     /// How many CPUs the recording covers.
     pub cpus: u32,
+    /// The CPUs that a text shows, where it does not have their number: the machine may have others beside them. Empty elsewhere.
+    pub cpus_seen: CpuSet,
     /// The trace clock's name (`local`, `mono` ...); `None` where the file does not name it.
     pub clock: Option<String>,
     /// The kernel's release (`6.1.0-18-rt-amd64`), where the file has it.

@@ -60,6 +60,7 @@ mod remarks;
 mod ros2;
 mod rtla;
 mod sched;
+mod seen_cpus;
 mod statistics;
 mod switch_heads;
 mod syscalls;

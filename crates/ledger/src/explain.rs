@@ -296,7 +296,7 @@ const UNRANKED: Missing = Missing {
 /// What the ledger needs and the trace neither has nor reports as recorded.
 fn missing(recorded: KindSet, chains: bool, is_unranked: bool) -> Vec<Missing> {
     let needs = [
-        (Kind::Switch, "which thread had the CPU, and so anything at all"),
+        (Kind::Switch, "which thread had the CPU, and so what delayed a thread"),
         (Kind::Waking, "when a thread should have been able to run, before it was on a runqueue"),
         (Kind::Wakeup, "when and on which CPU a thread was put on a runqueue"),
         (Kind::HrtimerExpire, "how late a timer's interrupt came after its expiry"),

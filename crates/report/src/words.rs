@@ -159,7 +159,7 @@ pub(crate) fn plural(n: u64, noun: &str) -> String {
 
 /// What the recording is, in parts to be joined by a separator.
 pub(crate) fn trace(info: &TraceInfo) -> Vec<String> {
-    let mut parts = vec![clean(&info.format), plural(info.events, "event"), plural(info.cpus.into(), "CPU")];
+    let mut parts = vec![clean(&info.format), plural(info.events, "event"), cpus(info)];
     if let Some((start, end)) = info.span {
         parts.push(end.since(start).to_string());
     }
@@ -174,6 +174,17 @@ pub(crate) fn trace(info: &TraceInfo) -> Vec<String> {
     }
     parts.retain(|part| !part.is_empty());
     parts
+}
+
+/// `4 CPUs`; of a text that does not have their number `CPUs 1,5`, unless it shows all up to the highest.
+fn cpus(info: &TraceInfo) -> String {
+    let seen = &info.cpus_seen;
+    match seen.len() {
+        0 => plural(info.cpus.into(), "CPU"),
+        all if all as u64 == u64::from(info.cpus) => plural(info.cpus.into(), "CPU"),
+        1 => format!("CPU {seen}"),
+        _ => format!("CPUs {seen}"),
+    }
 }
 
 /// Cause and culprit of a verdict in one cell.

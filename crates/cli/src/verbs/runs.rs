@@ -129,6 +129,7 @@ fn as_measurement(path: &Path, run: &Run) -> String {
     let shows = match run.probe.as_str() {
         "histogram" => "how long something took",
         _ if run.measures_time() => "how long each took",
+        "osnoise" => "how much time was taken from each CPU",
         _ => "how late threads were",
     };
     // A table of sums is not drawn; its notes have the largest delay with its thread and its instant.

@@ -256,7 +256,7 @@ fn no_priority(text: &str) -> Option<String> {
     let mut priorities = statuses(text).filter_map(|status| field(status, " P:")).peekable();
     priorities.peek()?;
     let is_other = priorities.all(|priority| priority == 0);
-    let note = "its threads had priority 0 (SCHED_OTHER): a real-time thread is not kept waiting by all that delayed them";
+    let note = "its threads had priority 0 (SCHED_OTHER): they waited for other threads, too, as a real-time thread would not";
     is_other.then(|| note.to_owned())
 }
 

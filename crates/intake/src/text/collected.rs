@@ -5,6 +5,7 @@ use super::foreign;
 use super::pieces::{Pieces, Place};
 use super::priorities::Priorities;
 use super::sched::{Queued, RanFor};
+use super::seen_cpus::SeenCpus;
 use super::statistics::Statistics;
 use super::tally::Tally;
 use super::timehist::{Row, Slices};
@@ -35,7 +36,7 @@ pub(crate) struct Collected {
     /// Where a mark shows that lines were left out.
     left_out: Vec<LeftOut>,
     pub(crate) span: Option<(Ns, Ns)>,
-    pub(crate) highest_cpu: u32,
+    pub(crate) cpus: SeenCpus,
     backwards: Tally,
     too_late: Tally,
     /// Events with a priority that Linux does not have.
@@ -64,7 +65,7 @@ impl Collected {
             pieces: Pieces::default(),
             left_out: Vec::new(),
             span: None,
-            highest_cpu: 0,
+            cpus: SeenCpus::default(),
             backwards: Tally::default(),
             too_late: Tally::default(),
             foreign: Tally::default(),
@@ -178,7 +179,7 @@ impl Collected {
     /// Counts an event line and remembers it.
     pub(crate) fn met(&mut self, number: u64, event: &Event) {
         self.read += 1;
-        self.highest_cpu = self.highest_cpu.max(event.cpu.0).max(named_cpu(&event.kind));
+        self.cpus.of(event);
         if self.last.is_some_and(|last| event.ts < last.ts) {
             self.backwards.add(number, "");
         }
@@ -317,16 +318,4 @@ impl Collected {
 
 fn marker(fact: &Fact) -> EventKind {
     EventKind::Marker(Marker::from(fact.to_string().as_str()))
-}
-
-/// The highest CPU that an event names beside its own.
-fn named_cpu(kind: &EventKind) -> u32 {
-    /// `CONFIG_NR_CPUS` ends at this.
-    const MOST: u32 = 8192;
-    let cpu = match kind {
-        EventKind::Waking(wake) | EventKind::Wakeup { wake, .. } => wake.target_cpu.0,
-        EventKind::Migrate { from, to, .. } if from.0 < MOST && to.0 < MOST => from.0.max(to.0),
-        _ => 0,
-    };
-    if cpu < MOST { cpu } else { 0 }
 }

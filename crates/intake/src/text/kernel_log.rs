@@ -1,7 +1,7 @@
 //! The kernel's log: no trace, but its messages about what is late have a meaning, figures and call stacks.
 //!
 //! ```text
-//! lines ─> stamps, broken ─> meanings: which kind of message ─┬─> details: rcu, hung, lockups (utilization), pools (begun_work), durations, softirqs, clock (clock_reads), old_tracer, sched_ext, atomic_sleep (atomic_reasons)
+//! lines ─> stamps, broken ─> meanings: which kind of message ─┬─> details: rcu (jiffies), hung, lockups (utilization), pools (begun_work), durations, softirqs, clock (clock_reads), old_tracer, sched_ext, atomic_sleep (atomic_reasons)
 //!                                                     └─> stacks: owner, registers, frames ─> reporter: what it shows
 //! messages ─> consequences: which follows from which
 //! ```
@@ -19,6 +19,7 @@ mod durations;
 mod frames;
 mod hung;
 mod idle_thread;
+mod jiffies;
 mod lockups;
 mod meanings;
 mod old_tracer;
@@ -52,6 +53,11 @@ const NEAR: u64 = 60;
 const MOST_PIECES: usize = 3;
 /// A longer line was not broken.
 const LONGEST_PIECE: usize = 200;
+
+/// The seconds after the boot in the stamp of a line with which the report of a stall may begin.
+pub(super) fn stall_stamp(line: &str) -> Option<u64> {
+    line.contains("stall").then(|| stamps::seconds(line)).flatten()
+}
 
 /// True of a line with its `rest`, which a mail program broke off it, where only both together are a message, or another one than
 /// the first part alone.
@@ -224,6 +230,14 @@ impl KernelLog {
         }
     }
 
+    /// Takes in the stamps of lines, by their numbers: a line comes without its own.
+    pub(super) fn printed_at(&mut self, stamps: &[(u64, u64)]) {
+        for message in &mut self.messages {
+            let own = stamps.iter().find(|(number, _)| *number == message.line);
+            own.iter().for_each(|(_, seconds)| message.details.printed_at(*seconds));
+        }
+    }
+
     /// The stack above the first message, where that has none of its own.
     fn stack_above(&self) -> Option<String> {
         let first = self.messages.first().filter(|first| meanings::brings_stack(first.meaning))?;
@@ -315,9 +329,10 @@ impl LogMessage {
 impl fmt::Display for KernelLog {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (at, message) in self.kinds().enumerate() {
-            f.write_str(if at == 0 { "Its line" } else { ". Line" })?;
-            write!(f, " {message}")?;
-            self.further_reports(f, message)?;
+            f.write_str(if at == 0 { "Its line " } else { ". Line " })?;
+            let hz = self.hz();
+            message.write(f, hz)?;
+            self.further_reports(f, message, hz)?;
             let others = self.messages.iter().map(LogMessage::occurrence);
             if let Some(reason) = consequences::of(message.occurrence(), others) {
                 write!(f, "; {reason}")?;
@@ -340,8 +355,22 @@ impl fmt::Display for KernelLog {
 }
 
 impl KernelLog {
+    /// How many jiffies a second has, by two reports of one occurrence.
+    fn hz(&self) -> Option<u64> {
+        let later = |(at, one): (usize, &LogMessage)| {
+            self.messages.iter().skip(at + 1).rev().find_map(|later| one.details.hz(&later.details))
+        };
+        self.messages.iter().enumerate().find_map(later)
+    }
+
     /// `; line 9 reports the same stall after 52509 jiffies. Line 30 means that ...`: the reports below the first of a kind.
-    fn further_reports(&self, f: &mut fmt::Formatter<'_>, first: &LogMessage) -> fmt::Result {
+    fn further_reports(
+        &self,
+        f: &mut fmt::Formatter<'_>,
+        first: &LogMessage,
+        hz: Option<u64>,
+    ) -> fmt::Result {
+        let with_seconds = |text: &str| jiffies::with_seconds(text, hz);
         let reports: Vec<&LogMessage> =
             self.messages.iter().filter(|other| other.meaning == first.meaning).collect();
         let is_again = |at: usize, report: &LogMessage| {
@@ -351,13 +380,14 @@ impl KernelLog {
             reports.iter().copied().enumerate().filter(|(at, report)| !is_again(*at, report)).collect();
         for &(at, report) in occurrences.iter().take(1 + MOST_DESCRIBED) {
             if at > 0 {
-                write!(f, ". Line {} means that {}", report.line, report.meaning())?;
-                report.details.shown(&report.stacks).iter().try_for_each(|shown| write!(f, "; {shown}"))?;
+                write!(f, ". Line {} means that {}", report.line, with_seconds(&report.meaning()))?;
+                let shown = report.details.shown(&report.stacks);
+                shown.iter().try_for_each(|shown| write!(f, "; {}", with_seconds(shown)))?;
             }
             let again =
                 reports.iter().skip(at + 1).rev().find(|later| report.details.goes_on_in(&later.details));
             if let Some((later, again)) = again.and_then(|later| Some((later, later.details.again()?))) {
-                write!(f, "; line {} reports {again}", later.line)?;
+                write!(f, "; line {} reports {}", later.line, with_seconds(&again))?;
             }
         }
         let left_out = u64::try_from(occurrences.len().saturating_sub(1 + MOST_DESCRIBED)).unwrap_or(0);
@@ -371,10 +401,10 @@ impl KernelLog {
     }
 }
 
-/// `2 ("...", the first of 3) means that ...; the stack below it is a, called from b, c`; `and the others mean that`, where the first
-/// alone does not mean all of it.
-impl fmt::Display for LogMessage {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl LogMessage {
+    /// `2 ("...", the first of 3) means that ...; the stack below it is a, called from b, c`; `and the others mean that`, where the
+    /// first alone does not mean all of it.
+    fn write(&self, f: &mut fmt::Formatter<'_>, hz: Option<u64>) -> fmt::Result {
         let LogMessage { line, words, details, stacks, count, .. } = self;
         write!(f, "{line} (\"{words}\"")?;
         if *count > 1 {
@@ -383,9 +413,14 @@ impl fmt::Display for LogMessage {
         let meaning = self.meaning();
         let is_of_all = self.meaning_alone.as_ref().is_some_and(|alone| *alone != meaning);
         let others = if *count == 2 { "and the other mean" } else { "and the others mean" };
-        write!(f, ") {} that {meaning}", if is_of_all { others } else { "means" })?;
+        write!(
+            f,
+            ") {} that {}",
+            if is_of_all { others } else { "means" },
+            jiffies::with_seconds(&meaning, hz)
+        )?;
         for shown in details.shown(stacks) {
-            write!(f, "; {shown}")?;
+            write!(f, "; {}", jiffies::with_seconds(&shown, hz))?;
         }
         if stacks.are_unsure() {
             f.write_str(

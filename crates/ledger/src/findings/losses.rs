@@ -33,13 +33,15 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
             count => format!("in {count} places, the first is line {}", first.line),
         };
         let between = match most == charged {
-            true => format!("{charged} of activations"),
-            false => format!("up to {most} of a thread's activations"),
+            // Of no activation is it known that it goes on there.
+            _ if charged == Ns::ZERO => String::new(),
+            true => format!("; {charged} of activations fall in between"),
+            false => format!("; up to {most} of a thread's activations fall in between"),
         };
         return vec![Finding {
             code: Cause::TraceLoss.code(),
             severity: if charged > Ns::ZERO { Severity::Warning } else { Severity::Info },
-            title: format!("the rows of the text are interrupted {places}; {between} fall in between"),
+            title: format!("the rows of the text are interrupted {places}{between}"),
             why: "the times behind other lines do not follow on those before them: whether rows were left out there, and what happened \
                   meanwhile, is not known"
                 .to_owned(),
@@ -51,7 +53,10 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
     vec![Finding {
         code: Cause::TraceLoss.code(),
         severity: if charged > Ns::ZERO { Severity::Warning } else { Severity::Info },
-        title: format!("{count} events were lost; {charged} of activations fall into the gaps"),
+        title: match charged {
+            Ns::ZERO => format!("{count} events were lost"),
+            charged => format!("{count} events were lost; {charged} of activations fall into the gaps"),
+        },
         why: "the ring buffer was full before it was read; the recording does not show what happened in the gaps".to_owned(),
         evidence: vec![Evidence::general(format!("{} events were read", subject.trace.events))],
         fix: Cause::TraceLoss.advice(&Advised::general()),

@@ -37,7 +37,12 @@ fn longest(run: &Run) -> Option<String> {
     // A row that cannot be read is a thread without samples.
     let is_whole = run.threads.iter().all(|thread| thread.histogram.count() > 0);
     let least = if is_whole { "" } else { "at least " };
-    let what = if run.measures_time() { "time" } else { "latency" };
+    let what = match run.probe.as_str() {
+        // Time that was taken from a CPU: no thread is late by it.
+        "osnoise" => "noise",
+        _ if run.measures_time() => "time",
+        _ => "latency",
+    };
     Some(format!("the longest {what} is {least}{}{of}", latency(bounds)))
 }
 

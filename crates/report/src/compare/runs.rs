@@ -77,7 +77,7 @@ impl Compared {
                 format!("{own} differs from {first} by no more than chance")
             }
             (TailVerdict::CannotTell, RunVerdict::CannotTell) => {
-                format!("{own} cannot be compared with {first}")
+                format!("whether {own} is better or worse than {first} cannot be determined")
             }
             (tail, usual) => {
                 let grown = match larger.filter(|_| matches!(tail, TailVerdict::Better | TailVerdict::Same)) {

@@ -104,6 +104,21 @@ impl Details {
         matches!((self, later), (Details::Rcu(one), Details::Rcu(later)) if one.goes_on_in(later))
     }
 
+    /// They were printed so many seconds after the boot.
+    pub(super) fn printed_at(&mut self, seconds: u64) {
+        if let Details::Rcu(rcu) = self {
+            rcu.printed_at(seconds);
+        }
+    }
+
+    /// How many jiffies a second has, by a later report of the same occurrence.
+    pub(super) fn hz(&self, later: &Details) -> Option<u64> {
+        match (self, later) {
+            (Details::Rcu(one), Details::Rcu(later)) => one.hz(later),
+            _ => None,
+        }
+    }
+
     /// What such a later report adds, in words.
     pub(super) fn again(&self) -> Option<String> {
         match self {

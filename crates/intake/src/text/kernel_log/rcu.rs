@@ -6,15 +6,18 @@
 //! rcu:     Tasks blocked on level-0 rcu_node (CPUs 0-7): P3421
 //! rcu:     (t=21035 jiffies g=938281 q=40787 ncpus=6)
 //! rcu: rcu_preempt kthread starved for 20964 jiffies! g938281 f0x0 RCU_GP_WAIT_FQS(5) ->state=0x0 ->cpu=0
+//! rcu: rcu_preempt kthread timer wakeup didn't happen for 5251 jiffies! g6029 f0x0 RCU_GP_WAIT_FQS(5) ->state=0x402
+//! rcu:     Possible timer handling issue on cpu=1 timer-softirq=342
 //! rcu_preempt: All QSes seen, ... INFO: rcu_sched detected stalls on CPUs/tasks: { 1 P12} (detected by 0, t=60002 jiffies)
 //! ```
 //!
 //! A grace period that goes on is reported again, by default after three times the first time (`rcu_jiffies_till_stall_check()`).
-//! Jiffies are of 1 to 10 ms, as the kernel was built: they stay jiffies.
+//! Jiffies are of 1 to 10 ms, as the kernel was built: two reports of one grace period show it by their stamps (`jiffies`).
 
 mod stalled_cpu;
 
 use super::idle_thread::OverIdle;
+use super::jiffies;
 use super::owner::LoggedThread;
 use super::stacks::{LoggedStack, LoggedStacks, PlaceInWords};
 use super::stamps::{cpu_behind, cpus, leading_number, number_behind};
@@ -53,6 +56,8 @@ pub(super) struct RcuStall {
     /// There are such threads, whether or not they are listed.
     has_readers: bool,
     jiffies: Option<u64>,
+    /// So many seconds after the boot it was printed.
+    seconds: Option<u64>,
     /// The number of the grace period, as it is printed.
     grace_period: Option<String>,
     thread: GracePeriodThread,
@@ -67,6 +72,18 @@ impl RcuStall {
     /// Takes in that another report begins.
     pub(super) fn ends(&mut self) {
         self.has_ended = true;
+    }
+
+    /// The report was printed so many seconds after the boot.
+    pub(super) fn printed_at(&mut self, seconds: u64) {
+        self.seconds = Some(seconds);
+    }
+
+    /// How many jiffies a second has, by a later report of the same stall.
+    pub(super) fn hz(&self, later: &RcuStall) -> Option<u64> {
+        let jiffies = later.jiffies?.checked_sub(self.jiffies?)?;
+        let seconds = later.seconds?.checked_sub(self.seconds?)?;
+        self.goes_on_in(later).then(|| jiffies::hz(jiffies, seconds)).flatten()
     }
 
     /// Takes in a line of the report; false where it is none.
@@ -149,6 +166,10 @@ impl RcuStall {
             if self.thread.name.is_empty() {
                 self.thread.name = before.to_owned();
             }
+            return true;
+        }
+        if self.thread.timer_jiffies.is_some() && message.contains("Possible timer handling issue on cpu=") {
+            self.thread.cpu = self.thread.cpu.or(cpu_behind(message, "issue on cpu="));
             return true;
         }
         let Some((before, _)) = message.split_once(STARVED).or_else(|| message.split_once(TIMER)) else {

@@ -2,7 +2,7 @@
 
 use super::Reader;
 use crate::text::tables;
-use whylate_base::{Cpu, Ns};
+use whylate_base::{Cpu, CpuSet, Ns};
 use whylate_events::{Damage, LatencyTrace, Tool, TraceInfo};
 
 impl Reader {
@@ -23,7 +23,12 @@ impl Reader {
             },
             events: self.collected.read,
             lost_events: self.collected.lost,
-            cpus: self.header.cpus.unwrap_or(0).max(self.cpus_seen()),
+            cpus: self
+                .header
+                .cpus
+                .unwrap_or(0)
+                .max(self.cpus_seen().iter().last().map_or(0, |cpu| cpu.0 + 1)),
+            cpus_seen: if self.header.cpus.is_some() { CpuSet::default() } else { self.cpus_seen() },
             clock: self.header.clock.clone(),
             kernel_release: self.header.kernel_release.clone(),
             machine: self.header.machine.clone(),
@@ -37,10 +42,9 @@ impl Reader {
         }
     }
 
-    fn cpus_seen(&self) -> u32 {
-        let cpus = self.analyses.breakdowns.iter().map(|breakdown| breakdown.cpu);
-        let analysed = cpus.filter(|&cpu| cpu != Cpu::UNKNOWN).map(|cpu| cpu.0 + 1).max().unwrap_or(0);
-        analysed.max(self.collected.last.map_or(0, |_| self.collected.highest_cpu + 1))
+    fn cpus_seen(&self) -> CpuSet {
+        let analysed = self.analyses.breakdowns.iter().map(|breakdown| breakdown.cpu);
+        analysed.filter(|&cpu| cpu != Cpu::UNKNOWN).chain(self.collected.cpus.iter()).collect()
     }
 
     /// The kernel's log beside rows, which explains what is late as well.

@@ -159,3 +159,35 @@ fn all_cpus_are_listed() {
     let readers = read("rcu: Tasks blocked on level-0 rcu_node (CPUs 0-7): P1 P2 P3 P4 P5 P6 P7 P8 P9 P10\n");
     assert!(readers.contains("8, and 2 more were in sections"), "{readers}");
 }
+
+#[test]
+fn two_reports_of_a_stall_show_seconds() {
+    let report = |stamp: &str, jiffies: u64| {
+        format!(
+            "[ {stamp}] rcu: INFO: rcu_sched detected stalls on CPUs/tasks:\n\
+             [ {stamp}] rcu: \t2-...0: (1 ticks this GP) idle=12c/1/0x4000000000000000 softirq=5/6 fqs=7\n\
+             [ {stamp}] rcu: \t(detected by 0, t={jiffies} jiffies, g=41, q=3 ncpus=4)\n"
+        )
+    };
+    let shown = |text: &str| {
+        let mut log = crate::text::KernelLog::default();
+        (1..).zip(text.lines()).for_each(|(number, line)| log.line(number, line));
+        log.printed_at(&[(1, 80), (4, 143)]);
+        log.to_string()
+    };
+    let one = report("80.100000", 15_000);
+    let both = shown(&format!("{one}{}", report("143.200000", 30_750)));
+    assert!(both.contains("no quiescent state for 15000 jiffies (60.000 s) (RCU stall)"), "{both}");
+    assert!(both.contains("reports the same stall after 30750 jiffies (123.000 s)"), "{both}");
+    assert!(shown(&one).contains("for 15000 jiffies (RCU stall)"));
+}
+
+#[test]
+fn the_cpu_of_a_late_timer_is_that_of_the_report() {
+    let means = read(
+        "rcu: rcu_sched kthread timer wakeup didn't happen for 5251 jiffies! g60 f0x0 RCU_GP_WAIT_FQS(5) ->state=0x402\n\
+         rcu: \tPossible timer handling issue on cpu=3 timer-softirq=34\n",
+    );
+    let slept = "RCU's own thread rcu_sched slept on CPU 3, and its timer had not ended that for 5251 jiffies (RCU stall)";
+    assert!(means.starts_with(slept), "{means}");
+}
