@@ -63,7 +63,7 @@ pub fn open(path: &Path) -> Result<Run, LatenciesError> {
 pub fn read(path: &Path, bytes: &[u8]) -> Result<Run, LatenciesError> {
     let text = pasted::restored(bytes);
     let mut what = None;
-    let read = match is_json(&text) {
+    let mut read = match is_json(&text) {
         true => json::read(&text),
         false => {
             let text = lines(&text);
@@ -93,7 +93,23 @@ pub fn read(path: &Path, bytes: &[u8]) -> Result<Run, LatenciesError> {
             read
         }
     };
+    if read.is_empty() {
+        read = of_strings(&pasted::decoded(bytes).0);
+    }
     finished(path, read, what)
+}
+
+/// The measurement in the strings of a JSON document, or of a program's source, where they have one alone: of several it is not known
+/// which is meant.
+fn of_strings(text: &str) -> Vec<Result<Run, Broken>> {
+    let readings = |text: String| {
+        let text = lines(&text);
+        let read = of_lines(&text);
+        if read.is_empty() { summaries::read(&text) } else { read }
+    };
+    let mut all = pasted::texts_of_strings(text).into_iter().map(readings).filter(|read| !read.is_empty());
+    let first = all.next().unwrap_or_default();
+    if all.next().is_some() { Vec::new() } else { first }
 }
 
 /// What was read of a file, as one measurement; `what` it is where nothing was.

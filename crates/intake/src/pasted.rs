@@ -24,6 +24,7 @@ mod numbered;
 mod quoted_printable;
 mod quotes;
 mod string_lines;
+mod strings;
 mod tags;
 mod utf16;
 mod wrapped;
@@ -35,6 +36,7 @@ pub(crate) use literals::{Literals, literals};
 pub(crate) use numbered::unnumbered;
 pub(crate) use quoted_printable::{Decoded, is_quoted_printable};
 pub(crate) use string_lines::{lines_of_string, string_lines};
+pub(crate) use strings::texts_of_strings;
 pub(crate) use utf16::Utf16;
 pub(crate) use wrapped::{fits_a_break, may_continue, rejoined};
 

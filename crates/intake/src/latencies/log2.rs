@@ -67,8 +67,9 @@ pub(super) fn read(text: &str) -> Vec<Result<Run, Broken>> {
             continue;
         } else if is_below_row && leaves_out(line) {
             return vec![Err(broken(&format!(
-                "at line {} rows are left out ({line}): later ones may be, too",
-                number + 1
+                "at line {} rows are left out ({line}): later ones may be, too{}",
+                number + 1,
+                last_class(&tables)
             )))];
         } else if !tables.is_empty() && begins_as_row(line) {
             // A class that is left out may be the latest.
@@ -238,6 +239,16 @@ fn unit_of(name: &str) -> Option<u64> {
     ];
     let mut words = name.split(|c: char| !c.is_ascii_alphabetic());
     words.find_map(|word| UNITS.iter().find(|(unit, _)| *unit == word).map(|&(_, ns)| ns))
+}
+
+/// `; the last class that is shown is from 512 us on`, of the last row with samples.
+fn last_class(tables: &[Table]) -> String {
+    let shown = |table: &Table| {
+        let row = table.rows.iter().rfind(|row| row.count > 0)?;
+        let ns = i64::try_from(row.from.checked_mul(table.unit?)?).ok()?;
+        Some(format!("; the last class with samples that is shown is from {} on", Ns(ns)))
+    };
+    tables.last().and_then(shown).unwrap_or_default()
 }
 
 /// `8 -> 15         : 134      |******|` or `[8, 16)    134 |@@@@|`; `None` also of a class that ends before it begins.

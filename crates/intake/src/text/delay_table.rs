@@ -36,7 +36,7 @@ impl DelayTable {
         self.end();
         let is_row = sched_latency::begins(line);
         let is_of_rows = || sched_latency::is_sum(line) || sched_latency::is_of_frame(line);
-        let is_within = is_row || sched_latency::is_title(line) || self.is_within && is_of_rows();
+        let is_within = is_row || is_title(line) || self.is_within && is_of_rows();
         if is_row {
             self.first = self.first.or(Some(number));
             self.begun = Some(line.to_owned());
@@ -75,4 +75,9 @@ impl DelayTable {
         );
         self.first.map(|first| Damage::at(first, what).detail())
     }
+}
+
+/// True of the titles of the columns, which have units: a latency tracer's header has the word `delay`, too.
+fn is_title(line: &str) -> bool {
+    sched_latency::is_title(line) && line.contains(" ms")
 }
