@@ -244,7 +244,7 @@ fn lacking(line: &str) -> Option<(&'static str, &'static str)> {
             "events without the thread in front of the CPU and the time"
         }
         LineParts { has_thread: true, has_cpu: true, has_time: false } => {
-            "events without the time in front of them"
+            "events without the time in front of them: their order alone is known, and not for how long a thread had the CPU or waited"
         }
         LineParts { has_thread: false, has_cpu: false, has_time: true } => {
             "events without the thread and the CPU in front of them"
