@@ -12,11 +12,13 @@
 //!
 //! Facts: `print_graph_function_flags`, kernel/trace/trace_functions_graph.c.
 
+mod call;
 mod nesting;
 
 use super::fields::{self, comm_pid, microseconds, symbol};
 use super::line::{MARKS, interrupt_state};
 use crate::pasted;
+pub(crate) use call::{Call, CallPart};
 use nesting::Braces;
 use std::collections::HashMap;
 use whylate_base::{Cpu, Ns, Tid};
@@ -48,25 +50,6 @@ pub(crate) enum What<'a> {
     Ornament,
     /// A mark in place of calls: they were left out.
     LeftOut,
-}
-
-/// A call, or its return.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Call {
-    pub(crate) name: Symbol,
-    pub(crate) depth: u32,
-    /// The blanks that the kernel prints are there.
-    pub(crate) is_indented: bool,
-    pub(crate) part: CallPart,
-}
-
-/// Which part of it.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum CallPart {
-    Entry,
-    /// Entry and exit in one line.
-    Leaf(Ns),
-    Exit(Ns),
 }
 
 /// Signs of lines and arrows that are drawn with a remark.

@@ -476,26 +476,3 @@ fn the_lines_below_a_histogram_alone_have_its_samples_and_extremes() {
         assert!(error.contains("of how many samples is not known"), "{text}: {error}");
     }
 }
-
-#[test]
-fn the_one_measurement_in_strings_is_read() {
-    let lines = [
-        "# RTLA osnoise histogram",
-        "Index   CPU-000   CPU-003",
-        "2 5 1",
-        "over: 0 1",
-        "count: 5 2",
-        "min: 2 2",
-        "avg: 2 40",
-        "max: 2 80",
-    ];
-    let json = format!("{{\"code\": 0, \"output\": \"{}\\n\", \"tail\": \"a\\nb\\nc\"}}", lines.join("\\n"));
-    let parts: String = lines.map(|line| format!("    \"{line}\\n\"\n")).concat();
-    let source = format!("def test():\n    text = (\n{parts}    )\n    assert read(text)[\"valid\"]\n");
-    let array = format!("[\n{}\n]", lines.map(|line| format!("  \"{line}\"")).join(",\n"));
-    for text in [&json, &source, &array] {
-        assert_eq!(run(text).all().max(), Some(Ns::from_us(80)), "{text}");
-    }
-    // Of two it is not known which is meant.
-    assert!(super::read(Path::new("x"), format!("[{json},\n{json}]").as_bytes()).is_err());
-}

@@ -74,3 +74,26 @@ fn of_the_latest_thread_of_timerlat_the_interrupt_s_part_is_known() {
     let known = "on CPU 3 the timer's interrupt, which comes before the thread, was late by up to 390 us, in the mean 41 us of 47 us";
     assert!(notes.contains(known), "{notes}");
 }
+
+#[test]
+fn the_one_measurement_in_strings_is_read() {
+    let lines = [
+        "# RTLA osnoise histogram",
+        "Index   CPU-000   CPU-003",
+        "2 5 1",
+        "over: 0 1",
+        "count: 5 2",
+        "min: 2 2",
+        "avg: 2 40",
+        "max: 2 80",
+    ];
+    let json = format!("{{\"code\": 0, \"output\": \"{}\\n\", \"tail\": \"a\\nb\\nc\"}}", lines.join("\\n"));
+    let parts: String = lines.map(|line| format!("    \"{line}\\n\"\n")).concat();
+    let source = format!("def test():\n    text = (\n{parts}    )\n    assert read(text)[\"valid\"]\n");
+    let array = format!("[\n{}\n]", lines.map(|line| format!("  \"{line}\"")).join(",\n"));
+    for text in [&json, &source, &array] {
+        assert_eq!(run(text).all().max(), Some(Ns::from_us(80)), "{text}");
+    }
+    // Of two it is not known which is meant.
+    assert!(super::super::read(std::path::Path::new("x"), format!("[{json},\n{json}]").as_bytes()).is_err());
+}

@@ -4,9 +4,11 @@
 //! before the first one of a text are not its own. Where lines are missing, braces show less than blanks do: calls that were entered before
 //! a gap are not taken for those that return behind it.
 
-use super::{Call, CallPart};
+use super::call::{Call, CallPart};
 use whylate_events::Symbol;
 
+/// FTRACE_RETFUNC_DEPTH of the kernel is 50; nothing is deeper in a trace.
+const DEEPEST: usize = 256;
 /// The depth of the first call. What was entered above it returns below.
 const FIRST: u32 = 128;
 
@@ -40,7 +42,7 @@ impl Braces {
         }
         let depth = self.base.saturating_add(u32::try_from(self.open.len()).unwrap_or(u32::MAX));
         self.lowest = self.lowest.min(depth);
-        if call.part == CallPart::Entry && self.open.len() < super::DEEPEST {
+        if call.part == CallPart::Entry && self.open.len() < DEEPEST {
             self.open.push(call.name);
         }
         Call { depth, ..call }
@@ -51,45 +53,5 @@ impl Braces {
         self.open.clear();
         self.lowest = self.lowest.saturating_sub(1);
         self.base = self.lowest;
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::{Clock, What, parse};
-
-    fn depths(lines: &[&str]) -> Vec<u32> {
-        let mut clock = Clock::default();
-        let mut depths = Vec::new();
-        for text in lines {
-            let line = clock.nested(parse(text).unwrap_or_else(|| panic!("{text}")));
-            if let What::Switch(_, tid) = line.what {
-                clock.switch(line.cpu, tid);
-            }
-            if let What::Call(call) = line.what {
-                depths.push(call.depth);
-            }
-        }
-        depths
-    }
-
-    #[test]
-    fn braces_show_the_depth_where_blanks_were_lost() {
-        let lost = [
-            "0) 1.0 us | } /* up */",
-            "0) | f() {",
-            "0) 1.0 us | g();",
-            "0) | h() {",
-            "0) 2.0 us | }",
-            "0) 9.0 us | }",
-        ];
-        assert_eq!(depths(&lost), [127, 127, 128, 128, 128, 127]);
-        // Another name than that of the call which is open, another thread, and a mark: nothing is matched.
-        for gap in ["0) 9.0 us | } /* other */", "0) app-7 => mill-8", "0) | ..."] {
-            let all = depths(&["0) | f() {", gap, "0) 9.0 us | }"]);
-            assert!(all.last().is_some_and(|&depth| depth < 128), "{gap}: {all:?}");
-        }
-        let own = ["0)   1.0 us    |    }", "0) | f() {", "0)               |  g() {"];
-        assert_eq!(depths(&own), [1, 0, 0], "the first has its blanks");
     }
 }

@@ -159,3 +159,38 @@ fn a_brace_alone_returns_from_the_call_that_was_entered_as_long_ago() {
     assert_eq!(returning("0)               |  outer() {"), "");
     assert_eq!(returning("0)   9.000 us    |  }"), "");
 }
+
+fn depths(lines: &[&str]) -> Vec<u32> {
+    let mut clock = Clock::default();
+    let mut depths = Vec::new();
+    for text in lines {
+        let line = clock.nested(parse(text).unwrap_or_else(|| panic!("{text}")));
+        if let What::Switch(_, tid) = line.what {
+            clock.switch(line.cpu, tid);
+        }
+        if let What::Call(call) = line.what {
+            depths.push(call.depth);
+        }
+    }
+    depths
+}
+
+#[test]
+fn braces_show_the_depth_where_blanks_were_lost() {
+    let lost = [
+        "0) 1.0 us | } /* up */",
+        "0) | f() {",
+        "0) 1.0 us | g();",
+        "0) | h() {",
+        "0) 2.0 us | }",
+        "0) 9.0 us | }",
+    ];
+    assert_eq!(depths(&lost), [127, 127, 128, 128, 128, 127]);
+    // Another name than that of the call which is open, another thread, and a mark: nothing is matched.
+    for gap in ["0) 9.0 us | } /* other */", "0) app-7 => mill-8", "0) | ..."] {
+        let all = depths(&["0) | f() {", gap, "0) 9.0 us | }"]);
+        assert!(all.last().is_some_and(|&depth| depth < 128), "{gap}: {all:?}");
+    }
+    let own = ["0)   1.0 us    |    }", "0) | f() {", "0)               |  g() {"];
+    assert_eq!(depths(&own), [1, 0, 0], "the first has its blanks");
+}
