@@ -51,23 +51,25 @@ pub(crate) struct Printed<'a> {
     pub(crate) text: Cow<'a, str>,
     /// How many characters it has without quotes' marks, with blanks at its end: by this a broken line shows.
     pub(crate) columns: usize,
+    /// The time that the kernel, a console or a logger put before it.
+    pub(crate) stamp: Option<String>,
 }
 
 /// The line without what others put around it.
 pub(crate) fn printed(line: &str) -> Printed<'_> {
     if memchr3(b'&', b'\\', 0x1b, line.as_bytes()).is_none() {
-        let (text, columns) = bare(tags::removed(line));
-        return Printed { text: Cow::Borrowed(text), columns };
+        let Bare { text, columns, stamp } = bare(tags::removed(line));
+        return Printed { text: Cow::Borrowed(text), columns, stamp };
     }
     let line = escapes::unquoted(colours::removed(entities::decoded(line)));
     match escapes::unescaped(without_tags(line)) {
         Cow::Borrowed(line) => {
-            let (text, columns) = bare(line);
-            Printed { text: Cow::Borrowed(text), columns }
+            let Bare { text, columns, stamp } = bare(line);
+            Printed { text: Cow::Borrowed(text), columns, stamp }
         }
         Cow::Owned(line) => {
-            let (text, columns) = bare(&line);
-            Printed { text: Cow::Owned(text.to_owned()), columns }
+            let Bare { text, columns, stamp } = bare(&line);
+            Printed { text: Cow::Owned(text.to_owned()), columns, stamp }
         }
     }
 }
@@ -82,14 +84,22 @@ fn without_tags(line: Cow<'_, str>) -> Cow<'_, str> {
     }
 }
 
+/// The same as [`Printed`], of a line that needs no more than its beginning and its end taken away.
+struct Bare<'a> {
+    text: &'a str,
+    columns: usize,
+    stamp: Option<String>,
+}
+
 /// Without marks and prefixes in any order, as a console's output is quoted and a quoted mail logged.
-fn bare(line: &str) -> (&str, usize) {
+fn bare(line: &str) -> Bare<'_> {
     let mut text = quotes::unmarked(line);
-    let columns = text.len();
+    let (columns, mut stamp) = (text.len(), None);
     while let Some(rest) = console::without_prefix(text) {
+        stamp = text.strip_suffix(rest).and_then(console::time).or(stamp);
         text = quotes::unmarked(rest);
     }
-    (trimmed(text), columns)
+    Bare { text: trimmed(text), columns, stamp: stamp.map(str::to_owned) }
 }
 
 /// Without blanks around it, and without the zeros that a crash leaves behind.

@@ -39,7 +39,7 @@ fn paths_that_hold_no_file() {
 #[test]
 fn contents_that_hold_no_trace() {
     type Check = fn(&OpenError) -> bool;
-    let cases: [(&[u8], Check, &str); 54] = [
+    let cases: [(&[u8], Check, &str); 55] = [
         (b"", |e| matches!(e, OpenError::Empty { .. }), "is empty"),
         (
             b"\x1f\x8b\x08\0\0\0",
@@ -165,6 +165,12 @@ fn contents_that_hold_no_trace() {
               soft lockup - CPU#1 stuck for 22s! [app:7]\n",
             |e| matches!(e, OpenError::KernelLog { .. }),
             "Its line 1 (\"hrtimer: interrupt took 30211 ns\", the first of 2) means that the timer interrupt took 30.21 us, or the machine stood still in it. Line 3 (\"watchdog: BUG: soft lockup - CPU#1 stuck for 22s! [app:7]\") means that CPU 1 did not run its watchdog for 22 s",
+        ),
+        (
+            b"Subject: RT throttling activated\n\n> [   90.100001][    C0] sched: RT throttling activated\n> [   90.100001][    C0] sched: RT throttling \
+              activated\n<4>[   90.100001] sched: RT throttling activated\n",
+            |e| matches!(e, OpenError::KernelLog { .. }),
+            "Its line 3 (\"sched: RT throttling activated\") means",
         ),
         (
             b"(     audiod-86 |#0): new 32 us maximum-latency critical section.\n => started at timestamp 5046: <open_it+0x29/0x50>\n \

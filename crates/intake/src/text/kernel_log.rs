@@ -28,6 +28,7 @@ mod pool_name;
 mod pools;
 mod rcu;
 mod registers;
+mod repeats;
 mod reporter;
 mod sched_ext;
 mod softirqs;
@@ -38,6 +39,7 @@ mod work_item;
 
 use consequences::Occurrence;
 use details::Details;
+use repeats::Repeats;
 use stacks::LoggedStacks;
 use std::fmt;
 
@@ -84,6 +86,8 @@ struct LogMessage {
     is_quoted: bool,
     /// It has the kernel's stamp.
     has_stamp: bool,
+    /// It has what stands before messages of the kernel, and not before prose.
+    is_marked: bool,
     /// What these show of CPUs, threads and times.
     details: Details,
     /// The call stacks below it.
@@ -106,6 +110,8 @@ pub struct KernelLog {
     begun: Option<(u64, String)>,
     /// The lines before this one, of which it may be the end.
     pieces: Vec<String>,
+    /// What it had before.
+    repeats: Repeats,
     /// How long before it the last sign of life was, by a report of a lockup itself.
     heartbeat_ms: Option<u64>,
 }
@@ -156,12 +162,15 @@ impl KernelLog {
     }
 
     fn whole_line(&mut self, number: u64, line: &str) {
+        if self.repeats.line(line) {
+            return;
+        }
         let message = stamps::message(line);
         match meanings::meaning(message) {
             Some(meaning) => {
                 // What stands above a report is not the beginning of a line below it.
                 self.pieces.clear();
-                self.message(number, message, stamps::seconds(line), meaning);
+                self.message(number, line, meaning);
             }
             None if !self.messages.is_empty() => self.other_line(number, message),
             None => {
@@ -175,17 +184,21 @@ impl KernelLog {
         self.pieces.push(message.chars().take(LONGEST_PIECE).collect());
     }
 
-    fn message(&mut self, number: u64, message: &str, seconds: Option<u64>, meaning: &'static str) {
+    fn message(&mut self, number: u64, line: &str, meaning: &'static str) {
+        let (message, seconds) = (stamps::message(line), stamps::seconds(line));
         // The report itself shows more than the stop that follows it.
         let has = |meaning: &str| self.messages.iter().any(|other| other.meaning == meaning);
         let is_shown = meaning == meanings::HARD_PANIC && has(meanings::HARD_LOCKUP);
         let meaning = if is_shown { meanings::CHOSEN_PANIC } else { meaning };
-        // What an author quotes is no message beside the log's own.
-        if meanings::is_quoted(message) && self.messages.iter().any(|other| other.meaning == meaning) {
+        if self.is_known(number, line, meaning) {
             return;
         }
-        if self.messages.iter().any(|other| other.meaning == meaning && other.is_quoted) {
-            self.messages.retain(|other| other.meaning != meaning);
+        let is_marked = stamps::is_marked(line);
+        let is_prose = |other: &LogMessage| other.is_quoted || is_marked && other.is_vague();
+        let is_replaced =
+            |other: &LogMessage| meanings::are_related(other.meaning, meaning) && is_prose(other);
+        if self.messages.iter().any(is_replaced) {
+            self.messages.retain(|other| !is_replaced(other));
             self.above = None;
         }
         let same = || self.messages.iter().enumerate().filter(|(_, other)| other.meaning == meaning);
@@ -211,11 +224,14 @@ impl KernelLog {
                     self.messages.remove(last);
                     self.above = None;
                 }
-                self.messages.push(LogMessage::new(number, message, meaning, seconds.is_some()));
+                self.messages.push(LogMessage::new(number, line, meaning));
                 self.messages.len() - 1
             }
         };
         let Some(one) = self.messages.get_mut(at) else { return };
+        if let Some(stamp) = stamps::stamp(line) {
+            self.repeats.counted(stamp, message, one.line);
+        }
         if one.line != number && !continues {
             one.meaning_alone = one.meaning_alone.take().or_else(|| Some(one.meaning()));
         }
@@ -236,6 +252,32 @@ impl KernelLog {
             let own = stamps.iter().find(|(number, _)| *number == message.line);
             own.iter().for_each(|(_, seconds)| message.details.printed_at(*seconds));
         }
+    }
+
+    /// True of a message that the log has already, and of one that an author quotes beside the log's own.
+    fn is_known(&mut self, number: u64, line: &str, meaning: &'static str) -> bool {
+        let message = stamps::message(line);
+        let mut related = self.messages.iter().filter(|other| meanings::are_related(other.meaning, meaning));
+        let mut alone = LogMessage::new(number, line, meaning);
+        alone.details.message(message, None);
+        let is_vague = alone.is_vague();
+        let (has_any, has_marked) = (related.clone().next().is_some(), related.any(|other| other.is_marked));
+        if has_any && (meanings::is_quoted(message) || meanings::is_end(message)) || has_marked && is_vague {
+            return true;
+        }
+        let Some(counted) = stamps::stamp(line).and_then(|stamp| self.repeats.counted_to(stamp, message))
+        else {
+            return false;
+        };
+        // What stands below it may be more than what stood below it before.
+        let at = self.messages.iter().position(|one| one.line == counted && one.meaning == meaning);
+        if let Some(one) = at.and_then(|at| self.messages.get_mut(at)) {
+            one.last = number;
+            if meanings::brings_stack(meaning) {
+                self.above = at.filter(|_| one.stacks.first().is_none());
+            }
+        }
+        true
     }
 
     /// The stack above the first message, where that has none of its own.
@@ -293,19 +335,29 @@ impl KernelLog {
 }
 
 impl LogMessage {
-    fn new(line: u64, message: &str, meaning: &'static str, has_stamp: bool) -> LogMessage {
+    fn new(number: u64, line: &str, meaning: &'static str) -> LogMessage {
+        let message = stamps::message(line);
         LogMessage {
-            line,
-            last: line,
+            line: number,
+            last: number,
             meaning,
             words: stamps::words(message),
             is_quoted: meanings::is_quoted(message),
-            has_stamp,
+            has_stamp: stamps::seconds(line).is_some(),
+            is_marked: stamps::is_marked(line),
             details: Details::of(meaning),
             stacks: LoggedStacks::default(),
             count: 1,
             meaning_alone: None,
         }
+    }
+
+    /// True of one that may be prose: it has nothing of the kernel's own before it, and shows no CPU, thread or duration. The first line
+    /// of a report of RCU shows none either.
+    fn is_vague(&self) -> bool {
+        let is_report = self.details.is_one_report() && self.words.contains("INFO: ");
+        let has_stack = self.stacks.first().is_some();
+        !self.is_marked && !is_report && !has_stack && self.details.meaning(&self.stacks).is_none()
     }
 
     /// What it means, by its details where they show more than its kind.

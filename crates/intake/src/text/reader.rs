@@ -3,6 +3,7 @@
 mod beside;
 mod described;
 mod graph_lines;
+mod line_stamps;
 mod raw_line;
 
 use super::body::{self, Body, Stack};
@@ -30,11 +31,12 @@ use super::remarks;
 use super::ros2::RosCallbacks;
 use super::rtla::{Analyses, RtlaLine};
 use super::switch_heads;
-use super::tables::{self, Other};
+use super::tables::{self, Other, OtherLine};
 use super::tally::Tally;
 use super::timehist;
 use super::woken_by_name::WokenByName;
 use crate::pasted;
+use line_stamps::LineStamps;
 use whylate_base::Ns;
 use whylate_events::{Damage, Event, EventKind, KindSet, LatencyTrace, Symbol};
 
@@ -52,6 +54,7 @@ pub(crate) struct Reader {
     pub(crate) lines: u64,
     /// The number of the line that is being taken in.
     number: u64,
+    stamps: LineStamps,
     held: Held,
     /// False once a line was no UTF-8.
     pub(crate) is_utf8: bool,
@@ -99,6 +102,7 @@ impl Reader {
             counts: Counts::default(),
             lines: 0,
             number: 0,
+            stamps: LineStamps::default(),
             held: Held::default(),
             is_utf8: true,
             header: Header::default(),
@@ -195,7 +199,7 @@ impl Reader {
             Some(b'=') if text.starts_with("=>") && !self.bare_header(text) => {
                 self.frame(text.get(2..).unwrap_or(""));
                 if let Some(other) = self.other.as_mut().filter(|_| self.collected.last.is_none()) {
-                    other.followed_by(self.number, text);
+                    other.followed_by(OtherLine::bare(self.number, text));
                 }
             }
             Some(b'[') if lttng::begins(text) => match lttng::parse(text) {
@@ -244,7 +248,8 @@ impl Reader {
         if self.collected.last.is_none() {
             self.commented.keep(self.number, text);
         }
-        tables::comment(&mut self.other, self.number, text);
+        let logged = &self.stamps.restored(self.number, text);
+        tables::comment(&mut self.other, OtherLine { number: self.number, text, logged });
         if self.hwlatdetect.takes(self.number, text, &mut self.analyses.breakdowns) {
             return;
         }

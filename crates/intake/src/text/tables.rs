@@ -24,33 +24,50 @@ pub(crate) enum Other {
     KernelLog(Box<KernelLog>),
 }
 
+/// A line that is none of a trace.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct OtherLine<'a> {
+    pub(super) number: u64,
+    pub(super) text: &'a str,
+    /// With the time that the kernel's log has before it.
+    pub(super) logged: &'a str,
+}
+
+impl<'a> OtherLine<'a> {
+    /// A line of which no such time is known.
+    pub(super) fn bare(number: u64, text: &'a str) -> OtherLine<'a> {
+        OtherLine { number, text, logged: text }
+    }
+}
+
 impl Other {
-    /// Takes in that the line `number` follows in the same text. Of a log all kinds of messages count, and before what programs
+    /// Takes in that a line follows in the same text. Of a log all kinds of messages count, and before what programs
     /// wrote into it.
-    pub(super) fn followed_by(&mut self, number: u64, line: &str) {
+    pub(super) fn followed_by(&mut self, line: OtherLine<'_>) {
+        let OtherLine { number, text, logged } = line;
         if let Other::Guess { .. } = self {
-            if let Some(shown) = shown(number, line) {
+            if let Some(shown) = shown(line) {
                 *self = shown;
             }
             return;
         }
         if let Other::Cases(cases) = self {
-            cases.line(number, line);
+            cases.line(number, text);
             return;
         }
         if let Other::Stacks(log) = self {
-            log.line(number, line);
+            log.line(number, logged);
             if log.has_message() {
                 *self = Other::KernelLog(std::mem::take(log));
-            } else if let Some(shown) = shown(number, line) {
+            } else if let Some(shown) = shown(line) {
                 *self = shown;
             }
             return;
         }
         if let Other::KernelLog(log) = self {
-            log.line(number, line);
+            log.line(number, logged);
         } else if !matches!(self, Other::Table { .. })
-            && let Some(log) = KernelLog::beginning(number, line)
+            && let Some(log) = KernelLog::beginning(number, logged)
         {
             *self = Other::KernelLog(Box::new(log));
         }
@@ -69,10 +86,12 @@ impl Other {
 }
 
 /// Takes in a line below rows: the kernel's log may stand beside them.
-pub(super) fn beside_rows(other: &mut Option<Other>, number: u64, line: &str) {
+pub(super) fn beside_rows(other: &mut Option<Other>, line: OtherLine<'_>) {
     match other {
-        Some(log @ Other::KernelLog(_)) => log.followed_by(number, line),
-        None => *other = KernelLog::beginning(number, line).map(|log| Other::KernelLog(Box::new(log))),
+        Some(log @ Other::KernelLog(_)) => log.followed_by(line),
+        None => {
+            *other = KernelLog::beginning(line.number, line.logged).map(|log| Other::KernelLog(Box::new(log)))
+        }
         Some(_) => {}
     }
 }
@@ -84,9 +103,9 @@ pub(super) fn logged(other: Option<&Other>) -> Option<String> {
 }
 
 /// Takes in a line that begins with `#`: the kernel's log numbers rows of a report so (`#1: 100% system`).
-pub(super) fn comment(other: &mut Option<Other>, number: u64, line: &str) {
+pub(super) fn comment(other: &mut Option<Other>, line: OtherLine<'_>) {
     if let Some(log @ Other::KernelLog(_)) = other {
-        log.followed_by(number, line);
+        log.followed_by(line);
     }
 }
 
@@ -102,36 +121,39 @@ pub(crate) fn what_is(text: &str) -> Option<String> {
     /// No table has its head below so many lines.
     const MOST_LINES: usize = 2_000;
     let lines = || text.lines().take(MOST_LINES);
-    let other = lines().find_map(|line| shown(0, line)).or_else(|| lines().find_map(|line| guessed(0, line)));
+    let lines = || lines().map(|line| OtherLine::bare(0, line));
+    let other = lines().find_map(shown).or_else(|| lines().find_map(guessed));
     other.map(|other| other.what())
 }
 
-/// What the line `number` shows the text to be, or lets one guess.
-pub(super) fn named(number: u64, line: &str) -> Option<Other> {
-    shown(number, line).or_else(|| guessed(number, line))
+/// What a line shows the text to be, or lets one guess.
+pub(super) fn named(line: OtherLine<'_>) -> Option<Other> {
+    shown(line).or_else(|| guessed(line))
 }
 
-fn guessed(number: u64, line: &str) -> Option<Other> {
-    let guess = programs::guessed(line).map(|(what, advice)| Other::Guess { what, advice });
+fn guessed(line: OtherLine<'_>) -> Option<Other> {
+    let OtherLine { number, text, logged } = line;
+    let guess = programs::guessed(text).map(|(what, advice)| Other::Guess { what, advice });
     guess.or_else(|| {
-        programs::is_frame(line).then(|| Other::Stacks(Box::new(KernelLog::of_stack(number, line))))
+        programs::is_frame(text).then(|| Other::Stacks(Box::new(KernelLog::of_stack(number, logged))))
     })
 }
 
-fn shown(number: u64, line: &str) -> Option<Other> {
-    if let Some((what, advice)) = by_words(&SAMPLES, line) {
+fn shown(line: OtherLine<'_>) -> Option<Other> {
+    let OtherLine { number, text, logged } = line;
+    if let Some((what, advice)) = by_words(&SAMPLES, text) {
         return Some(Other::Known { what, advice });
     }
-    if let Some(cases) = Cases::beginning(number, line) {
+    if let Some(cases) = Cases::beginning(number, text) {
         return Some(Other::Cases(Box::new(cases)));
     }
-    by_words(&TABLES, line)
+    by_words(&TABLES, text)
         .map(|(tool, advice)| Other::Table { tool, advice })
-        .or_else(|| KernelLog::beginning(number, line).map(|log| Other::KernelLog(Box::new(log))))
+        .or_else(|| KernelLog::beginning(number, logged).map(|log| Other::KernelLog(Box::new(log))))
         .or_else(|| {
-            others::named(line)
-                .or_else(|| lacking(line))
-                .or_else(|| programs::named(line))
+            others::named(text)
+                .or_else(|| lacking(text))
+                .or_else(|| programs::named(text))
                 .map(|(what, advice)| Other::Known { what, advice })
         })
 }

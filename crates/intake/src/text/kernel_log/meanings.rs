@@ -9,8 +9,11 @@ pub(super) fn meaning(line: &str) -> Option<&'static str> {
 }
 
 /// True of a line in which a person's words stand before those of the message: it quotes the message. The kernel's own have no other
-/// letters than those of ASCII.
+/// letters than those of ASCII. The subject of a mail quotes it as well.
 pub(super) fn is_quoted(line: &str) -> bool {
+    if line.starts_with("Subject: ") && entry(line).is_some() {
+        return true;
+    }
     let begins = entry(line).and_then(|(words, _)| words.iter().filter_map(|words| line.find(words)).min());
     let before = line.get(..begins.unwrap_or(0)).unwrap_or_default();
     before.chars().any(|sign| !sign.is_ascii() && sign.is_alphabetic()) || remarks::is_plain_sentence(before)
@@ -95,6 +98,17 @@ fn entry(line: &str) -> Option<&'static (&'static [&'static str], &'static str)>
         (&["need_resched set for >"], "a thread did not give its CPU to another one that was to run"),
     ];
     MESSAGES.iter().find(|(words, _)| has_all(line, words))
+}
+
+/// True of meanings that the same words may have, by what else a line shows.
+pub(super) fn are_related(one: &str, other: &str) -> bool {
+    let is_soft = |meaning: &str| [SOFT_LOCKUP, IDLE_LOCKUP].contains(&meaning);
+    one == other || is_soft(one) && is_soft(other)
+}
+
+/// True of the line that ends the report of a panic, with the words of its first line (`panic()` in `kernel/panic.c`).
+pub(super) fn is_end(line: &str) -> bool {
+    line.contains("---[ end Kernel panic")
 }
 
 pub(super) const WORK_LOCKUP: &str = "the work items of a workqueue did not come to run";

@@ -61,6 +61,20 @@ pub(super) fn seconds(line: &str) -> Option<u64> {
     seconds.parse().ok().filter(|_| known && seconds.bytes().all(|digit| digit.is_ascii_digit()))
 }
 
+/// The same stamp as it is printed, where it has the microseconds that tell messages apart. Messages of the early boot all have the
+/// time 0.
+pub(super) fn stamp(line: &str) -> Option<&str> {
+    seconds(line)?;
+    let time = line.split_once('[')?.1.split_once(']')?.0.trim();
+    let is_set = |time: &str| time.bytes().any(|digit| (b'1'..=b'9').contains(&digit));
+    (is_time(time) && is_set(time)).then_some(time)
+}
+
+/// True of a line with a time, a logger's name or a priority before its message, as the kernel's own messages have them.
+pub(super) fn is_marked(line: &str) -> bool {
+    !is_bare(line)
+}
+
 /// A longer list is shortened as the kernel does it.
 const MOST_SINGLE: usize = 16;
 
@@ -234,6 +248,22 @@ mod tests {
         for (line, expected) in cases {
             assert_eq!(seconds(line), expected, "{line}");
         }
+    }
+
+    #[test]
+    fn stamps_with_microseconds_tell_messages_apart() {
+        let cases = [
+            ("> [  240.123456][ T1] INFO: task", Some("240.123456")),
+            ("host kernel: [12345.678901] INFO: task", Some("12345.678901")),
+            ("[  240.1] INFO: task", None),
+            ("[    0.000000] Linux version 6.6", None),
+            ("INFO: task [app:7]", None),
+        ];
+        for (line, expected) in cases {
+            assert_eq!(stamp(line), expected, "{line}");
+        }
+        assert!(is_marked("[ 9.1] a") && is_marked("> host kernel: a"));
+        assert!(!is_marked("> a soft lockup") && !is_marked("BUG: a"));
     }
 
     #[test]

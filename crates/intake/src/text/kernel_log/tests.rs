@@ -1,6 +1,7 @@
 //! Whole logs.
 
 mod merged;
+mod repeated;
 
 use super::*;
 

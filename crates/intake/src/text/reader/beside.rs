@@ -3,7 +3,7 @@
 use super::Reader;
 use crate::text::further::FurtherRecording;
 use crate::text::header::Header;
-use crate::text::tables;
+use crate::text::tables::{self, OtherLine};
 use whylate_events::Damage;
 
 impl Reader {
@@ -43,10 +43,11 @@ impl Reader {
 
     /// A line may show what the text is, where it has no event.
     pub(super) fn is_shown(&mut self, number: u64, text: &str) {
+        let line = OtherLine { number, text, logged: &self.stamps.restored(number, text) };
         match &mut self.other {
-            other if self.collected.last.is_some() => tables::beside_rows(other, number, text),
-            None => self.other = tables::named(number, text),
-            Some(other) => other.followed_by(number, text),
+            other if self.collected.last.is_some() => tables::beside_rows(other, line),
+            None => self.other = tables::named(line),
+            Some(other) => other.followed_by(line),
         }
     }
     /// A line of a table that is no part of the trace.

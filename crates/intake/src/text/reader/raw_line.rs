@@ -78,6 +78,9 @@ impl Reader {
                 return self.header.comment(header);
             }
         }
+        if let Some(stamp) = &printed.stamp {
+            self.stamps.keep(self.lines, stamp);
+        }
         let bare = pasted::without_foreign_mark(printed.text.as_ref());
         self.printed_line(self.lines, line::without_index(bare), printed.columns, is_cut);
     }
