@@ -1,11 +1,20 @@
 //! What each message means.
 
+use super::owner::LoggedThread;
 use crate::text::known::has_all;
 use crate::text::remarks;
 
 /// What the message in a line of the kernel's log is about; `None` for other lines.
 pub(super) fn meaning(line: &str) -> Option<&'static str> {
-    entry(line).map(|&(_, meaning)| meaning)
+    let (_, meaning) = *entry(line)?;
+    Some(if meaning == IDLE_LOCKUP && !is_of_idle_thread(line) { SOFT_LOCKUP } else { meaning })
+}
+
+/// True where the thread in brackets is an idle one: `[swapper/0:0]`. The first thread has the name `swapper/0`, too, until it becomes
+/// init: `[swapper/0:1]`.
+fn is_of_idle_thread(line: &str) -> bool {
+    let thread = line.rsplit_once('[').and_then(|(_, rest)| LoggedThread::of(rest.split(']').next()?));
+    thread.is_some_and(|thread| thread.is_idle())
 }
 
 /// True of a line in which a person's words stand before those of the message: it quotes the message. The kernel's own have no other
@@ -198,6 +207,8 @@ mod tests {
             ("watchdog: CPU 3 Hard LOCKUP", "hard lockup"),
             ("Kernel panic - not syncing: Hard LOCKUP", "set to stop"),
             ("note: app[12] exited with preempt_count 2", "was ended"),
+            ("watchdog: BUG: soft lockup - CPU#0 stuck for 22s! [swapper/0:1]", "did not run its watchdog"),
+            ("watchdog: BUG: soft lockup - CPU#0 stuck for 22s! [swapper/0:0]", "while its idle task had it"),
             ("[Xenomai] watchdog triggered on CPU #0 -- runaway thread 'a' signaled", "Xenomai"),
         ];
         for (line, words) in cases {
