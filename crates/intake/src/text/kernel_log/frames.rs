@@ -39,6 +39,10 @@ const THREAD_BEGINS: [&str; 7] = [
     "child_rip",
 ];
 
+/// No function has so many bytes: the kernel has no symbol for an address that is given as within such a one, as those of data, or of
+/// the last symbol before a gap.
+const LARGEST_FUNCTION: u64 = 256 * 1024;
+
 /// What a function of a stack is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Frame<'a> {
@@ -86,6 +90,9 @@ fn with_offset(line: &str) -> Option<Frame<'_>> {
     let (before, after) = line.split_at(at);
     let (offset, length) = after.strip_prefix("+0x")?.split_once("/0x")?;
     let is_hex = |digits: &str| digits.bytes().next().is_some_and(|digit| digit.is_ascii_hexdigit());
+    let end = length.find(|digit: char| !digit.is_ascii_hexdigit()).unwrap_or(length.len());
+    let bytes = length.get(..end).and_then(|digits| u64::from_str_radix(digits, 16).ok());
+    let is_data = bytes.is_some_and(|bytes| bytes >= LARGEST_FUNCTION) || name_is_of_data(before);
     let is_part = |sign: char| sign.is_ascii_alphanumeric() || matches!(sign, '_' | '.' | '$');
     let name = before.rsplit(|sign| !is_part(sign)).next().unwrap_or_default();
     let leading = before.strip_suffix(name).unwrap_or(before);
@@ -95,8 +102,13 @@ fn with_offset(line: &str) -> Option<Frame<'_>> {
     let name = name.trim_start_matches('.');
     let names_one = name.bytes().next().is_some_and(|first| first.is_ascii_alphabetic() || first == b'_');
     let is_return = ["lr : ", "LR [", "LR is at", "LR = "].iter().any(|register| leading.contains(register));
-    let is_sure = !leading.trim_end().ends_with('?') && !is_return && !is_label;
+    let is_sure = !leading.trim_end().ends_with('?') && !is_return && !is_label && !is_data;
     (names_one && is_sure && is_hex(offset) && is_hex(length)).then(|| Frame::of(name))
+}
+
+/// True of the names that every function of the C language has for its own name.
+fn name_is_of_data(before: &str) -> bool {
+    ["__func__", "__FUNCTION__", "__PRETTY_FUNCTION__"].iter().any(|name| before.contains(name))
 }
 
 /// A line of a stack whose functions have no offsets, below the stack's title: `schedule`, `[<c0aa2100>] spin [module]`. `None` of a
@@ -173,6 +185,8 @@ mod tests {
             ("see spin_on (kernel/b.c:2)", None),
             ("spin_on (b.c)", None),
             ("x5 : 0000+0x12/0x13", None),
+            ("some_table.4711+0x16ba98/0x1a0c0c", None),
+            ("__func__.4711+0x16/0x20", None),
             ("tainted +0x", None),
             ("\u{20ac}+0x1/0x2", None),
             ("\u{20ac}\u{2026}spin+0x1/0x2 \u{2026}", Some("spin")),

@@ -323,7 +323,8 @@ impl RcuStall {
         let is_idle = |cpu: u32| self.watched(cpu) == Watched::Idle;
         for &cpu in &concerned {
             let is_counted = self.is_over_idle(cpu);
-            let shows = |stack: &&LoggedStack| !is_counted || !is_idle_without_place(stack);
+            let is_seen = is_counted || is_idle(cpu);
+            let shows = |stack: &&LoggedStack| !is_seen || !is_idle_without_place(stack);
             match stacks.on_cpu(cpu).filter(shows).and_then(|stack| ran(cpu, stack)) {
                 Some(text) if shown.len() < MOST_NAMED => shown.push(text),
                 Some(_) => further.push(cpu),

@@ -32,7 +32,7 @@ const REPORTERS: [&str; 20] = [
     "tick_periodic",
 ];
 /// Functions between those and the entry of the interrupt, by how their names begin.
-const INTERRUPT_PATH: [&str; 25] = [
+const INTERRUPT_PATH: [&str; 32] = [
     "__hrtimer_run_queues",
     "hrtimer_interrupt",
     "hrtimer_run_queues",
@@ -58,6 +58,15 @@ const INTERRUPT_PATH: [&str; 25] = [
     "sysvec_",
     "__sysvec_",
     "smp_",
+    // parisc
+    "call_on_stack",
+    "do_cpu_irq_mask",
+    "intr_return",
+    // LoongArch
+    "constant_timer_interrupt",
+    "handle_cpu_irq",
+    "handle_loongarch_irq",
+    "do_vint",
 ];
 /// Functions between the watchdog of hard lockups and the entry of its NMI, by how their names begin.
 const NMI_PATH: [&str; 9] = [
@@ -174,7 +183,7 @@ mod tests {
     #[test]
     fn the_reporters_own_functions_are_left_out() {
         let functions = StackPlace::Functions;
-        let cases: [(&[&str], StackPlace<'_>); 11] = [
+        let cases: [(&[&str], StackPlace<'_>); 12] = [
             // arm64: the stack is cut above the interrupt's entry.
             (
                 &[
@@ -198,6 +207,16 @@ mod tests {
             (
                 &["rcu_sched_clock_irq", "riscv_timer_interrupt", "ret_from_exception", "spin"],
                 functions(vec!["spin"]),
+            ),
+            (
+                &[
+                    "rcu_sched_clock_irq",
+                    "timer_interrupt",
+                    "call_on_stack",
+                    "do_cpu_irq_mask",
+                    "intr_return",
+                ],
+                StackPlace::Cut,
             ),
             // What crashed or spins in an interrupt is not its report.
             (

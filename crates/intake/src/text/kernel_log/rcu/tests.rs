@@ -110,6 +110,13 @@ fn a_cpu_is_told_from_rcus_own_thread() {
             "CPUs 3 and 5 gave RCU no quiescent state (RCU stall); CPU 3 was idle, so no thread kept RCU waiting there: a timer interrupt, or \
                  a wake-up of RCU's own thread, was lost or late; what ran on CPU 5, or whether interrupts were disabled there, is not shown",
         ),
+        // So it was, beside a stack of no function.
+        (
+            "rcu: INFO: rcu_preempt detected stalls on CPUs/tasks:\nrcu: \t2-...!: (0 ticks this GP) idle=3d4/0/0x0 softirq=3/3 fqs=0\nTask dump for CPU 2:\n\
+             swapper/2       R  running task        0     0      1 0x00000028\nCall trace:\n __switch_to+0x2c4/0x2e8\n table.4711+0x16ba98/0x1a0c0c\n",
+            "CPU 2 gave RCU no quiescent state, nor took a timer tick (RCU stall); CPU 2 was idle, so no thread kept RCU waiting there: a timer \
+                 interrupt, or a wake-up of RCU's own thread, was lost or late",
+        ),
         // Interrupts or softirqs over the idle thread, as RCU counted them.
         (
             "INFO: rcu_sched self-detected stall on CPU\n\t2-...: (1 GPs behind) idle=3d1/2/0 softirq=3/4 fqs=9\n\t (t=2100 jiffies g=9 c=8 q=1)\n\
