@@ -219,6 +219,18 @@ pub enum OpenError {
         /// Its messages.
         log: Box<KernelLog>,
     },
+    /// The kernel's log, without a message that is known to be about what is late.
+    #[error(
+        "{name} is a log of the kernel, and no trace. None of its {lines} lines is a message about lateness that whylate knows, such as a \
+         lockup, an RCU stall, a hung task or a long interrupt. To see whether threads are late, record a trace: \
+         `whylate record`"
+    )]
+    QuietKernelLog {
+        /// The path, or `standard input`.
+        name: String,
+        /// How many lines were read.
+        lines: u64,
+    },
     /// A trace.dat that cannot be opened.
     #[error(transparent)]
     TraceDat(#[from] whylate_ftrace::dat::DatError),

@@ -220,6 +220,7 @@ fn text_source(
                 }
             }
             text::Other::KernelLog(log) => OpenError::KernelLog { name, log },
+            text::Other::QuietLog => OpenError::QuietKernelLog { name, lines },
         }),
         Err(text::TextError::NoEvents {
             tracer: Some(tracer),

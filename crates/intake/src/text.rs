@@ -155,7 +155,8 @@ pub(crate) fn open<R: Read>(
         let latency = info.latency.filter(|trace| trace.latency > Ns::ZERO).map(Box::new);
         let tracer = info.tracer;
         let further = source.reader.further_headers();
-        let Reader { lines, is_utf8, other, has_lost_breaks, strange_row, .. } = source.reader;
+        let other = source.reader.named_other();
+        let Reader { lines, is_utf8, has_lost_breaks, strange_row, .. } = source.reader;
         let none = TextError::NoEvents {
             lines,
             is_utf8,

@@ -39,7 +39,7 @@ fn paths_that_hold_no_file() {
 #[test]
 fn contents_that_hold_no_trace() {
     type Check = fn(&OpenError) -> bool;
-    let cases: [(&[u8], Check, &str); 55] = [
+    let cases: [(&[u8], Check, &str); 57] = [
         (b"", |e| matches!(e, OpenError::Empty { .. }), "is empty"),
         (
             b"\x1f\x8b\x08\0\0\0",
@@ -171,6 +171,17 @@ fn contents_that_hold_no_trace() {
               activated\n<4>[   90.100001] sched: RT throttling activated\n",
             |e| matches!(e, OpenError::KernelLog { .. }),
             "Its line 3 (\"sched: RT throttling activated\") means",
+        ),
+        (
+            b"[ 0.100000] a\n[ 0.100000] b\n[ 0.100001] c\n[ 0.100002] d\n[ 0.100003] e\n[ 0.100004] f\n[ 0.100005]  g+0x1/0x2\n[ 0.100006] h\n\
+              [ 0.100007] i\n[ 0.100008] j\n",
+            |e| matches!(e, OpenError::QuietKernelLog { lines: 10, .. }),
+            "None of its 10 lines is a message about lateness",
+        ),
+        (
+            b"[ 0.100000]  g+0x1/0x2\n[ 0.100001]  h+0x1/0x2\n",
+            |e| matches!(e, OpenError::LooksLike { lines: 2, .. }),
+            "it looks like call stacks",
         ),
         (
             b"(     audiod-86 |#0): new 32 us maximum-latency critical section.\n => started at timestamp 5046: <open_it+0x29/0x50>\n \

@@ -181,7 +181,10 @@ fn stream(path: &Path) -> Result<Option<(Box<dyn Read>, String)>> {
 /// The trace in a file; of a measurement the error names the verbs that read it.
 fn open(file: &Path) -> Result<Box<dyn EventSource>> {
     whylate_intake::open(file, WANTED).map_err(|error| match &error {
-        OpenError::NoEvents { .. } | OpenError::LooksLike { .. } | OpenError::Binary { .. } => {
+        OpenError::NoEvents { .. }
+        | OpenError::LooksLike { .. }
+        | OpenError::QuietKernelLog { .. }
+        | OpenError::Binary { .. } => {
             runs::is_measurement(file).map_or_else(|| error.into(), |what| anyhow!("{what}"))
         }
         // Some titles stand above a table as well as above a histogram.

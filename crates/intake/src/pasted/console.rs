@@ -24,10 +24,10 @@ pub(super) fn without_prefix(line: &str) -> Option<&str> {
     Some(rest.strip_prefix(' ').unwrap_or(rest))
 }
 
-/// The time in such a prefix: `12.345678` of the kernel, or else the time of day.
+/// The time in such a prefix: `12.345678` or a date with its weekday, of the kernel; or else the time of day.
 pub(super) fn time(prefix: &str) -> Option<&str> {
     let inside = prefix.split(['[', ']']).map(|part| part.trim_start_matches(' '));
-    let of_kernel = inside.clone().find(|inside| is_seconds(inside));
+    let of_kernel = inside.clone().find(|inside| is_seconds(inside) || is_date(inside));
     of_kernel.or_else(|| {
         let clock = |word: &'_ str| word.char_indices().nth(8).map_or(word.len(), |(end, _)| end);
         let mut words = prefix.split([' ', 'T', '[', ']']).filter_map(|word| word.get(..clock(word)));
@@ -46,12 +46,14 @@ fn bracketed(text: &str) -> Option<&str> {
     let (inside, rest) = text.strip_prefix('[')?.split_once(']')?;
     let inside = inside.trim_start_matches(' ');
     let is_caller = || inside.strip_prefix(['T', 'C']).is_some_and(is_digits);
-    let is_date = || {
-        let mut words = inside.split_ascii_whitespace();
-        let day = words.next().is_some_and(|day| DAYS.contains(&day));
-        day && words.next().is_some_and(is_month) && words.any(is_time_of_day)
-    };
-    (is_seconds(inside) || is_caller() || is_date()).then_some(rest)
+    (is_seconds(inside) || is_caller() || is_date(inside)).then_some(rest)
+}
+
+/// `Sun Nov 22 10:11:12 2026`
+fn is_date(text: &str) -> bool {
+    let mut words = text.split_ascii_whitespace();
+    let day = words.next().is_some_and(|day| DAYS.contains(&day));
+    day && words.next().is_some_and(is_month) && words.any(is_time_of_day)
 }
 
 /// `12.345678`

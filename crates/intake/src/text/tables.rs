@@ -22,6 +22,8 @@ pub(crate) enum Other {
     Stacks(Box<KernelLog>),
     /// The kernel's log.
     KernelLog(Box<KernelLog>),
+    /// The same, in which no message is known as one about what is late.
+    QuietLog,
 }
 
 /// A line that is none of a trace.
@@ -80,7 +82,7 @@ impl Other {
             Other::Known { what, .. } | Other::Guess { what, .. } => (*what).to_owned(),
             Other::Cases(cases) => cases.what().to_owned(),
             Other::Stacks(_) => STACKS.0.to_owned(),
-            Other::KernelLog(_) => "a log of the kernel".to_owned(),
+            Other::KernelLog(_) | Other::QuietLog => "a log of the kernel".to_owned(),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! What is known of a text as a whole: its description, and what could not be read of it.
 
 use super::Reader;
-use crate::text::tables;
+use crate::text::tables::{self, Other};
 use whylate_base::{Cpu, CpuSet, Ns};
 use whylate_events::{Damage, LatencyTrace, Tool, TraceInfo};
 
@@ -9,6 +9,15 @@ impl Reader {
     /// What the headers behind the first report.
     pub(crate) fn further_headers(&self) -> Vec<LatencyTrace> {
         self.header.further.iter().filter(|trace| trace.latency > Ns::ZERO).cloned().collect()
+    }
+
+    /// What the text is, if it has no event: a log of the kernel, too, if its lines have the times of one.
+    pub(crate) fn named_other(&mut self) -> Option<Other> {
+        let is_log = self.stamps.are_of_log(self.lines) && self.header.tracer.is_none();
+        match self.other.take() {
+            None | Some(Other::Stacks(_)) if is_log => Some(Other::QuietLog),
+            other => other,
+        }
     }
 
     /// What is known of the text so far.

@@ -7,19 +7,32 @@ use std::collections::VecDeque;
 /// No more lines are held back.
 const MOST: usize = 16;
 
+/// With fewer lines of the kernel's log a text is no such log, nor where they are a smaller part of it.
+const FEWEST: u64 = 10;
+const LEAST_PART: u64 = 4;
+
 /// The last lines that have a time before them, and these times.
 #[derive(Debug, Default)]
 pub(super) struct LineStamps {
     last: VecDeque<(u64, String)>,
+    /// So many lines have a time as only the kernel's log prints it.
+    of_kernel: u64,
 }
 
 impl LineStamps {
     /// Keeps the time that stands before a line.
     pub(super) fn keep(&mut self, number: u64, stamp: &str) {
+        // Loggers print the time of day alone.
+        self.of_kernel += u64::from(!stamp.contains(':') || stamp.contains(' '));
         if self.last.len() >= MOST {
             self.last.pop_front();
         }
         self.last.push_back((number, stamp.to_owned()));
+    }
+
+    /// True where the text, of so many lines, is one of the kernel's log.
+    pub(super) fn are_of_log(&self, lines: u64) -> bool {
+        self.of_kernel >= FEWEST && self.of_kernel.saturating_mul(LEAST_PART) >= lines
     }
 
     /// The line as the kernel's log has it.
