@@ -42,6 +42,8 @@ pub(super) struct Counted {
     pub(super) max: Option<u64>,
     /// In units.
     pub(super) mean: Option<f64>,
+    /// The tool cuts the mean to whole units: that of the classes is closer, where they hold all samples.
+    pub(super) is_mean_cut: bool,
     /// The overflow is the largest sample alone: how many others there were is not in the file.
     pub(super) is_largest_only: bool,
     /// As of [`Measured::is_stage`].
@@ -126,7 +128,8 @@ impl Counted {
         let single = max.filter(|_| samples == 1 && !self.is_largest_only);
         let least = self.min.or(first).or(single);
         let min = least.or(max)?;
-        let mean = self.mean.or(single.map(|single| single as f64));
+        let is_summed = self.is_mean_cut && self.overflow == 0 && last.is_some();
+        let mean = self.mean.filter(|_| !is_summed).or(single.map(|single| single as f64));
         // Samples beyond the classes have no sum of their own: the mean is known where they are so few that it does not matter.
         let beyond =
             self.overflow as f64 * max.zip(last).map_or(f64::INFINITY, |(max, last)| (max - last) as f64);

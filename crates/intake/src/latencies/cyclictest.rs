@@ -129,7 +129,12 @@ fn one(text: &str, asked: Option<usize>) -> Vec<Result<Run, Broken>> {
         }
         let later = summary.iter().zip(&threads).any(|(status, thread)| status.max > thread.max);
         let other = (later || summary.len() > threads.len()).then(|| finished(summary));
-        let own = finished(threads).map(|run| match has_extremes {
+        let cut = cut_means(&threads, source.unit.name);
+        let own = finished(threads).map(|mut run| {
+            run.notes.extend(cut);
+            run
+        });
+        let own = own.map(|run| match has_extremes {
             true => run,
             false => {
                 with_unknown(run, ["samples beyond the classes, without the line Max Latencies".to_owned()])
@@ -150,6 +155,18 @@ fn one(text: &str, asked: Option<usize>) -> Vec<Result<Run, Broken>> {
         Some(Err(why)) => vec![Err(source.broken(why))],
         None => Vec::new(),
     }
+}
+
+/// That means are those of the line Avg Latencies, which cyclictest cuts to whole units: some samples are in no class.
+fn cut_means(threads: &[Counted], unit: &str) -> Option<String> {
+    let is_cut = |thread: &&Counted| thread.overflow > 0 && thread.held() > 0 && thread.mean.is_some();
+    let names: Vec<&str> = threads.iter().filter(is_cut).map(|thread| thread.name.as_str()).collect();
+    (!names.is_empty()).then(|| {
+        format!(
+            "the mean of {} is cyclictest's, which is cut to whole {unit}: samples beyond the classes cannot be summed up",
+            names.join(", ")
+        )
+    })
 }
 
 /// True of the lines below a table alone, where of a thread that has a maximum they do not show how many samples it took.
@@ -350,7 +367,7 @@ fn histogram(text: &str) -> Option<Vec<Counted>> {
         thread.name = format!("thread {at}");
         (thread.min, thread.max) = (of(&min, at), of(&max, at));
         thread.overflow = of(&overflow, at).unwrap_or(0);
-        thread.mean = of(&mean, at).map(|mean| mean as f64);
+        (thread.mean, thread.is_mean_cut) = (of(&mean, at).map(|mean| mean as f64), true);
         (thread.total, thread.limit) = (of(&total, at), limit);
         // `log_entries` of `print_hist` (cyclictest.c): 2.40 prints 7 for 7 samples in classes and 1993 beyond.
         thread.is_total_of_classes = true;

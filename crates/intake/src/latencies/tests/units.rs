@@ -97,3 +97,21 @@ fn the_one_measurement_in_strings_is_read() {
     // Of two it is not known which is meant.
     assert!(super::super::read(std::path::Path::new("x"), format!("[{json},\n{json}]").as_bytes()).is_err());
 }
+
+#[test]
+fn the_mean_of_a_histogram_is_not_the_one_that_cyclictest_cut() {
+    let text = |overflows: u32, max: u32| {
+        format!(
+            "# Histogram\n000007 000003\n000008 000001\n# Total: 000000004\n# Min Latencies: 00007\n# Avg Latencies: 00007\n\
+             # Max Latencies: {max:05}\n# Histogram Overflows: {overflows:05}\n"
+        )
+    };
+    let whole = run(&text(0, 8));
+    assert_eq!(whole.threads[0].histogram.mean(), Some(Ns(7_250)));
+    assert!(!whole.notes.iter().any(|note| note.contains("cut to whole")), "{:?}", whole.notes);
+    // How late the two samples beyond the classes were is not in the text.
+    let beyond = run(&text(2, 90));
+    assert_eq!(beyond.threads[0].histogram.mean(), Some(Ns::from_us(7)));
+    let note = "the mean of thread 0 is cyclictest's, which is cut to whole us: samples beyond the classes cannot be summed up";
+    assert!(beyond.notes.iter().any(|one| one == note), "{:?}", beyond.notes);
+}
