@@ -86,10 +86,53 @@ pub fn notable(before: Ns, after: Ns) -> bool {
     moved >= NOTHING.0 && moved as f64 >= SHARE * before.0 as f64
 }
 
+/// Between what a quantile moved, in words: `-3.00 us to over 0 ns`. Of samples in classes of whole microseconds the ends are rounded
+/// outward to such: they lie a nanosecond inside a class, or at what the square roots of classes are.
+pub fn moved_between(shift: &Shift, shown: impl Fn(Ns) -> String) -> Option<String> {
+    const CLASS: i64 = 1_000;
+    let (least, most) = shift.least.zip(shift.most)?;
+    let is_in_classes = shift.before.0 % CLASS == 0 && shift.after.0 % CLASS == 0;
+    if !is_in_classes {
+        return Some(format!("{} to {}", shown(least), shown(most)));
+    }
+    let (from, to) = (least.0.div_euclid(CLASS) * CLASS, most.0.saturating_neg().div_euclid(CLASS) * -CLASS);
+    let end = |rounded: i64, own: Ns| match rounded {
+        0 if own > Ns::ZERO => format!("over {}", Ns::ZERO),
+        0 if own < Ns::ZERO => format!("under {}", Ns::ZERO),
+        rounded => shown(Ns(rounded)),
+    };
+    Some(format!("{} to {}", end(from, least), end(to, most)))
+}
+
 /// How likely chance makes such a difference, in words.
 pub(super) fn chance(p: f64) -> String {
     match p < 1e-6 {
         true => "by chance: less than once in a million".to_owned(),
         false => format!("by chance: {p:.6}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ends_inside_classes_of_a_microsecond_are_rounded_outward() {
+        let words = |ends: [i64; 4]| {
+            let [before, after, least, most] = ends.map(Ns);
+            let shift = Shift { q: 0.5, before, after, least: Some(least), most: Some(most) };
+            moved_between(&shift, |ns| ns.to_string())
+        };
+        let cases = [
+            ([9_000, 8_000, -2_000, -1], "-2.00 us to under 0 ns"),
+            ([8_000, 9_000, 1, 2_000], "over 0 ns to 2.00 us"),
+            ([9_000, 9_000, -999, 999], "-1.00 us to 1.00 us"),
+            ([9_000, 10_000, -414, 2_236], "-1.00 us to 3.00 us"),
+            ([9_000, 9_000, 0, 0], "0 ns to 0 ns"),
+            ([9_250, 8_000, -2_000, -1], "-2.00 us to -1 ns"),
+        ];
+        for (ends, expected) in cases {
+            assert_eq!(words(ends).as_deref(), Some(expected), "{ends:?}");
+        }
     }
 }

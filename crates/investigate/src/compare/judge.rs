@@ -1,7 +1,7 @@
 //! What two runs show about each other, in sentences: first of the tail, then of what is usual.
 
 use super::causes::CauseShift;
-use super::difference::{Difference, SURE, chance, counts, notable};
+use super::difference::{Difference, SURE, chance, counts, moved_between, notable};
 use super::prepared::Prepared;
 use super::summaries::{self, Summaries};
 use super::verdict::{Evidence, RunVerdict, TailVerdict};
@@ -308,10 +308,8 @@ fn name(q: f64) -> String {
 }
 
 fn interval(shift: &Shift) -> String {
-    match shift.least.zip(shift.most) {
-        Some((least, most)) => format!(" (by {least} to {most}, with 95 %)"),
-        None => String::new(),
-    }
+    let between = moved_between(shift, |ns| ns.to_string());
+    between.map_or_else(String::new, |between| format!(" (by {between}, with 95 %)"))
 }
 
 /// How many samples are beyond a threshold, of so many each. Where nearly all of both are, the others differ.

@@ -21,7 +21,7 @@ mod summaries;
 mod verdict;
 
 pub use causes::{CauseShift, Seen};
-pub use difference::{Difference, notable};
+pub use difference::{Difference, moved_between, notable};
 pub use gate::{Gate, GateAnswer, GateError, Judged, Statistic};
 pub use pair::Pair;
 pub use prepared::{Prepared, Samples};

@@ -69,6 +69,7 @@ fn pair(compared: &Compared, pair: &Pair) -> Markup {
                 }
             } }
             @if let Err(why) = threads { p.sure { (why) } }
+            @if let Some(left_out) = runs::left_out(pair) { p.sure { (left_out) } }
             (causes(&pair.causes))
             (settings(pair))
         }

@@ -66,7 +66,9 @@ fn pair(compared: &Compared, pair: &Pair) -> String {
         Ok(threads) => {
             let rows: String = threads.iter().map(|(name, part)| moved(name, part)).collect();
             let title = format!("Threads that differ on their own: {}", threads.len());
-            text += &format!("\n<details><summary>{title}</summary>\n{head}{rows}\n</details>\n");
+            let left_out = runs::left_out(pair).map(|left_out| format!("\n{}\n", escape(&left_out)));
+            let left_out = left_out.unwrap_or_default();
+            text += &format!("\n<details><summary>{title}</summary>\n{head}{rows}{left_out}\n</details>\n");
         }
     }
     text + &causes(&pair.causes) + &settings(pair)

@@ -4,7 +4,7 @@ use crate::{claims, words};
 use whylate_base::Ns;
 use whylate_investigate::compare::{
     CauseShift, Comparison, Difference, GateAnswer, Judged, Pair, Prepared, RunVerdict, Seen, SettingShift,
-    Settings, Statistic, TailVerdict,
+    Settings, Statistic, TailVerdict, moved_between,
 };
 use whylate_investigate::measure::Claimed;
 
@@ -170,10 +170,7 @@ pub(crate) fn moved(part: &Difference) -> Vec<Moved> {
         is_shown,
     };
     let quantiles = part.shifts.iter().map(|shift| {
-        let chance = match shift.least.zip(shift.most) {
-            Some((least, most)) => format!("{} to {}", words::signed(least), words::signed(most)),
-            None => "too few samples".to_owned(),
-        };
+        let chance = moved_between(shift, words::signed).unwrap_or_else(|| "too few samples".to_owned());
         row(Statistic::Quantile(shift.q), (shift.before, shift.after), chance, shift.is_shown())
     });
     let mean = part.mean.map(|mean| {
@@ -203,6 +200,33 @@ pub(crate) fn threads(pair: &Pair) -> Result<Vec<(String, &Difference)>, &'stati
         true => Err("None of the threads differs on its own by more than chance."),
         false => Ok(differ),
     }
+}
+
+/// So many threads are named that are not shown.
+const MOST_NAMED: usize = 8;
+
+/// Which threads are not shown beside those that differ, and why; `None` where all are shown, or none.
+pub(crate) fn left_out(pair: &Pair) -> Option<String> {
+    pair.threads.iter().any(|(_, part)| part.differs()).then_some(())?;
+    let named = |is_left_out: fn(&Difference) -> bool, why: &str| {
+        let left_out = pair.threads.iter().filter(|(_, part)| !part.differs() && is_left_out(part));
+        let mut names: Vec<String> = left_out.map(|(name, _)| words::clean(name)).collect();
+        let more = names.len().saturating_sub(MOST_NAMED);
+        names.truncate(MOST_NAMED);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        (!names.is_empty()).then(|| format!("{why}: {}{more}.", names.join(", ")))
+    };
+    let others = "Threads of one run that the other does not have are not compared one by one.";
+    let parts = [
+        named(
+            Difference::is_tested,
+            "Threads that do not differ by more than chance, or not by as much as counts",
+        ),
+        named(|part| !part.is_tested(), "Threads of which too little is known"),
+        pair.has_other_threads.then(|| others.to_owned()),
+    ];
+    let all: Vec<String> = parts.into_iter().flatten().collect();
+    (!all.is_empty()).then(|| all.join(" "))
 }
 
 /// What became of a cause.

@@ -51,6 +51,9 @@ fn pair(page: &mut Page, compared: &Compared, pair: &Pair) {
         Ok(differ) => {
             page.gap();
             shifts(page, &names, &differ);
+            if let Some(left_out) = runs::left_out(pair) {
+                page.paragraph(0, &left_out, Ink::Faint);
+            }
         }
         Err(why) => {
             page.gap();

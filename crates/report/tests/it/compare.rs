@@ -134,6 +134,15 @@ fn threads_that_cannot_be_compared_are_not_called_alike() {
     let mut fewer = whole();
     fewer.threads.truncate(1);
     assert!(text(whole(), fewer).contains("None of the threads that can be compared differs"));
+    // Beside one that differs.
+    let mut slower = measured("two.json", 9_000, None);
+    slower.threads[1] = whole().threads[1].clone();
+    let left_out = text(whole(), slower.clone()).split_whitespace().collect::<Vec<_>>().join(" ");
+    let words = "Threads that do not differ by more than chance, or not by as much as counts: CPU 1.";
+    assert!(left_out.contains(words), "{left_out}");
+    slower.threads.truncate(1);
+    let others = text(whole(), slower).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(others.contains("Threads of one run that the other does not have are not compared"), "{others}");
     let mut bare = whole();
     for thread in &mut bare.threads {
         let exact = Exact { overflow: 9_000, sum: 0, min: Ns(6_000), max: Ns(70_000) };
