@@ -114,6 +114,10 @@ pub(crate) fn wake(text: &str) -> Option<Wake> {
         if let Some([comm, tid, prio, cpu]) = from_right(text, ["comm", "pid", "prio", "target_cpu"]) {
             return woken((comm, fields::tid(tid)?, fields::priority(prio)?), cpu);
         }
+        // By the field's name, as an old trace-cmd prints it.
+        if let Some([comm, tid, prio, _, cpu]) = from_right(text, ["comm", "pid", "prio", "success", "cpu"]) {
+            return woken((comm, fields::tid(tid)?, fields::priority(prio)?), cpu);
+        }
         // As people shorten it.
         let [comm, tid, cpu] = from_right(text, ["comm", "pid", "target_cpu"])?;
         return woken((comm, fields::tid(tid)?, Priority::UNKNOWN), cpu);

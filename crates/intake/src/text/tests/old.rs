@@ -153,6 +153,10 @@ fn events_of_the_scheduler_as_2009_printed_them() {
     let wake = "Xorg-4276 [001] 1504.098252756: sched_wakeup: task my panel:4569 [120] success=1 [003]";
     let Wakeup { wake, .. } = one(wake).kind else { panic!("{wake}") };
     assert_eq!((wake.comm.as_str(), wake.tid, wake.target_cpu), ("my panel", Tid(4569), Cpu(3)));
+    let fields =
+        "make-31  [000]  40.100200: sched_wakeup:          comm=my panel pid=4569 prio=120 success=1 cpu=3";
+    let Wakeup { wake, .. } = one(fields).kind else { panic!("{fields}") };
+    assert_eq!((wake.comm.as_str(), wake.tid, wake.target_cpu), ("my panel", Tid(4569), Cpu(3)));
     // A thread's name may begin with the word.
     let now = "a-1 [000] 1.000000: sched_switch: task x:7 [120] S ==> swapper/0:0 [120]";
     assert!(matches!(one(now).kind, EventKind::Switch(switch) if switch.prev_comm.as_str() == "task x"));
