@@ -1,7 +1,7 @@
 //! The kernel's log: no trace, but its messages about what is late have a meaning, figures and call stacks.
 //!
 //! ```text
-//! lines ─> stamps, broken ─> meanings: which kind of message ─┬─> details: rcu (jiffies), hung, lockups (utilization), pools (begun_work), durations, softirqs, clock (clock_reads), old_tracer, sched_ext, atomic_sleep (atomic_reasons)
+//! lines ─> stamps, broken ─> meanings: which kind of message ─┬─> details: rcu (jiffies), hung, lockups (utilization), pools (begun_work), durations, softirqs, clock (clock_reads), old_tracer, sched_ext, atomic_sleep (atomic_reasons), spinlocks
 //!                                                     └─> stacks: owner, registers, frames ─> reporter: what it shows
 //! messages ─> consequences: which follows from which
 //! ```
@@ -32,6 +32,7 @@ mod repeats;
 mod reporter;
 mod sched_ext;
 mod softirqs;
+mod spinlocks;
 mod stacks;
 mod stamps;
 mod utilization;
@@ -368,7 +369,7 @@ impl LogMessage {
     /// What other messages may follow from.
     fn occurrence(&self) -> Occurrence<'_> {
         let LogMessage { line, meaning, details, stacks, .. } = self;
-        Occurrence { line: *line, meaning, thread: details.thread(stacks) }
+        Occurrence { line: *line, meaning, thread: details.thread(stacks), cpus: details.cpus() }
     }
 
     /// True of a line that may belong to it.

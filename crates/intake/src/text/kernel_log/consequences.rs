@@ -1,7 +1,7 @@
 //! Which message of a log follows from an earlier one: a thread hangs behind storage that does not answer, and a thread that an oops
 //! ended still has preemption disabled.
 
-use super::meanings::{ATOMIC, CRASH, ENDED, HUNG_TASK, STORAGE};
+use super::meanings::{ATOMIC, CRASH, ENDED, HARD_LOCKUP, HUNG_TASK, SPIN_LOCKUP, STORAGE};
 use super::owner::LoggedThread;
 
 /// What is compared of a message.
@@ -11,6 +11,8 @@ pub(super) struct Occurrence<'a> {
     pub(super) meaning: &'static str,
     /// The thread that it is of, where it is known.
     pub(super) thread: Option<&'a LoggedThread>,
+    /// The CPUs that had interrupts disabled, or waited for a spinlock.
+    pub(super) cpus: &'a [u32],
 }
 
 /// That a message follows from one of the `others`, in words.
@@ -22,6 +24,21 @@ pub(super) fn of<'a>(one: Occurrence<'a>, others: impl Iterator<Item = Occurrenc
             "the storage that did not answer in line {} is the probable reason",
             storage.line
         ));
+    }
+    if one.meaning == HARD_LOCKUP {
+        let waits = |other: &Occurrence<'_>| one.cpus.iter().all(|cpu| other.cpus.contains(cpu));
+        let spins =
+            earlier.find(|other| other.meaning == SPIN_LOCKUP && !one.cpus.is_empty() && waits(other))?;
+        return Some(format!(
+            "by line {} they waited for a spinlock, which is the probable reason",
+            spins.line
+        ));
+    }
+    if one.meaning == SPIN_LOCKUP {
+        let owner = one.thread?;
+        let is_owner = |other: &Occurrence<'_>| other.thread.is_some_and(|thread| thread.is_same(owner));
+        let crash = earlier.find(|other| [CRASH, ENDED].contains(&other.meaning) && is_owner(other))?;
+        return Some(format!("that owner crashed in line {}, which is the probable reason", crash.line));
     }
     let is_same = |other: &Occurrence<'_>| {
         other.thread.zip(one.thread).is_none_or(|(other, thread)| other.is_same(thread))
@@ -49,7 +66,7 @@ mod tests {
             ended("note: b[9] exited with irqs disabled"),
         );
         assert_eq!(app.as_ref().map(ToString::to_string).as_deref(), Some("app (812)"));
-        let at = |line, meaning, thread| Occurrence { line, meaning, thread };
+        let at = |line, meaning, thread| Occurrence { line, meaning, thread, cpus: &[] };
         let follows = |one, others: &[Occurrence<'_>]| of(one, others.iter().copied());
         let hung = at(9, HUNG_TASK, None);
         assert_eq!(
@@ -63,5 +80,14 @@ mod tests {
         assert_eq!(follows(atomic, &[at(3, ENDED, app.as_ref())]).as_deref(), Some(follow));
         assert_eq!(follows(atomic, &[at(3, ENDED, other.as_ref()), at(4, STORAGE, None)]), None);
         assert_eq!(follows(at(9, STORAGE, None), &[at(3, CRASH, None)]), None);
+        // The owner of the lock crashed, and other CPUs wait for it with interrupts disabled.
+        let spins = Occurrence { cpus: &[1, 3], ..at(9, SPIN_LOCKUP, app.as_ref()) };
+        let crashed = "that owner crashed in line 3, which is the probable reason";
+        assert_eq!(follows(spins, &[at(3, CRASH, app.as_ref())]).as_deref(), Some(crashed));
+        assert_eq!(follows(spins, &[at(3, CRASH, None), at(4, CRASH, other.as_ref())]), None);
+        let hard = |cpus| Occurrence { cpus, ..at(12, HARD_LOCKUP, None) };
+        let waited = "by line 9 they waited for a spinlock, which is the probable reason";
+        assert_eq!(follows(hard(&[3]), &[spins]).as_deref(), Some(waited));
+        assert_eq!((follows(hard(&[3, 5]), &[spins]), follows(hard(&[]), &[spins])), (None, None));
     }
 }

@@ -8,7 +8,8 @@ use super::hung::HungTasks;
 use super::lockups::{HardPanic, SoftLockups, hard_lockup};
 use super::meanings::{
     ATOMIC, CLOCK, CPU_HOG, CRASH, CSD, ENDED, HARD_LOCKUP, HARD_PANIC, HUNG_TASK, IDLE_LOCKUP, LONG_NMI,
-    NOHZ, OLD_SECTION, OLD_WAKE_UP, PERF, RCU, SCHED_EXT, SOFT_LOCKUP, TIMER_INTERRUPT, WORK_LOCKUP,
+    NOHZ, OLD_SECTION, OLD_WAKE_UP, PERF, RCU, SCHED_EXT, SOFT_LOCKUP, SPIN_LOCKUP, TIMER_INTERRUPT,
+    WORK_LOCKUP,
 };
 use super::old_tracer::{OldMaximum, OldMeasure};
 use super::owner::LoggedThread;
@@ -16,6 +17,7 @@ use super::pools::StuckPools;
 use super::rcu::RcuStall;
 use super::sched_ext::SchedExtStall;
 use super::softirqs::PendingSoftirqs;
+use super::spinlocks::SpinLockups;
 use super::stacks::{LoggedStack, LoggedStacks};
 
 /// No machine has more CPUs.
@@ -44,6 +46,7 @@ pub(super) enum Details {
     OldTracer(OldMaximum),
     SchedExt(SchedExtStall),
     Atomic(AtomicSleep),
+    Spin(SpinLockups),
     /// The thread that ended.
     Ended(Option<LoggedThread>),
 }
@@ -71,6 +74,7 @@ impl Details {
             OLD_WAKE_UP => Details::OldTracer(OldMaximum::new(OldMeasure::WakeUp)),
             SCHED_EXT => Details::SchedExt(SchedExtStall::default()),
             ATOMIC => Details::Atomic(AtomicSleep::default()),
+            SPIN_LOCKUP => Details::Spin(SpinLockups::default()),
             ENDED => Details::Ended(None),
             _ => Details::None,
         }
@@ -165,6 +169,7 @@ impl Details {
             Details::OldTracer(maximum) => maximum.line(message),
             Details::SchedExt(stall) => stall.line(message),
             Details::Atomic(atomic) => atomic.line(message),
+            Details::Spin(spin) => spin.line(message),
         }
     }
 
@@ -217,13 +222,24 @@ impl Details {
             Details::OldTracer(maximum) => maximum.meaning(),
             Details::SchedExt(stall) => stall.meaning(),
             Details::Atomic(atomic) => atomic.meaning(stacks),
+            Details::Spin(spin) => spin.meaning(),
         }
     }
 
-    /// The thread that they are of, where one is known.
+    /// The CPUs that had interrupts disabled, or waited for a spinlock.
+    pub(super) fn cpus(&self) -> &[u32] {
+        match self {
+            Details::Hard(cpus) => cpus,
+            Details::Spin(spin) => spin.cpus(),
+            _ => &[],
+        }
+    }
+
+    /// The thread that they are of, or that holds the lock, where one is known.
     pub(super) fn thread<'a>(&'a self, stacks: &'a LoggedStacks) -> Option<&'a LoggedThread> {
         match self {
             Details::Atomic(atomic) => atomic.thread(),
+            Details::Spin(spin) => spin.owner(),
             Details::Ended(thread) => thread.as_ref(),
             _ => stacks.first().and_then(|stack| stack.owner.thread.as_ref()),
         }

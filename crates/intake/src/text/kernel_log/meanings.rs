@@ -29,7 +29,7 @@ pub(super) fn is_quoted(line: &str) -> bool {
 }
 
 fn entry(line: &str) -> Option<&'static (&'static [&'static str], &'static str)> {
-    const MESSAGES: [(&[&str], &str); 71] = [
+    const MESSAGES: [(&[&str], &str); 72] = [
         (&["soft lockup", "stuck for", "[swapper/"], IDLE_LOCKUP),
         (&["RT throttling activated"], RT_THROTTLING),
         (&["DL replenish lagged"], DL_REPLENISH),
@@ -62,6 +62,7 @@ fn entry(line: &str) -> Option<&'static (&'static [&'static str], &'static str)>
         (&["us maximum-latency wakeup"], OLD_WAKE_UP),
         (&["BUG: scheduling while atomic"], ATOMIC),
         (&["BUG: sleeping function called from invalid context"], ATOMIC),
+        (&["BUG: spinlock lockup ", "on CPU#"], SPIN_LOCKUP),
         (&["possible circular locking dependency"], LOCKDEP),
         (&["possible recursive locking"], LOCKDEP),
         (&["possible irq lock inversion dependency"], LOCKDEP),
@@ -143,6 +144,7 @@ pub(super) const OLD_WAKE_UP: &str =
     "the latency tracer of the patches of 2004 to 2008 met a longer wake-up than before";
 pub(super) const ATOMIC: &str =
     "a thread was about to sleep where it must not: a bug of the kernel or of a module";
+pub(super) const SPIN_LOCKUP: &str = "a CPU did not get a spinlock for about a second or more";
 const LOCKDEP: &str =
     "locks are taken in an order by which threads may wait for each other for ever (lockdep)";
 const LOCKDEP_WAIT: &str = "a sleeping lock is taken where a thread must not sleep, on PREEMPT_RT (lockdep)";
@@ -206,6 +208,7 @@ mod tests {
             ("Watchdog CPU:3 Hard LOCKUP", "hard lockup"),
             ("watchdog: CPU 3 Hard LOCKUP", "hard lockup"),
             ("Kernel panic - not syncing: Hard LOCKUP", "set to stop"),
+            ("BUG: spinlock lockup suspected on CPU#3, mill/7", "did not get a spinlock"),
             ("note: app[12] exited with preempt_count 2", "was ended"),
             ("watchdog: BUG: soft lockup - CPU#0 stuck for 22s! [swapper/0:1]", "did not run its watchdog"),
             ("watchdog: BUG: soft lockup - CPU#0 stuck for 22s! [swapper/0:0]", "while its idle task had it"),

@@ -81,11 +81,12 @@ const NMI_PATH: [&str; 9] = [
     "exc_nmi",
 ];
 /// Functions that print the stack of the thread that calls them, and their callers, by how their names begin.
-const PRINTERS: [&str; 15] = [
+const PRINTERS: [&str; 16] = [
     "dump_backtrace",
     "unwind_backtrace",
     "show_",
     "sched_show_task",
+    "spin_dump",
     "panic",
     "warn_slowpath",
     "__warn",
