@@ -157,13 +157,16 @@ fn one(text: &str, asked: Option<usize>) -> Vec<Result<Run, Broken>> {
     }
 }
 
-/// That means are those of the line Avg Latencies, which cyclictest cuts to whole units: some samples are in no class.
+/// That means are those of the line Avg Latencies, which cyclictest cuts to whole units: the classes do not hold all
+/// samples.
 fn cut_means(threads: &[Counted], unit: &str) -> Option<String> {
-    let is_cut = |thread: &&Counted| thread.overflow > 0 && thread.held() > 0 && thread.mean.is_some();
+    let lacks =
+        |thread: &Counted| thread.overflow > 0 || thread.total.is_some_and(|total| total != thread.held());
+    let is_cut = |thread: &&Counted| lacks(thread) && thread.held() > 0 && thread.mean.is_some();
     let names: Vec<&str> = threads.iter().filter(is_cut).map(|thread| thread.name.as_str()).collect();
     (!names.is_empty()).then(|| {
         format!(
-            "the mean of {} is cyclictest's, which is cut to whole {unit}: samples beyond the classes cannot be summed up",
+            "the mean of {} is cyclictest's, which is cut to whole {unit}: the classes do not hold all samples",
             names.join(", ")
         )
     })

@@ -112,6 +112,7 @@ fn the_mean_of_a_histogram_is_not_the_one_that_cyclictest_cut() {
     // How late the two samples beyond the classes were is not in the text.
     let beyond = run(&text(2, 90));
     assert_eq!(beyond.threads[0].histogram.mean(), Some(Ns::from_us(7)));
-    let note = "the mean of thread 0 is cyclictest's, which is cut to whole us: samples beyond the classes cannot be summed up";
+    let note =
+        "the mean of thread 0 is cyclictest's, which is cut to whole us: the classes do not hold all samples";
     assert!(beyond.notes.iter().any(|one| one == note), "{:?}", beyond.notes);
 }
