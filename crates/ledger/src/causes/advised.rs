@@ -197,7 +197,7 @@ impl<'a> Advised<'a> {
     fn culprit_is_of_one_cpu(&self) -> bool {
         /// Those with a CPU behind the slash, as threads of programs have it, too (kernel/smpboot.c, kernel/stop_machine.c,
         /// kernel/workqueue.c, kernel/kthread.c).
-        const PER_CPU: [&str; 9] = [
+        const PER_CPU: [&str; 10] = [
             "migration",
             "ksoftirqd",
             "ktimers",
@@ -207,6 +207,7 @@ impl<'a> Advised<'a> {
             "irq_work",
             "kworker",
             "backlog_napi",
+            "idle_inject",
         ];
         let Some(Culprit::Task { comm, .. }) = self.by else { return false };
         let name = comm.to_string();

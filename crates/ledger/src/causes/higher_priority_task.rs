@@ -52,6 +52,13 @@ fn polls_ring_of(by: &Culprit) -> Option<&str> {
     comm.as_str().strip_prefix("iou-sqp-")
 }
 
+/// The name before the slash of the threads that idle injection has on each CPU (`drivers/powercap/idle_inject.c`).
+const IDLE_INJECT: &str = "idle_inject";
+
+fn injects_idle(by: &Culprit) -> bool {
+    matches!(by, Culprit::Task { comm, .. } if comm.as_str().split_once('/').is_some_and(|(name, _)| name == IDLE_INJECT))
+}
+
 /// What a kernel thread does, where it does the work of interrupts or of a program.
 fn role(by: &Culprit) -> Option<String> {
     if let Some((irq, action)) = by.irq_thread() {
@@ -64,6 +71,7 @@ fn role(by: &Culprit) -> Option<String> {
     let role = match comm.as_str().split_once('/')?.0 {
         "ksoftirqd" => "which runs softirqs",
         "ktimers" => "which runs the callbacks of timers",
+        IDLE_INJECT => "which keeps its CPU idle, as it is too hot or is to save power",
         _ => return None,
     };
     Some(role.to_owned())
@@ -72,6 +80,13 @@ fn role(by: &Culprit) -> Option<String> {
 fn advice(of: &Advised<'_>) -> Vec<AdvisedFix> {
     if let Some(advice) = of_irq_thread(of) {
         return advice;
+    }
+    if of.by.is_some_and(injects_idle) {
+        return vec![AdvisedFix::by_hand(
+            "cool the machine better, or limit the frequency of its CPUs; or turn that cooling device off: intel_powerclamp, or the one \
+             of cpuidle, /sys/class/thermal/cooling_device*/type",
+            "a matter of the machine's temperature",
+        )];
     }
     let by = of.the_culprit();
     if of.called {

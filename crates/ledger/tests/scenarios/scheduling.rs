@@ -52,6 +52,14 @@ fn an_equal_is_not_preempted() {
 }
 
 #[test]
+fn idle_injection_is_a_matter_of_the_temperature() {
+    let activation = behind(rt("idle_inject/1", 20, 90));
+    assert!(activation.verdict.why.contains("which keeps its CPU idle"), "{}", activation.verdict.why);
+    let fixes: Vec<_> = activation.verdict.fix.iter().map(|fix| fix.text.as_str()).collect();
+    assert!(fixes.len() == 1 && fixes[0].starts_with("cool the machine better"), "{fixes:?}");
+}
+
+#[test]
 fn a_deadline_thread_goes_before_every_priority() {
     let hog = deadline("dl", 20);
     let activation = behind(hog);
