@@ -190,7 +190,7 @@ impl<'t> Charger<'t> {
                 let waits = self.task(carrier.tid, carrier.priority_at(from), from);
                 self.notes.push(VerdictNote::Carrier(waits));
             }
-            self.charge(end, charge);
+            self.charge_but_idle_ways(slice.running, end, charge);
         }
     }
 

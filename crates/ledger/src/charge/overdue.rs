@@ -7,6 +7,7 @@ use crate::causes::Cause;
 use crate::timeline::Timeline;
 use crate::timeline::cpus::CpuTimeline;
 use crate::timeline::recent::partition_from_end;
+use crate::timeline::running::Running;
 use crate::timeline::timers::LateTimer;
 use whylate_base::{Confidence, Cpu, Ns, Priority, Tid};
 
@@ -42,6 +43,32 @@ impl Charger<'_> {
             true => self.unobserved(),
             false => Confidence::Low,
         }
+    }
+
+    /// A thread that had nothing to do had `cpu` in `from..to`, and left it no sooner: on a guest the CPU itself stood still. `None`
+    /// where the recording cannot tell.
+    pub(super) fn on_its_way_to_sleep(&self, cpu: Cpu, from: Ns, to: Ns) -> Option<Charge> {
+        // Switches were lost, and it slept.
+        if self.timeline.losses.any_between(Some(cpu), from, to) {
+            return Some(Charge::to(Cause::TraceLoss, None, Confidence::High));
+        }
+        let stolen = || Charge::to(Cause::Stolen, None, Confidence::Medium);
+        self.behind_death(cpu, from).or_else(|| (self.timeline.hypervisor == Some(true)).then(stolen))
+    }
+
+    /// Charges up to `to` a time in which a thread waited for its CPU, that `running` had: where that was on its way to sleep and nothing
+    /// happened, it did not keep the CPU.
+    pub(super) fn charge_but_idle_ways(&mut self, running: Running, to: Ns, charge: Charge) {
+        let Running::Task(tid, _) = running else { return self.charge(to, charge) };
+        let timeline = self.timeline.cpus.get(self.cpu);
+        let ways = timeline.into_iter().flat_map(|timeline| timeline.idle_ways(tid, self.at, to));
+        for (begin, end) in ways.filter(|_| charge.by.is_some()).collect::<Vec<_>>() {
+            let in_doubt = Charge { confidence: charge.confidence.min(self.unobserved()), ..charge };
+            let idle = self.on_its_way_to_sleep(self.cpu, begin, end).unwrap_or(in_doubt);
+            self.charge(begin.min(to), charge);
+            self.charge(end.min(to), idle);
+        }
+        self.charge(to, charge);
     }
 
     /// An idle CPU was slow to react in `from..to`.
@@ -93,6 +120,12 @@ impl Charger<'_> {
             |confidence| Charge::to(Cause::IrqsDisabled, Some(self.task(tid, prio, from)), confidence);
         if shows_irqs_off(timeline, tid, from, to) {
             return Some(disabled(Confidence::High));
+        }
+        let mut ways = timeline.idle_ways(tid, from, to);
+        if let Some((begin, end)) = ways.find(|way| is_half((way.0, way.1), from, to))
+            && let Some(charge) = self.on_its_way_to_sleep(cpu, begin, end)
+        {
+            return Some(charge);
         }
         let late = late_timers(timeline, from, to).find(|late| covers_half(late, from, to))?;
         match late.in_kernel {
@@ -187,7 +220,11 @@ fn lasts_as_long(late: &LateTimer, from: Ns, to: Ns) -> bool {
 }
 
 fn covers_half(late: &LateTimer, from: Ns, to: Ns) -> bool {
-    overlap(late, from, to).0.saturating_mul(2) >= (to - from).0
+    is_half((late.due, late.handled), from, to)
+}
+
+fn is_half(part: (Ns, Ns), from: Ns, to: Ns) -> bool {
+    to.min(part.1).since(from.max(part.0)).0.saturating_mul(2) >= (to - from).0
 }
 
 fn overlap(late: &LateTimer, from: Ns, to: Ns) -> Ns {

@@ -163,20 +163,14 @@ impl Charger<'_> {
         marks.extend(
             spins.map(|&(begin, end)| (begin, end, Charge::to(Cause::LockWait, None, Confidence::Medium))),
         );
-        for &(begin, end) in slow_ways.iter().filter(|mark| mark.0 < to && mark.1 > from) {
-            let charge = match self.timeline.hypervisor {
-                // Switches were lost, and it slept.
-                _ if self.timeline.losses.any_between(Some(cpu), begin, end) => {
-                    Charge::to(Cause::TraceLoss, None, Confidence::High)
-                }
-                hypervisor => match self.behind_death(cpu, begin) {
-                    Some(charge) => charge,
-                    None if hypervisor == Some(true) => Charge::to(Cause::Stolen, None, Confidence::Medium),
-                    None => Charge::to(Cause::OwnWork, None, self.unobserved()),
-                },
-            };
-            marks.push((begin, end, charge));
-        }
+        let slow_ways = slow_ways.iter().copied().filter(|way| way.0 < to && way.1 > from);
+        let idle_ways = self.timeline.cpus.get(cpu);
+        let idle_ways =
+            idle_ways.into_iter().flat_map(|timeline| timeline.idle_ways(self.victim.tid, from, to));
+        marks.extend(slow_ways.chain(idle_ways).map(|(begin, end)| {
+            let own = Charge::to(Cause::OwnWork, None, self.unobserved());
+            (begin, end, self.on_its_way_to_sleep(cpu, begin, end).unwrap_or(own))
+        }));
         if let Some(timeline) = self.timeline.cpus.get(cpu) {
             // The thread that was left is current to the end of the switch; then the kernel is on its way to this one.
             let first = timeline.slow_switches.partition_point(|switch| switch.1 <= from);

@@ -100,7 +100,7 @@ impl Charger<'_> {
             {
                 self.but_for_thefts(&queue, (start, end), (tid, theirs), charge);
             }
-            self.charge(end, charge);
+            self.charge_but_idle_ways(slice.running, end, charge);
         }
     }
 
@@ -113,6 +113,7 @@ impl Charger<'_> {
         (tid, prio): (Tid, Priority),
         charge: Charge,
     ) {
+        let runner = Running::Task(tid, prio);
         for late in notably_late(queue.timeline, start, end) {
             let (due, handled) = (late.due.max(start), late.handled.min(end));
             if handled <= self.at || handled <= due {
@@ -126,11 +127,11 @@ impl Charger<'_> {
                 _ => in_doubt,
             };
             if overdue != charge {
-                self.charge(in_doubt_from(late).min(due), charge);
-                self.charge(due, in_doubt);
+                self.charge_but_idle_ways(runner, in_doubt_from(late).min(due), charge);
+                self.charge_but_idle_ways(runner, due, in_doubt);
             }
-            self.charge(due, charge);
-            self.charge(handled, overdue);
+            self.charge_but_idle_ways(runner, due, charge);
+            self.charge_but_idle_ways(runner, handled, overdue);
         }
     }
 

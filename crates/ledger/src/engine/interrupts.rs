@@ -75,7 +75,11 @@ impl Engine<'_> {
             if works_like_a_handler(self.timeline.threads.get_mut(tid), last, exceptional) {
                 timeline.fall_silent(Silence { from: last, to: at, is_sure: false, in_wakeup });
             }
-            self.goes_to_sleep_silently(last, at, tid);
+            if self.goes_to_sleep_silently(tid)
+                && let Some(timeline) = self.timeline.cpus.get_mut(cpu)
+            {
+                timeline.idle_ways.push_back((last, at, tid));
+            }
             return;
         }
         let handler = timeline.interrupt().map(|frame| frame.running);
@@ -109,18 +113,15 @@ impl Engine<'_> {
         waking.is_some_and(|waking| waking.on == Some(event.cpu))
     }
 
-    /// Nothing happened from `last` to `at` below which `tid` had the CPU. In a call that sleeps it has nothing to do but to
-    /// leave the CPU; its way back is noted where it ends.
-    fn goes_to_sleep_silently(&mut self, last: Ns, at: Ns, tid: Tid) {
+    /// No event happened on the CPU of `tid` for long. True where it was in a call that sleeps, and had nothing to do but to leave
+    /// the CPU; its way back is noted where it ends.
+    fn goes_to_sleep_silently(&mut self, tid: Tid) -> bool {
         let thread = self.timeline.threads.get_mut(tid);
         let call = SyscallTable::call_of(self.syscalls, thread);
         let sleeps = call.is_some_and(|(call, table)| table.is_sleep(call.nr));
-        if let Some(open) = thread.open.as_mut().filter(|_| sleeps) {
-            self.timeline.standstills += 1;
-            if open.returned {
-                open.sleeps_slowly(last, at);
-            }
-        }
+        let Some(open) = thread.open.as_ref().filter(|_| sleeps) else { return false };
+        self.timeline.standstills += 1;
+        open.returned
     }
 
     /// Notes how long a handler took that ended on a CPU at `at`.

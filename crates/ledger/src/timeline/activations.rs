@@ -337,7 +337,7 @@ impl Open {
     }
 
     /// Notes that the thread had the CPU for all of this time, on its way into a sleep or out of it.
-    pub(crate) fn sleeps_slowly(&mut self, from: Ns, to: Ns) {
+    fn sleeps_slowly(&mut self, from: Ns, to: Ns) {
         if to - from >= SLOW_SLEEP {
             push(&mut self.marks.get_or_insert_default().slow_ways, (from, to));
         }

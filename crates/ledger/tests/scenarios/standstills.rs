@@ -380,3 +380,47 @@ fn where_it_may_have_been_stolen_from_the_thread_in_front_that_one_is_less_surel
     assert_blames(&activation, Cause::HigherPriorityTask, Some(hog));
     assert!(activation.verdict.confidence < Confidence::High, "{:?}", activation.verdict);
 }
+
+/// A thread in front is in its call that sleeps from 1 ms on, and no event happens for `silent` us; a timer of the victim is due meanwhile.
+/// Where `fair_front`, the victim outranks that thread.
+fn behind_a_sleeper(guest: bool, call: i64, fair_front: bool) -> Activation {
+    let front = if fair_front { fair("front", 20) } else { rt("front", 20, 90) };
+    let tick = 0xffff_8881_0000_2000;
+    let scene = Scene::new().cpu(1).at(0).sign(ContextFlags::default()).fact(Fact::Hypervisor(guest));
+    let scene = scene.at(5).unseen_switch_to(VICTIM).call(sys::CLOCK_NANOSLEEP, sys::UNTIL);
+    let scene = scene.arm(TIMER, 1_500).at(10).sleep(IDLE).at(900).timer_wakes(front).at(905).run(front);
+    let scene = scene.ret(sys::CLOCK_NANOSLEEP).at(950).wake(VICTIM, 1);
+    let scene = scene.at(1_000).call(call, sys::UNTIL).arm(tick, 9_000);
+    let scene = if fair_front { scene.at(1_002).sign(ContextFlags::default()) } else { scene };
+    let scene = scene.at(6_000).vector("local_timer").at(6_003).vector_exit("local_timer");
+    let explained = scene.at(6_010).sleep(VICTIM).at(6_100).sleep(IDLE).explain("victim");
+    explained.worst().clone()
+}
+
+#[test]
+fn a_cpu_that_stands_still_under_a_thread_does_so_for_those_that_wait_for_it() {
+    for fair_front in [false, true] {
+        let late = behind_a_sleeper(true, sys::CLOCK_NANOSLEEP, fair_front);
+        assert_blames(&late, Cause::Stolen, None);
+        assert_eq!(late.verdict.confidence, Confidence::Medium);
+        let cause = |guest, call| behind_a_sleeper(guest, call, fair_front).verdict.cause;
+        assert_ne!(cause(false, sys::CLOCK_NANOSLEEP), Cause::Stolen, "no hypervisor takes a CPU there");
+        assert_ne!(cause(true, sys::READ), Cause::Stolen, "a read may take that long");
+    }
+}
+
+#[test]
+fn a_timer_that_is_due_while_a_thread_goes_to_sleep_shows_no_disabled_interrupts() {
+    let late = |guest: bool| {
+        let front = fair("front", 20);
+        let scene = Scene::new().cpu(1).at(0).sign(ContextFlags::default()).fact(Fact::Hypervisor(guest));
+        let scene = scene.at(5).unseen_switch_to(VICTIM).call(sys::CLOCK_NANOSLEEP, sys::UNTIL);
+        let scene = scene.arm(TIMER, 1_500).at(10).sleep(IDLE).at(900).timer_wakes(front).at(905).run(front);
+        let scene = scene.ret(sys::CLOCK_NANOSLEEP).at(950).call(sys::CLOCK_NANOSLEEP, sys::UNTIL);
+        let scene = scene.arm(0xffff_8881_0000_2000, 9_000).at(6_000).vector("local_timer").fire(TIMER);
+        let scene = scene.wake(VICTIM, 1).fired(TIMER).vector_exit("local_timer").at(6_005).run(VICTIM);
+        scene.at(6_050).sleep(IDLE).explain("victim").worst().verdict.clone()
+    };
+    assert_eq!(late(true).cause, Cause::Stolen);
+    assert_eq!(late(false).cause, Cause::IrqsDisabled);
+}
