@@ -447,8 +447,10 @@ fn judged(judge: Judge, activation: &Activation) -> Vec<Segment> {
 /// What to do about a cause and culprit, best first.
 fn fix(cause: Cause, of: &Advised<'_>, notes: &[VerdictNote]) -> Vec<AdvisedFix> {
     match of.by {
-        // What programs do with their locks changes nothing about the kernel's.
-        Some(by) if is_boosted(notes, by) && !of.kernel_lock => advice::boosted(),
+        // What programs do with their locks changes nothing about the kernel's, nor about calls that wait for something else.
+        Some(by) if is_boosted(notes, by) && !of.kernel_lock && !cause.accuses_late_thread() => {
+            advice::boosted()
+        }
         _ => cause.advice(of),
     }
 }

@@ -248,8 +248,13 @@ impl<'t> Charger<'t> {
             self.notes.push(VerdictNote::Note(Evidence::at(self.at, self.cpu, text)));
         }
         let by = waker.and_then(|tid| self.timeline.threads.get(tid));
-        // As it was called when it did so: a new thread has the name of the one that creates it.
-        let by = by.map(|waker| self.task(waker.tid, waker.priority_at(self.at), to));
+        // As it was called when it did so: a new thread has the name of the one that creates it, and its priority, until it sets another.
+        let by = by.map(|waker| {
+            let stays = waker.history.between(self.at, to);
+            let longest =
+                stays.iter().max_by_key(|stay| stay.to - stay.from).map_or(self.at, |stay| stay.from);
+            self.task(waker.tid, waker.priority_at(longest), to)
+        });
         self.note_work_item(by, to);
         let confidence = if matches!(
             wait,

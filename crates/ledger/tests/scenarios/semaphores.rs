@@ -194,3 +194,29 @@ fn a_thread_that_starts_a_program_waits_for_its_child_and_not_for_a_lock() {
     // Its flags are not in the trace: another thread that wakes it held a lock.
     assert_eq!((waits(CLONE3, 0x7ffc_0000, true), waits(CLONE3, 0x7ffc_0000, false)), (own, lock));
 }
+
+/// A new thread has the priority of the one that creates it, until it sets its own; and one of PREEMPT_RT's locks may be in the way of the
+/// wake-up at the end.
+#[test]
+fn a_child_is_shown_with_the_priority_that_it_had_for_most_of_the_wait_for_it() {
+    const VFORK: i64 = 58;
+    let child = fair("victim", 20);
+    let boosted = Thread { prio: VICTIM.prio, ..child };
+    let scene = Scene::new().cpu(1).at(0).sign(ContextFlags::default()).at(100).timer_wakes(VICTIM);
+    let scene = scene.at(105).run(VICTIM).ret(sys::CLOCK_NANOSLEEP).at(150).call(VFORK, [0, 0, 0]);
+    let scene = scene.fork(VICTIM, boosted).wake(boosted, 2).at(152).block(IDLE);
+    let scene = scene.cpu(2).at(160).run(child).at(5_452).wake(VICTIM, 1);
+    let scene = scene.cpu(1).at(5_457).run(VICTIM).at(5_458).inherit(child, child, boosted);
+    let scene = scene.at(5_459).switch_as(TaskState::Preempted, IDLE).cpu(2).at(5_470);
+    let scene = scene.inherit(child, boosted, child).wake(VICTIM, 1).cpu(1).at(5_475).run(VICTIM).ret(VFORK);
+    let explained = scene
+        .at(5_502)
+        .call(sys::CLOCK_NANOSLEEP, sys::UNTIL)
+        .sleep(IDLE)
+        .explain_with(&Options { tasks: vec![Select::Tid(Tid(VICTIM.tid))], ..Options::default() });
+    let verdict = &explained.only().verdict;
+    assert_blames(explained.only(), Cause::OwnWait, Some(child));
+    assert!(verdict.why.contains("(nice 0)"), "{}", verdict.why);
+    let fix: String = verdict.fix.iter().map(|fix| fix.text.clone()).collect();
+    assert!(fix.contains("of a child that it starts") && !fix.contains("lock"), "{fix}");
+}
