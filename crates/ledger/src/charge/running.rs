@@ -23,6 +23,8 @@ const LONG_FAULT: Ns = Ns::from_ms(1);
 const LONG_SILENCE: Ns = Ns::from_ms(1);
 /// Longer than the kernel looks for room in the memory at once.
 const LONGEST_RECLAIM: Ns = Ns::from_ms(50);
+/// The size of a huge page where pages have 4 KB, in bytes.
+const HUGE_PAGE: u64 = 2 << 20;
 /// So many faults on either side show what one costs: thousands more show the same.
 const NEAR_FAULTS: usize = 1000;
 
@@ -37,9 +39,10 @@ impl Charger<'_> {
         self.cpu = cpu;
         let Some(timeline) = self.timeline.cpus.get(cpu) else { return self.unseen(to) };
         let mut marks = self.marks(cpu, self.at, to);
-        if let Some((from, in_doubt)) = self.long_last_fault(to) {
-            marks.retain(|mark| mark.0 < from);
-            marks.push((from, to, in_doubt));
+        self.note_huge_pages(to);
+        if let Some((from, end, in_doubt)) = self.long_last_fault(to) {
+            marks.retain(|mark| mark.0 < from || mark.0 >= end);
+            marks.push((from, end, in_doubt));
         }
         for &(from, end) in timeline.unshown.iter().filter(|&&unshown| self.is_unshown(timeline, unshown, to))
         {
@@ -89,13 +92,14 @@ impl Charger<'_> {
         self.charge(to, own);
     }
 
-    /// From a page fault on nothing else of the thread was recorded until `to`, for far longer than it usually runs at once: the
+    /// From a page fault on nothing else of the thread was recorded until its next system call or `to`, for far longer than it usually runs at once: the
     /// fault may have taken that, as the kernel clears a huge page or makes room, or the thread worked. Only the entry of a
     /// fault is traced.
-    fn long_last_fault(&mut self, to: Ns) -> Option<(Ns, Charge)> {
+    fn long_last_fault(&mut self, to: Ns) -> Option<(Ns, Ns, Charge)> {
         let faults = &self.open.marks().faults;
         let last =
             faults[..faults.partition_point(|fault| fault.at < to)].last().filter(|last| !last.goes_on)?;
+        let to = last.over_by.map_or(to, |over| over.min(to));
         let (at, length) = (last.at, to - last.at);
         let is_long = at >= self.at && (LONG_FAULT..=LONGEST_RECLAIM).contains(&length);
         if !is_long || !self.usually_runs_shorter_than(Ns(length.0 / FAR_LONGER)) {
@@ -106,7 +110,22 @@ impl Charger<'_> {
              kernel clears a huge page or makes room, and only its beginning is traced"
         );
         self.notes.push(VerdictNote::Note(Evidence::at(at, self.cpu, text)));
-        Some((at, Charge::to(Cause::OwnWork, None, Confidence::Low)))
+        Some((at, to, Charge::to(Cause::OwnWork, None, Confidence::Low)))
+    }
+
+    /// Notes the longest page fault up to `to` that mapped a huge page, and how many there were.
+    fn note_huge_pages(&mut self, to: Ns) {
+        let faults = &self.open.marks().faults;
+        let first = faults.partition_point(|fault| fault.at < self.at);
+        let last = faults.partition_point(|fault| fault.at < to);
+        let huge = |at: &usize| long_in_burst(faults, *at).filter(|_| maps_huge_page(faults, *at));
+        let longest = (first..last).filter_map(|at| Some((huge(&at)?, at))).max();
+        let Some((length, at)) = longest else { return };
+        let text = format!(
+            "{} page faults, one of them of {length} (a huge page: the next fault is where that ends)",
+            last - first
+        );
+        self.notes.push(VerdictNote::Note(Evidence::at(faults[at].at, self.cpu, text)));
     }
 
     /// True of a time in which the thread, which no switch had brought here, may have left the CPU and come back: the text shows no
@@ -153,6 +172,7 @@ impl Charger<'_> {
         for at in first..first + in_span {
             let fault = &faults[at];
             let (cost, confidence) = match long_in_burst(faults, at) {
+                Some(gap) if maps_huge_page(faults, at) => (gap, Confidence::Medium),
                 Some(gap) => (gap, Confidence::Low),
                 None => (fault_cost(fault, usual), Confidence::Medium),
             };
@@ -245,6 +265,13 @@ fn long_in_burst(faults: &[Fault], at: usize) -> Option<Ns> {
     gap(&faults[at]).filter(long).filter(|_| is_burst(before) && is_burst(after))
 }
 
+/// True where the next fault is at the end of the huge page around what this one touched: all pages between are there.
+fn maps_huge_page(faults: &[Fault], at: usize) -> bool {
+    let address = faults[at].address;
+    let next = faults.get(at + 1).map_or(0, |next| next.address);
+    address != 0 && next != 0 && next == (address | (HUGE_PAGE - 1)).wrapping_add(1)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -263,6 +290,8 @@ mod tests {
                 slept: false,
                 goes_on: false,
                 protected: false,
+                address: 0,
+                over_by: None,
             });
             now += gap;
         }
@@ -281,6 +310,8 @@ mod tests {
             slept: false,
             goes_on: false,
             protected: false,
+            address: 0,
+            over_by: None,
         };
         let burst =
             [at(0, 2_000, true), at(2_000, 4_500, true), at(4_500, 7_000, true), at(7_000, 900_000, false)];

@@ -177,7 +177,7 @@ impl Engine<'_> {
             self.found(at, cpu, switch.next_tid);
             if in_fault {
                 // It wakes inside the fault's handler, which goes on as after the fault itself.
-                self.in_fault(at, cpu, switch.next_tid);
+                self.in_fault(at, cpu, switch.next_tid, 0);
             }
         }
     }

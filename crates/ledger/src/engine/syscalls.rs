@@ -16,6 +16,9 @@ impl Engine<'_> {
         let table = SyscallTable::of_thread(self.syscalls, thread);
         thread.syscall = Some(*call);
         thread.faulting = None;
+        if let Some(open) = &mut thread.open {
+            open.crosses(at);
+        }
         thread.crossings.enters(at);
         let Some(table) = table else { return };
         if table.ends_handler(call)
@@ -51,6 +54,9 @@ impl Engine<'_> {
     pub(super) fn syscall_exit(&mut self, at: Ns, event: &Event, ret: &SyscallReturn) {
         let caller = event.context.tid;
         let thread = self.timeline.threads.get_mut(caller);
+        if let Some(open) = &mut thread.open {
+            open.crosses(at);
+        }
         let table = SyscallTable::of_thread(self.syscalls, thread);
         // A recording may begin in the middle of a call.
         thread.syscalls_recorded |=

@@ -184,6 +184,10 @@ pub(crate) struct Fault {
     pub(crate) goes_on: bool,
     /// True of a write to a page that was there, and write-protected.
     pub(crate) protected: bool,
+    /// What the thread touched; 0 where that is not recorded.
+    pub(crate) address: u64,
+    /// The thread's next entry into a system call, or return from one: the fault was over by then.
+    pub(crate) over_by: Option<Ns>,
 }
 
 /// A thread lets few others go on that run before it.
@@ -245,7 +249,7 @@ impl Open {
     }
 
     /// Notes a page fault of the thread.
-    pub(crate) fn fault(&mut self, at: Ns) {
+    pub(crate) fn fault(&mut self, at: Ns, address: u64) {
         let faults = &mut self.marks.get_or_insert_default().faults;
         if faults.len() < MAX_MARKS {
             faults.push(Fault {
@@ -255,6 +259,8 @@ impl Open {
                 slept: false,
                 goes_on: false,
                 protected: false,
+                address,
+                over_by: None,
             });
         }
     }
@@ -277,6 +283,13 @@ impl Open {
         {
             fault.next = Some(at);
             fault.next_is_fault = is_fault;
+        }
+    }
+
+    /// Notes that the thread enters a system call or returns from one: its last page fault is over.
+    pub(crate) fn crosses(&mut self, at: Ns) {
+        if let Some(fault) = self.last_fault() {
+            fault.over_by.get_or_insert(at);
         }
     }
 

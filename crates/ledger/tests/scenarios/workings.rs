@@ -323,6 +323,40 @@ fn after_a_fault_that_may_have_taken_long_own_work_is_not_sure() {
 }
 
 #[test]
+fn a_fault_is_over_when_the_thread_calls_the_kernel() {
+    let start = 120 * MS + 100;
+    let scene = sleeps(sys::UNTIL).at(start).timer_wakes(VICTIM).at(start + 5).run(VICTIM);
+    let scene = scene.ret(sys::CLOCK_NANOSLEEP).at(start + 10).fault(0x1000).at(start + 20);
+    let scene = scene.call(sys::READ, [3, 0, 0]).at(start + 8_000).ret(sys::READ);
+    let scene = scene.at(start + 8_010).call(sys::CLOCK_NANOSLEEP, sys::UNTIL);
+    let verdict = scene.at(start + 8_012).sleep(IDLE).explain("victim").worst().verdict.clone();
+    assert_eq!((verdict.cause, verdict.confidence), (Cause::OwnWork, Confidence::High), "{verdict:?}");
+    assert!(!verdict.evidence.iter().any(|seen| seen.what.contains("a page fault began")), "{verdict:?}");
+}
+
+/// Pages of 4 KB up to the one at 2 MB, behind which the next one is `distance` further, 7 ms later.
+#[test]
+fn a_fault_that_maps_a_huge_page_ends_where_that_does() {
+    let verdict = |distance: u64| {
+        let mut scene = idle().at(100).timer_wakes(VICTIM).at(105).run(VICTIM);
+        let huge = 0x20_0000;
+        for n in 0..10 {
+            scene = scene.at(110 + 30 * n).fault(huge - 4096 * (10 - n as u64));
+        }
+        scene = scene.at(410).fault(huge);
+        for n in 0..10 {
+            scene = scene.at(7_410 + 30 * n).fault(huge + distance + 4096 * n as u64);
+        }
+        scene.at(7_800).sleep(IDLE).explain("victim").only().verdict.clone()
+    };
+    let huge = verdict(2 << 20);
+    assert_eq!((huge.cause, huge.confidence), (Cause::PageFault, Confidence::Medium));
+    let what = "21 page faults, one of them of 7.00 ms (a huge page: the next fault is where that ends)";
+    assert!(huge.evidence.iter().any(|seen| seen.what == what), "{huge:?}");
+    assert_eq!(verdict(4096).confidence, Confidence::Low, "the thread may have worked between them");
+}
+
+#[test]
 fn a_fair_thread_without_a_policy_is_not_selected_by_default() {
     let explained = idle()
         .at(100)
