@@ -100,13 +100,25 @@ impl Late<'_> {
         let reason = cause.info().details.culprit_finding.unwrap_or(cause.code());
         let total: Ns = all.iter().map(|(_, cost)| cost.total).sum();
         let times: u64 = all.iter().map(|(_, cost)| cost.activations).sum();
+        let in_worst = self.worst.iter().map(|worst| charged(worst, cause, Some(by)));
+        let in_worst: Vec<Ns> = in_worst.filter(|charged| *charged > Ns::ZERO).collect();
+        let (why, among) = match in_worst.iter().max() {
+            None => (
+                format!("the worst activations have another cause; in others it took {total} in all"),
+                "of which none is among the worst".to_owned(),
+            ),
+            Some(most) => (
+                format!("the verdicts on the worst activations name another cause; it took {total} in all"),
+                format!("{} of them among the worst (up to {most} there)", in_worst.len()),
+            ),
+        };
         Finding {
             code: cause.code(),
             severity: Severity::Warning,
             title: title(&by.to_string(), all.len(), &self.thread.to_string(), most, reason),
-            why: format!("the worst activations have another cause; in others it took {total} in all"),
+            why,
             evidence: vec![Evidence::general(format!(
-                "in {times} of {} activations, of which none is among the worst",
+                "in {times} of {} activations, {among}",
                 self.stats.activations
             ))],
             fix: cause.advice(&Advised { by: Some(&by), charged: most, ..self.advised }),
@@ -142,10 +154,17 @@ impl Late<'_> {
 
 /// True where the verdict on one of the worst activations names the cause, or a finding does.
 fn is_named(activation: &Activation, cause: Cause, by: Option<Culprit>) -> bool {
-    let kin = by.map(|by| Kin::of(&by));
-    let is_kin = |other: Option<Culprit>| other.map(|other| Kin::of(&other)) == kin;
-    let charged = activation.ledger.iter().filter(|segment| segment.cause == cause && is_kin(segment.by));
-    let charged: Ns = charged.map(|segment| segment.length()).sum();
-    activation.verdict.cause == cause && is_kin(activation.verdict.by)
-        || by.is_some() && charged.0.saturating_mul(NAMED_PART) >= activation.response().0
+    let of_verdict = activation.verdict.cause == cause && are_kin(activation.verdict.by, by);
+    let is_part = || charged(activation, cause, by).0.saturating_mul(NAMED_PART) >= activation.response().0;
+    of_verdict || by.is_some() && is_part()
+}
+
+/// What a culprit and its kin took of an activation.
+fn charged(activation: &Activation, cause: Cause, by: Option<Culprit>) -> Ns {
+    let of_kin = activation.ledger.iter().filter(|segment| segment.cause == cause && are_kin(segment.by, by));
+    of_kin.map(|segment| segment.length()).sum()
+}
+
+fn are_kin(one: Option<Culprit>, other: Option<Culprit>) -> bool {
+    one.map(|by| Kin::of(&by)) == other.map(|by| Kin::of(&by))
 }

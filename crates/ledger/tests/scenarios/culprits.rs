@@ -105,3 +105,38 @@ fn a_culprit_that_records_traces_is_named_as_such() {
         assert_eq!(evidence.any(|one| one.what.contains("records traces")), is_recorder, "{name}");
     }
 }
+
+/// The worst activations worked for 9 ms themselves; another thread ran before one of them for `in_worst`, and for 3 ms before another one.
+#[test]
+fn a_finding_beside_the_worst_activations_tells_what_it_took_of_those() {
+    let other = rt("other", 20, 90);
+    let said = |in_worst: i64| {
+        let scene = (0..40).fold(Scene::new().cpu(1).at(0).sign(ContextFlags::default()), |scene, n| {
+            let due = n * 20 * MS + 100;
+            let work = if n % 4 == 3 { 9 * MS } else { 50 };
+            let late = match n {
+                7 => in_worst,
+                8 => 3 * MS,
+                _ => 0,
+            };
+            let scene = match late {
+                0 => scene.at(due).timer_wakes(VICTIM).at(due + 5).run(VICTIM),
+                late => {
+                    let scene = scene.at(due - 50).wake(other, 1).at(due - 40).run(other);
+                    scene.at(due).timer_wakes(VICTIM).at(due + late).sleep(VICTIM)
+                }
+            };
+            scene.at(due + late + work).sleep(IDLE)
+        });
+        let explained = scene.explain("victim");
+        assert_blames(explained.worst(), Cause::OwnWork, None);
+        let finding = explained.finding("higher-priority-task").expect("a finding").clone();
+        (finding.why, finding.evidence[0].what.clone())
+    };
+    let (why, evidence) = said(1_500);
+    assert!(why.ends_with("name another cause; it took 4.50 ms in all"), "{why}");
+    assert_eq!(evidence, "in 2 of 40 activations, 1 of them among the worst (up to 1.50 ms there)");
+    let (why, evidence) = said(0);
+    assert!(why.ends_with("in others it took 3.00 ms in all"), "{why}");
+    assert_eq!(evidence, "in 1 of 40 activations, of which none is among the worst");
+}
