@@ -2,7 +2,7 @@
 //! `docs/causes/` of this crate.
 
 pub(crate) mod advised;
-mod grace_period;
+pub(crate) mod grace_period;
 pub(crate) mod info;
 mod kept_owner;
 mod kernel_lock;

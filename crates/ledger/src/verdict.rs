@@ -16,7 +16,7 @@ use crate::causes::{Cause, CauseGroup};
 use crate::charge::notes::{
     TimerCallbacks, VerdictNote, answerer, asked, calls_slept_in, carrier, deferred, goes_on, grace_period,
     idle_cpus, is_boosted, is_called, let_go_in, other_lock, own_priority, owners_slept, protected_by_fork,
-    slept_in, slewed, waits_for_the_kernel, write_protected,
+    slept_in, slewed, tracer, waits_for_the_kernel, write_protected,
 };
 use crate::model::{Activation, Culprit, IrqKind, Segment, Trigger, Verdict};
 use crate::options::Judge;
@@ -175,7 +175,11 @@ pub(crate) fn of(
         is_no_mutex: other_lock.is_some(),
         behind_waiter: other_lock.as_ref().and_then(Option::as_ref),
         called: is_called(notes, by),
-        answerer: answerer(notes).filter(|_| underlying == Cause::OwnWait),
+        answerer: match underlying {
+            Cause::OwnWait => answerer(notes),
+            Cause::Stopped => tracer(notes),
+            _ => None,
+        },
         asked: asked(notes, by),
         call: slept.and_then(Within::call),
         device_calls: &device_calls,

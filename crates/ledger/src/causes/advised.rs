@@ -76,7 +76,8 @@ pub(crate) struct Advised<'a> {
     pub(crate) carrier: Option<&'a Culprit>,
     /// The late thread woke the culprit, itself or by others that it woke.
     pub(crate) called: bool,
-    /// The thread that was to answer the late thread, and the one that had the CPU for which it waited.
+    /// The thread that was to answer the late thread, the child that it waited for or the program that traces it, and the one that had
+    /// the CPU for which that waited.
     pub(crate) answerer: Option<(&'a Culprit, Option<&'a Culprit>)>,
     /// How it asked for the answer that it waited for.
     pub(crate) asked: Option<Asked>,

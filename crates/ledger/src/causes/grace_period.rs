@@ -34,7 +34,7 @@ pub(super) fn advice(of: &Advised<'_>) -> Vec<AdvisedFix> {
 }
 
 /// True of the threads by which a grace period ends.
-pub(super) fn ends_by(carrier: Option<&Culprit>) -> bool {
+pub(crate) fn ends_by(carrier: Option<&Culprit>) -> bool {
     matches!(carrier, Some(Culprit::Task { comm, .. }) if serves_rcu(comm.as_str()))
 }
 

@@ -237,5 +237,9 @@ fn advice(of: &Advised<'_>) -> Vec<AdvisedFix> {
     if of.call.is_none() || fixes.len() == 1 {
         fixes.push("leave waits out of what the markers enclose, where they are meant");
     }
-    all_by_hand(ITS_PROGRAM, &fixes)
+    let Some((_, Some(behind))) = of.answerer else { return all_by_hand(ITS_PROGRAM, &fixes) };
+    // What kept the child is known.
+    let mut fixes = all_by_hand(ITS_PROGRAM, &fixes[1..]);
+    fixes.push(Advised { by: Some(behind), by_own: None, ..*of }.culprit_moved());
+    fixes
 }

@@ -53,7 +53,12 @@ fn advice(of: &Advised<'_>) -> Vec<AdvisedFix> {
         );
         let other =
             "look into the program without stopping it: ftrace, perf, or probes of its functions (uprobes)";
-        return all_by_hand(THEIR_PROGRAM, &[&find, other]);
+        let mut fixes = all_by_hand(THEIR_PROGRAM, &[&find, other]);
+        if let Some((tracer, Some(behind))) = of.answerer {
+            let of = Advised { by: Some(behind), by_own: None, carrier: Some(tracer), ..*of };
+            fixes.splice(1..1, [of.carrier_raised("the program that traces", ""), of.culprit_moved()]);
+        }
+        return fixes;
     }
     let find = match of.by {
         Some(by) => format!(

@@ -2,6 +2,7 @@
 
 use super::charger::Charger;
 use super::notes::VerdictNote;
+use crate::model::Culprit;
 use crate::timeline::running::Running;
 use crate::timeline::sleeps::{Asked, Wait};
 use crate::timeline::states::{State, Stay};
@@ -13,6 +14,17 @@ use whylate_base::{Evidence, Ns, Priority, Tid};
 const MOST_SERVERS: usize = 4;
 /// What took less of a server's time is not worth a sentence.
 const NOTABLE: Ns = Ns::from_us(100);
+
+/// A shorter stop for a tracer is no evidence of its own, nor are more than a few.
+const LONG_STOP: Ns = Ns::from_ms(1);
+const MOST_STOPS: usize = 3;
+
+/// A server, the thread that had the CPU for which it waited, and the evidence.
+struct Kept {
+    server: Culprit,
+    behind: Option<Culprit>,
+    seen: Evidence,
+}
 
 /// What a server did with its time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -55,8 +67,36 @@ impl Charger<'_> {
         }
     }
 
+    /// The same of a wait for a child that `child` ended.
+    pub(super) fn note_child(&mut self, child: Tid, to: Ns) {
+        let most = Ns((to - self.at).0 / 2);
+        self.note_server(child, to, most.max(NOTABLE), "let it go on");
+    }
+
+    /// Notes which thread had the CPU for which the tracer of the late thread waited for most of a long stop until `to`.
+    pub(super) fn note_tracer(&mut self, tracer: Tid, to: Ns) {
+        let most = Ns((to - self.at).0 / 2);
+        let kept = self.kept_server(tracer, to, most.max(LONG_STOP), "traces it");
+        let Some(Kept { server, behind: Some(behind), seen }) = kept else { return };
+        let noted = self.notes.iter().filter(|note| matches!(note, VerdictNote::Tracer { .. })).count();
+        if noted < MOST_STOPS {
+            self.notes.push(VerdictNote::Note(seen));
+            self.notes.push(VerdictNote::Tracer { tracer: server, behind });
+        }
+    }
+
     /// True where what took most of the server's time until `to` took `least` of it, and is noted; `as_what` says which server that is.
     fn note_server(&mut self, last: Tid, to: Ns, least: Ns, as_what: &str) -> bool {
+        let Some(Kept { server, behind, seen }) = self.kept_server(last, to, least, as_what) else {
+            return false;
+        };
+        self.notes.push(VerdictNote::Note(seen));
+        self.notes.push(VerdictNote::Answerer { server, behind });
+        true
+    }
+
+    /// What took most of the server's time until `to`, where that is `least` of it.
+    fn kept_server(&self, last: Tid, to: Ns, least: Ns, as_what: &str) -> Option<Kept> {
         let doings = self.doings_of_servers(last, to);
         let all_behind = behind_others(&doings);
         let weight = |(&(server, doing), &(total, since)): (&(Tid, Doing), &(Ns, Ns))| {
@@ -64,11 +104,9 @@ impl Charger<'_> {
             (all.map_or(total, |(all, _)| *all), total, Reverse(since))
         };
         let most = doings.iter().max_by_key(|&one| weight(one));
-        let Some((&(server, doing), &(total, since))) = most.filter(|&one| weight(one).0 >= least) else {
-            return false;
-        };
+        let (&(server, doing), &(total, since)) = most.filter(|&one| weight(one).0 >= least)?;
         let others = all_behind.get(&server).copied().filter(|(all, _)| *all - total >= NOTABLE);
-        let Some(server) = self.thread_at(server, since) else { return false };
+        let server = self.thread_at(server, since)?;
         let (what, behind) = match doing {
             Doing::Behind(tid, priority) => {
                 let by = self.task(tid, priority, since);
@@ -97,9 +135,7 @@ impl Charger<'_> {
             Doing::Timer => (format!("slept for {total} until a timer of its own expired"), None),
         };
         let text = format!("{server}, which {as_what}, {what}");
-        self.notes.push(VerdictNote::Note(Evidence::at(since, self.cpu, text)));
-        self.notes.push(VerdictNote::Answerer { server, behind });
-        true
+        Some(Kept { server, behind, seen: Evidence::at(since, self.cpu, text) })
     }
 
     fn doings_of_servers(&self, from: Tid, to: Ns) -> Doings {

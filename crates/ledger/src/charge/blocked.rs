@@ -111,7 +111,13 @@ impl<'t> Charger<'t> {
                 }
                 self.own_wait(wait, waker, to);
             }
-            Wait::Output | Wait::Child | Wait::Handler => self.own_wait(wait, waker, to),
+            Wait::Child => {
+                if let Some(child) = waker {
+                    self.note_child(child, to);
+                }
+                self.own_wait(wait, waker, to);
+            }
+            Wait::Output | Wait::Handler => self.own_wait(wait, waker, to),
             Wait::Work => self.behind_work(waker, to),
             Wait::Io | Wait::Uninterruptible if self.does_its_requests(waker, to) => {
                 // It may have done others of them before.
@@ -137,10 +143,14 @@ impl<'t> Charger<'t> {
             }
             Wait::Stopped { by, signal, traced, .. } => {
                 self.notes.extend(signal.and_then(stop_name).map(VerdictNote::StoppedBy));
-                let by = by.or(waker.filter(|_| traced)).and_then(|by| self.thread_at(by, self.at));
+                let by = by.or(waker.filter(|_| traced));
                 if traced && !self.notes.contains(&VerdictNote::Traced) {
                     self.notes.push(VerdictNote::Traced);
                 }
+                if let Some(tracer) = by.filter(|_| traced) {
+                    self.note_tracer(tracer, to);
+                }
+                let by = by.and_then(|by| self.thread_at(by, self.at));
                 self.charge(to, Charge::to(Cause::Stopped, by, Confidence::High));
             }
             Wait::Migration => self.charge(to, Charge::to(Cause::Migration, None, Confidence::High)),

@@ -47,6 +47,8 @@ pub(crate) enum VerdictNote {
     WriteProtected { times: usize, forked: bool },
     /// It stopped for the program that traces it.
     Traced,
+    /// The program that traces it waited for the CPU that this thread had.
+    Tracer { tracer: Culprit, behind: Culprit },
     /// It stopped by this signal.
     StoppedBy(&'static str),
     /// In which calls it slept for most of its own waits, of its sleeps in the kernel or of its waits for a device, and how long: the
@@ -218,6 +220,14 @@ pub(crate) fn deferred(notes: &[VerdictNote]) -> Option<u32> {
 pub(crate) fn answerer(notes: &[VerdictNote]) -> Option<(&Culprit, Option<&Culprit>)> {
     notes.iter().find_map(|note| match note {
         VerdictNote::Answerer { server, behind } => Some((server, behind.as_ref())),
+        _ => None,
+    })
+}
+
+/// The program that traces the late thread, and the thread that had the CPU for which it waited.
+pub(crate) fn tracer(notes: &[VerdictNote]) -> Option<(&Culprit, Option<&Culprit>)> {
+    notes.iter().find_map(|note| match note {
+        VerdictNote::Tracer { tracer, behind } => Some((tracer, Some(behind))),
         _ => None,
     })
 }

@@ -6,10 +6,11 @@ use super::kin::{Accused, Delay, Kin, title};
 use super::subject::Subject;
 use crate::causes::Cause;
 use crate::causes::advised::Advised;
+use crate::causes::grace_period;
 use crate::causes::info::Usual;
 use crate::charge::notes::{
-    VerdictNote, deferred, executed, goes_on, is_boosted, is_called, own_priority, shown, stopped_by,
-    waits_for_the_kernel,
+    VerdictNote, carrier, deferred, executed, goes_on, is_boosted, is_called, own_priority, shown,
+    stopped_by, waits_for_the_kernel,
 };
 use crate::model::{Activation, Culprit, IrqKind, Segment, Trigger};
 use crate::stats;
@@ -124,6 +125,8 @@ fn finding(subject: &Subject<'_>, cause: Cause, by: Culprit, accused: Accused<'_
     let signal = signal.map(|name| format!("it stopped that thread ({name})"));
     let inherited = worst.first().is_some_and(|delay| is_boosted(subject.notes(delay.activation), &by));
     let kept = worst.first().and_then(|delay| kept_owner(subject, delay.activation, cause, by));
+    let of_grace_period =
+        worst.first().is_some_and(|delay| grace_period::ends_by(carrier(subject.notes(delay.activation))));
     let expirer = worst.first().and_then(|delay| kept_from_expiring(subject, delay.activation, cause, &by));
     // Which of them goes first is no news, as long as the deadlines are met.
     let of_deadline = |delay: &Delay<'_>| delay.activation.priority.class() == SchedClass::Deadline;
@@ -134,6 +137,9 @@ fn finding(subject: &Subject<'_>, cause: Cause, by: Culprit, accused: Accused<'_
         Some(_) if cause == Cause::HigherPriorityTask && inherited => "higher priority, inherited by a lock",
         Some(_) if among_deadlines => "an earlier deadline",
         Some(_) if let Some(signal) = &signal => signal,
+        Some(_) if cause == Cause::SoftirqDeferred && of_grace_period => {
+            "the end of a grace period of RCU deferred"
+        }
         Some(_) if cause == Cause::Stopped && traced => "it stopped that thread (ptrace)",
         reason => reason.unwrap_or(cause.code()),
     };

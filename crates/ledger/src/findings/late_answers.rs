@@ -1,9 +1,9 @@
-//! Answers that threads asked others for in their periods, and waited for longer than usual.
+//! Answers that threads asked others for in their periods, and waited for longer than usual; and children that others kept off the CPU.
 
 use super::kin::Kin;
 use super::subject::Subject;
 use crate::causes::Cause;
-use crate::charge::notes::answerer;
+use crate::charge::notes::{answerer, asked};
 use crate::model::{Activation, Culprit};
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -15,17 +15,21 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
         let verdict = &activation.verdict;
         // Nothing is advised about what was in time.
         let is_late = verdict.cause == Cause::OwnWait && !verdict.fix.is_empty() && activation.is_period();
-        let is_answer = verdict.confidence > Confidence::Low && answerer(subject.notes(activation)).is_some();
-        if let Some(by) = verdict.by.filter(|_| is_late && is_answer) {
+        let notes = subject.notes(activation);
+        // What a child does itself is the program's own choice.
+        let is_kept = |behind: Option<&Culprit>| asked(notes, verdict.by).is_some() || behind.is_some();
+        let is_answer = answerer(notes).is_some_and(|(_, behind)| is_kept(behind));
+        if let Some(by) = verdict.by.filter(|_| is_late && is_answer && verdict.confidence > Confidence::Low)
+        {
             late.entry((activation.tid, Kin::of(&by))).or_default().push((activation, by));
         }
     }
-    let mut each: Vec<_> = late.into_values().filter_map(|late| finding(&late)).collect();
+    let mut each: Vec<_> = late.into_values().filter_map(|late| finding(subject, &late)).collect();
     each.sort_by_key(|(charged, finding)| (Reverse(*charged), finding.title.clone()));
     each.into_iter().map(|(_, finding)| finding).collect()
 }
 
-fn finding(late: &[(&Activation, Culprit)]) -> Option<(Ns, Finding)> {
+fn finding(subject: &Subject<'_>, late: &[(&Activation, Culprit)]) -> Option<(Ns, Finding)> {
     let &(worst, by) = late.iter().max_by_key(|(activation, _)| activation.verdict.charged)?;
     let Activation { tid, comm, priority, ref verdict, .. } = *worst;
     let victim = Culprit::Task { tid, comm, priority };
@@ -36,7 +40,10 @@ fn finding(late: &[(&Activation, Culprit)]) -> Option<(Ns, Finding)> {
     let finding = Finding {
         code: Cause::OwnWait.code(),
         severity: Severity::Warning,
-        title: format!("{by} answered {victim} late: after up to {}", verdict.charged),
+        title: match asked(subject.notes(worst), Some(by)) {
+            Some(_) => format!("{by} answered {victim} late: after up to {}", verdict.charged),
+            None => format!("{victim} waited for its child {by} for up to {}", verdict.charged),
+        },
         why,
         evidence: verdict.evidence.clone(),
         fix: verdict.fix.clone(),

@@ -89,4 +89,6 @@ fn a_thread_that_keeps_those_of_rcu_off_the_cpu_is_what_takes_long() {
     assert_eq!(charged_to(activation, Cause::SoftirqDeferred, HOG), Ns::from_us(6_000));
     assert!(activation.verdict.why.contains("rcu_preempt:17"), "{}", activation.verdict.why);
     assert!(activation.verdict.fix.iter().all(|fix| !fix.text.contains("napi")));
+    let title = &explained.finding("softirq-deferred").expect("a finding").title;
+    assert!(title.ends_with("the end of a grace period of RCU deferred"), "{title}");
 }

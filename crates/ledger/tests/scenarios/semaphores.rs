@@ -1,7 +1,7 @@
 //! Waits in the middle of a period for what other threads hand on: semaphores, conditions, Python's interpreter lock; and for
 //! what a device was asked for.
 
-use super::support::{IDLE, Scene, Thread, assert_blames, charged_to, fair, rt, sys};
+use super::support::{Explained, IDLE, MS, Scene, Thread, assert_blames, charged_to, fair, rt, sys};
 use whylate_base::{Confidence, Ns, Tid};
 use whylate_events::{ContextFlags, TaskState};
 use whylate_ledger::{Cause, Options, Select};
@@ -219,4 +219,52 @@ fn a_child_is_shown_with_the_priority_that_it_had_for_most_of_the_wait_for_it() 
     assert!(verdict.why.contains("(nice 0)"), "{}", verdict.why);
     let fix: String = verdict.fix.iter().map(|fix| fix.text.clone()).collect();
     assert!(fix.contains("of a child that it starts") && !fix.contains("lock"), "{fix}");
+}
+
+/// In periods of 10 ms the victim starts a child each time, a new thread with a name of its program; a hog keeps those of `kept` off the CPU
+/// for 6 ms, and they work for `work` us.
+fn starts_children(kept: &[i64], work: i64) -> Explained {
+    const VFORK: i64 = 58;
+    let hog = rt("hog", 40, 30);
+    let mut scene = Scene::new().cpu(1).at(0).sign(ContextFlags::default());
+    for n in 0..30 {
+        let due = n * 10 * MS + 100;
+        let child = Thread { tid: 100 + n as i32, ..fair("victim", 20) };
+        scene = scene.at(due).timer_wakes(VICTIM).at(due + 5).run(VICTIM).ret(sys::CLOCK_NANOSLEEP);
+        scene = scene.at(due + 10).call(VFORK, [0, 0, 0]).fork(VICTIM, child).wake(child, 1);
+        scene = scene.at(due + 20);
+        let mut at = due + 20;
+        if kept.contains(&n) {
+            at += 6 * MS;
+            scene = scene.wake(hog, 1).block(hog).at(at).sleep(child);
+        } else {
+            scene = scene.block(child);
+        }
+        at += if kept.contains(&n) || kept.is_empty() && n % 10 == 7 { work } else { 100 };
+        scene = scene.at(at).wake(VICTIM, 1).at(at + 2).run(VICTIM).ret(VFORK);
+        scene = scene.at(at + 10).call(sys::CLOCK_NANOSLEEP, sys::UNTIL).at(at + 12).sleep(child);
+        scene = scene.at(at + 20).die(IDLE);
+    }
+    scene.explain_with(&Options { tasks: vec![Select::Tid(Tid(VICTIM.tid))], ..Options::default() })
+}
+
+#[test]
+fn waits_for_children_that_others_keep_off_the_cpu_are_one_finding() {
+    let explained = starts_children(&[7, 13, 19], 100);
+    let finding = explained.finding("own-wait").expect("a finding");
+    assert!(
+        finding.title.starts_with("victim:10 (rt 50) waited for its child victim:1"),
+        "{}",
+        finding.title
+    );
+    assert_eq!(finding.why, "it is part of 3 of the worst activations");
+    assert!(finding.fix.iter().any(|fix| fix.text.starts_with("move hog:40 (rt 30)")), "{:?}", finding.fix);
+    let verdict = &explained.worst().verdict;
+    let seen =
+        verdict.evidence.iter().any(|one| one.what.contains("waited for the CPU that hog:40 (rt 30) had"));
+    assert!(seen, "{verdict:?}");
+    // What a child does itself is the program's own choice.
+    let explained = starts_children(&[], 6 * MS);
+    assert_eq!(explained.worst().verdict.cause, Cause::OwnWait);
+    assert!(explained.finding("own-wait").is_none());
 }

@@ -239,3 +239,31 @@ fn the_server_that_was_stopped_is_named_as_that() {
     let shown = format!("{:?}", worst.verdict.evidence);
     assert!(shown.contains("which was to answer, was stopped by limiter:30 (nice 0) for 29.9"), "{shown}");
 }
+
+/// The tracer has the CPU late: a hog keeps it for `hogged` ms of the stop of 25 ms.
+fn traced_behind_a_hog(hogged: i64) -> Explained {
+    let hog = rt("hog", 31, 30);
+    let due = 210 * MS;
+    let scene = stops_at_work(&[], Stop::Traced).at(due).fire(TIMER).wake(VICTIM, 1).fired(TIMER);
+    let scene = scene.at(due + 5).run(VICTIM).ret(sys::CLOCK_NANOSLEEP).at(due + MS).wake(LIMITER, 1);
+    let scene = scene.at(due + MS + 5).switch_as(TaskState::Traced, hog);
+    let scene = scene.at(due + (1 + hogged) * MS).sleep(LIMITER);
+    let scene = kill_while_running(scene, due + 26 * MS);
+    until(scene, due + 27 * MS, due + 30 * MS, IDLE).explain("victim")
+}
+
+fn kill_while_running(scene: Scene, at: i64) -> Scene {
+    scene.at(at + 5).wake(VICTIM, 1).at(at + 10).run(VICTIM)
+}
+
+#[test]
+fn the_thread_that_keeps_a_tracer_off_the_cpu_is_named() {
+    let explained = traced_behind_a_hog(20);
+    let verdict = &explained.worst().verdict;
+    assert_blames(explained.worst(), Cause::Stopped, Some(LIMITER));
+    let seen = "limiter:30 (nice 0), which traces it, waited for the CPU that hog:31 (rt 30) had for ";
+    assert!(verdict.evidence.iter().any(|one| one.what.starts_with(seen)), "{verdict:?}");
+    let named = |fixes: &[AdvisedFix]| fixes.iter().any(|fix| fix.text.contains("hog:31"));
+    assert!(named(&verdict.fix) && named(&explained.finding("stopped").expect("a finding").fix));
+    assert!(!named(&traced_behind_a_hog(5).worst().verdict.fix), "the tracer itself took most of it");
+}
