@@ -8,6 +8,8 @@ use whylate_ledger::{Activation, Candidate, Cause, Explanation, Trigger, Verdict
 const LONG: Ns = Ns::from_ms(1);
 /// So many times the usual response is far beyond it.
 const MULTIPLE: i64 = 2;
+/// So many activations show what is usual.
+const MANY: u64 = 20;
 
 /// The finding that the trace's clock counts ticks alone.
 const COARSE_CLOCK: &str = "coarse-clock";
@@ -143,7 +145,19 @@ fn worst_in_doubt(explanation: &Explanation) -> Option<&Activation> {
         matches!(verdict.cause, Cause::Unexplained | Cause::TraceLoss)
             || (verdict.cause != Cause::OwnWork && verdict.confidence == Confidence::Low)
     };
-    latest.into_iter().chain(longest).find(in_doubt)
+    latest.into_iter().chain(longest).find(|one| in_doubt(one) && !is_about_usual(explanation, one))
+}
+
+/// True of an activation of less than [`LONG`] that came about as soon and took about as long as those of its thread do: it was not late.
+fn is_about_usual(explanation: &Explanation, one: &Activation) -> bool {
+    let task = explanation.tasks.iter().find(|task| task.tid == one.tid);
+    let Some(task) = task.filter(|task| task.activations >= MANY && one.response() < LONG) else {
+        return false;
+    };
+    let is_usual =
+        |time: Ns, usual: Option<Ns>| usual.is_some_and(|usual| time.0 < usual.0.saturating_mul(MULTIPLE));
+    is_usual(one.response(), task.response.map(|response| response.p50))
+        && one.latency().is_none_or(|latency| is_usual(latency, task.latency.map(|latency| latency.p50)))
 }
 
 /// The activation that took longest, where that is a multiple of what is usual for its thread, and most of what goes beyond it has one

@@ -306,6 +306,31 @@ fn a_late_activation_without_a_certain_verdict_is_no_reassurance() {
     assert!(!page(&sample).contains("Cannot tell why"));
 }
 
+/// Less than a millisecond that is about what a thread takes each time is no lateness to explain.
+#[test]
+fn a_usual_time_of_microseconds_is_nothing_to_be_told_of() {
+    let closing = |response: i64, activations: u64| {
+        let mut sample = sample::story();
+        sample.findings.clear();
+        sample.tasks.truncate(1);
+        sample.activations.truncate(1);
+        // The half of them took 29.7 us.
+        sample.tasks[0].activations = activations;
+        for activation in &mut sample.activations {
+            activation.running = Some(activation.due + Ns(8_000));
+            activation.end = activation.due + Ns(response);
+            activation.ledger.truncate(1);
+            (activation.ledger[0].start, activation.ledger[0].end) = (activation.due, activation.end);
+            (activation.verdict.cause, activation.verdict.confidence) = (Cause::Unexplained, Confidence::Low);
+        }
+        let text = explain::terminal::render(&sample, &Style { color: false, width: 400 });
+        text.contains("Cannot tell why")
+    };
+    assert!(!closing(50_000, 488));
+    assert!(closing(90_000, 488), "more than usual");
+    assert!(closing(50_000, 3), "too few to show what is usual");
+}
+
 /// A verdict without a culprit has nothing to advise.
 #[test]
 fn without_a_fix_there_is_no_line_for_it() {
