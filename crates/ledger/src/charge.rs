@@ -111,6 +111,7 @@ pub(crate) fn ledger(
     {
         charger.notes.push(VerdictNote::Writeback);
     }
+    charger.notes.extend(writes_whole_pages(open, &charger.segments).then_some(VerdictNote::WholePages));
     charger.notes.extend(write_protected(timeline, thread, open, end));
     (charger.segments, charger.notes)
 }
@@ -124,14 +125,24 @@ fn write_protected(timeline: &Timeline, thread: &Thread, open: &Open, end: Ns) -
         .then(|| VerdictNote::WriteProtected { times, forked: timeline.forked_before(thread, end) })
 }
 
+/// True where all its writes in which it waited for a device were of whole pages.
+fn writes_whole_pages(open: &Open, ledger: &[Segment]) -> bool {
+    let waits = open.marks().spent.iter().filter(|spent| time_in(spent, ledger, Cause::BlockIo) > Ns::ZERO);
+    let mut writes = waits.filter_map(|spent| spent.whole_pages).peekable();
+    writes.peek().is_some() && writes.all(|is_whole| is_whole)
+}
+
+/// How long a cause is charged within a call or handler.
+fn time_in(spent: &Spent, ledger: &[Segment], cause: Cause) -> Ns {
+    let from = ledger.partition_point(|segment| segment.end <= spent.from);
+    let within = ledger[from..].iter().take_while(|segment| segment.start < spent.to);
+    let own = within.filter(|segment| segment.cause == cause);
+    own.map(|segment| segment.end.min(spent.to).since(segment.start.max(spent.from))).sum()
+}
+
 /// The system calls and handlers in which it spent the time of a cause, and how long, the longest first.
 fn spent(open: &Open, ledger: &[Segment], cause: Cause) -> Vec<(Within, Ns)> {
-    let own = |spent: &Spent| -> Ns {
-        let from = ledger.partition_point(|segment| segment.end <= spent.from);
-        let within = ledger[from..].iter().take_while(|segment| segment.start < spent.to);
-        let own = within.filter(|segment| segment.cause == cause);
-        own.map(|segment| segment.end.min(spent.to).since(segment.start.max(spent.from))).sum()
-    };
+    let own = |spent: &Spent| time_in(spent, ledger, cause);
     let mut sums: Vec<(Within, Ns)> = Vec::new();
     for spent in &open.marks().spent {
         match sums.iter_mut().find(|(within, _)| *within == spent.within) {

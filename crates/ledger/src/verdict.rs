@@ -183,6 +183,7 @@ pub(crate) fn of(
         asked: asked(notes, by),
         call: slept.and_then(Within::call),
         device_calls: &device_calls,
+        whole_pages: notes.contains(&VerdictNote::WholePages),
         grows: growth.is_some(),
         in_handler: matches!(slept, Some(Within::Handler { .. })),
         shows_calls: timeline.recorded.contains(Kind::Syscall),

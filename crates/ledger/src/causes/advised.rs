@@ -91,6 +91,8 @@ pub(crate) struct Advised<'a> {
     pub(crate) call: Option<&'static str>,
     /// The system calls in which it waited for a device, and how long.
     pub(crate) device_calls: &'a [(&'static str, Ns)],
+    /// Those of them that write do so with whole pages.
+    pub(crate) whole_pages: bool,
     /// The response of the late thread grows from one activation to the next.
     pub(crate) grows: bool,
     /// It slept in the handler of a signal.

@@ -57,7 +57,7 @@ fn advice(of: &Advised<'_>) -> Vec<AdvisedFix> {
     };
     let mut fixes = vec![format!("{what}: a real-time loop must not wait for a device")];
     // `block_write_begin()`, `fs/buffer.c`
-    if calls.iter().any(|call| WRITES.contains(call)) {
+    if !of.whole_pages && calls.iter().any(|call| WRITES.contains(call)) {
         fixes.push(
             "a write to a part of a page that is not in the page cache waits until that is read: write whole pages, or to a file \
              that is cached"

@@ -56,6 +56,8 @@ pub(crate) enum VerdictNote {
     SleptIn { cause: Cause, within: Within, time: Ns },
     /// It had pages written to a device itself.
     Writeback,
+    /// All its writes in which it waited for a device were of whole pages.
+    WholePages,
     /// The work item in which a kworker let it go on, and the thread that had queued that.
     LetGoIn { kworker: Tid, function: Symbol, queued_by: Option<Culprit> },
     /// What a kworker executed most while it had the CPU, how often, and how many other work items.

@@ -69,7 +69,8 @@ impl Engine<'_> {
             // In a call that it entered before, it slept until the activation began.
             if from >= open.due {
                 let within = Within::Call { nr: call.nr, name: table.name(call) };
-                open.spends(Spent { within, from, to: at });
+                let whole_pages = table.writes_whole_pages(call).map(|is_whole| is_whole && self.is_x86);
+                open.spends(Spent { within, from, to: at, whole_pages });
             }
         }
         let setting = known.and_then(|(call, table)| table.setting(call, caller));

@@ -76,6 +76,8 @@ pub(crate) struct Spent {
     pub(crate) within: Within,
     pub(crate) from: Ns,
     pub(crate) to: Ns,
+    /// Whether a call that writes does so with whole pages, as its arguments show.
+    pub(crate) whole_pages: Option<bool>,
 }
 
 /// The crossings between a thread's own code and the kernel.
@@ -171,6 +173,7 @@ impl Crossings {
             within: Within::Handler { signal },
             from,
             to: at,
+            whole_pages: None,
         })
     }
 }
