@@ -135,7 +135,7 @@ pub(crate) fn call(duration: &str, text: &str) -> Option<Call> {
         return Some(Call { name, depth, is_indented, part: CallPart::Exit(duration?) });
     }
     let (before, after) = function.split_once('(')?;
-    if before.is_empty() || before.contains(' ') || before.starts_with(DRAWN) {
+    if before.is_empty() || without_module(before).contains(' ') || before.starts_with(DRAWN) {
         return None;
     }
     let code = after.split_once("/*").map_or(after, |(code, _)| fields::trim_end(code));
@@ -147,21 +147,28 @@ pub(crate) fn call(duration: &str, text: &str) -> Option<Call> {
     Some(Call { name: symbol(before), depth, is_indented, part })
 }
 
+/// The name of a function without the module that it is in: `nvme_irq [nvme]` (`%ps` in lib/vsprintf.c).
+fn without_module(name: &str) -> &str {
+    match name.strip_suffix(']').and_then(|name| name.rsplit_once(" [")) {
+        Some((name, module)) if !module.is_empty() && !module.contains([' ', '[', ']']) => name,
+        _ => name,
+    }
+}
+
 /// How many bytes before a call, or before its brace, are a remark that was drawn into its line: `+---->f();`,
 /// `(~7 us) |  f() {`, `|    }`. The call keeps its column.
 fn annotation(text: &str) -> usize {
     let is_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '$');
     let is_drawn = |before: &str| before.ends_with(|c: char| !is_name(c)) && before.contains(DRAWN);
-    if text.starts_with(is_name) && text.split_once('(').is_some_and(|(name, _)| !name.contains(' '))
-        || text.starts_with('}')
-    {
+    let is_call = |(name, _): (&str, &str)| !without_module(name).contains(' ');
+    if text.starts_with(is_name) && text.split_once('(').is_some_and(is_call) || text.starts_with('}') {
         return 0;
     }
     let code = text.split_once(" /*").map_or(text, |(code, _)| fields::trim_end(code));
     let begin = match code.strip_suffix('}') {
         Some(before) => before.len(),
         None => match code.strip_suffix("();").or_else(|| code.strip_suffix("() {")) {
-            Some(called) => called.trim_end_matches(is_name).len(),
+            Some(called) => without_module(called).trim_end_matches(is_name).len(),
             None => return 0,
         },
     };

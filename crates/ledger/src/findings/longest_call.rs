@@ -44,7 +44,7 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
         }
         None if call.only_returns => (
             format!("{function} took {duration} on CPU {cpu}"),
-            "a threshold was set (tracing_thresh), so it has returns alone, and not what was called within"
+            "the trace has returns alone, as where a threshold is set (tracing_thresh), and not what was called within"
                 .to_owned(),
         ),
         None if call.was_away => (
