@@ -49,7 +49,12 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
         ),
         None if call.was_away => (
             format!("{function} took {duration} on CPU {cpu}, and other threads ran there meanwhile"),
-            "it slept, or was preempted: what it did itself is not known".to_owned(),
+            match call.waited.filter(|&(waited, _)| waited != call.function) {
+                Some((waited, took)) => format!(
+                    "it waited in {waited}, which took {took} (it slept, or was preempted): what it did itself is not known"
+                ),
+                None => "it slept, or was preempted: what it did itself is not known".to_owned(),
+            },
         ),
         None => (
             format!("{function} took {duration} on CPU {cpu}"),
@@ -60,9 +65,17 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
         vec![Evidence::at(call.at, cpu, format!("{function} was entered, and returned after {duration}"))];
     evidence.extend(subject.calls.longer_away().map(|away| {
         let LongestCall { function, duration, .. } = away;
-        let text = format!(
-            "{function} took {duration}, and other threads ran meanwhile: it slept, or was preempted"
-        );
+        let text = match away.waited {
+            Some((waited, took)) if waited != *function => format!(
+                "{function} took {duration}, and waited in {waited}, which took {took}: other threads had the CPU meanwhile, so it slept, or was preempted"
+            ),
+            Some(_) => format!(
+                "{function} took {duration}, and waited: other threads had the CPU meanwhile, so it slept, or was preempted"
+            ),
+            None => format!(
+                "{function} took {duration}, and other threads ran meanwhile: it slept, or was preempted"
+            ),
+        };
         Evidence::at(away.at, away.cpu, text)
     }));
     evidence.extend(longer.map(|longer| {

@@ -36,6 +36,10 @@ const GIVE_WAY: [&str; 7] = [
     "default_idle",
     "arch_cpu_idle",
 ];
+/// Beginnings of the names of functions in which a thread waits, or is preempted; what calls them is what waits.
+const SLEEPS: [&str; 2] = ["schedule_timeout", "schedule_hrtimeout"];
+/// What a thread does first as it gets the CPU back (`context_switch()` in `kernel/sched/core.c`, whose callers may not be traced).
+const SWITCHED: &str = "finish_task_switch";
 
 /// One call.
 #[derive(Clone, Debug)]
@@ -49,6 +53,8 @@ pub(crate) struct LongestCall {
     pub(crate) most: Option<(Symbol, Ns, u64)>,
     /// Another thread had the CPU meanwhile: it slept, or was preempted.
     pub(crate) was_away: bool,
+    /// The longest call within it, or itself, that called the scheduler or in which the CPU went to another thread, and its duration.
+    pub(crate) waited: Option<(Symbol, Ns)>,
     /// The trace has returns alone: the kernel records no more where `tracing_thresh` is set (`trace_graph_thresh_return`).
     pub(crate) only_returns: bool,
 }
@@ -62,6 +68,8 @@ pub(crate) struct Calls {
     longest: Option<LongestCall>,
     /// The longest call during which another thread got the CPU.
     longest_away: Option<LongestCall>,
+    /// The longest call that called the scheduler within.
+    longest_waiting: Option<LongestCall>,
     /// A call's entry was seen.
     has_entries: bool,
     /// The longest call by its return, as long as no entry was seen.
@@ -113,6 +121,10 @@ struct OpenCall {
     has_gaps: bool,
     /// Another thread had the CPU since.
     was_away: bool,
+    /// It called the scheduler, or another thread got the CPU in it.
+    waits: bool,
+    /// The longest call within that did.
+    waited: Option<(Symbol, Ns)>,
 }
 
 impl Calls {
@@ -136,7 +148,7 @@ impl Calls {
         if let Some(before) = self.on_cpu.insert(event.cpu, caller).filter(|&before| before != caller)
             && let Some(left) = self.open.get_mut(&before)
         {
-            left.stack.iter_mut().for_each(|call| call.was_away = true);
+            left.is_away();
         }
         if self.open.len() > MOST_CALLERS {
             self.open.retain(|_, open| !open.stack.is_empty());
@@ -164,7 +176,11 @@ impl Calls {
                             *longest = Some(UnmatchedReturn { function: name, duration, gave_way });
                         }
                     }
-                    Left::GaveWay => {}
+                    // The idle task waits by its nature.
+                    Left::GaveWay(call) if !tid.is_idle() && call.waited.is_some() => {
+                        keep_longer(&mut self.longest_waiting, call);
+                    }
+                    Left::GaveWay(_) => {}
                 }
             }
             EventKind::FunctionExit { name, depth, duration } => {
@@ -187,7 +203,9 @@ impl Calls {
     /// A longer call than that one, during which another thread got the CPU.
     pub(crate) fn longer_away(&self) -> Option<&LongestCall> {
         let longest = self.longest.as_ref()?;
-        self.longest_away.as_ref().filter(|away| away.duration > longest.duration)
+        let away = [&self.longest_away, &self.longest_waiting].into_iter().flatten();
+        let away = away.max_by_key(|call| (call.duration, Reverse(call.at)));
+        away.filter(|away| away.duration > longest.duration)
     }
 
     /// A call that took longer than all that were seen from entry to return: its return alone was seen.
@@ -221,6 +239,26 @@ fn gives_way(name: &Symbol) -> bool {
     SCHEDULES.contains(&whole) || GIVE_WAY.iter().any(|begin| name.starts_with(begin))
 }
 
+/// True of a function of the scheduler whose caller waits.
+fn is_wait(name: &Symbol) -> bool {
+    let name = name.as_str();
+    let whole = name.split('.').next().unwrap_or(name);
+    SCHEDULES.contains(&whole) || SLEEPS.iter().any(|begin| name.starts_with(begin))
+}
+
+/// True of the function with which a thread has the CPU again.
+fn is_switched(name: &Symbol) -> bool {
+    name.as_str().split('.').next() == Some(SWITCHED)
+}
+
+/// The longer of two waits.
+fn longer(one: Option<(Symbol, Ns)>, other: Option<(Symbol, Ns)>) -> Option<(Symbol, Ns)> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(if other.1 > one.1 { other } else { one }),
+        _ => one.or(other),
+    }
+}
+
 /// What became of a call that returned.
 enum Left {
     /// It was seen from its entry.
@@ -228,7 +266,7 @@ enum Left {
     /// The same; another thread had the CPU meanwhile.
     Away(LongestCall),
     /// It, or a call within it, gave the CPU away.
-    GaveWay,
+    GaveWay(LongestCall),
     /// Its entry was not seen, or lines are missing.
     Unmatched,
 }
@@ -246,6 +284,7 @@ impl OpenCalls {
             duration,
             most: None,
             was_away: false,
+            waited: None,
             only_returns: true,
         })
     }
@@ -273,6 +312,11 @@ impl OpenCalls {
         if self.stack.len() == DEEPEST {
             self.stack.clear();
         }
+        if is_switched(&function) && self.stack.last().is_some() {
+            self.is_away();
+        } else if let Some(caller) = self.stack.last_mut().filter(|_| is_wait(&function)) {
+            caller.waits = true;
+        }
         let own = HashMap::new();
         self.stack.push(OpenCall {
             function,
@@ -283,7 +327,17 @@ impl OpenCalls {
             own,
             has_gaps: false,
             was_away: false,
+            waits: false,
+            waited: None,
         });
+    }
+
+    /// Another thread has the CPU, or had it.
+    fn is_away(&mut self) {
+        self.stack.iter_mut().for_each(|call| call.was_away = true);
+        if let Some(innermost) = self.stack.last_mut() {
+            innermost.waits = true;
+        }
     }
 
     /// Lines are missing before one of this depth: the calls that it is in may be open still.
@@ -310,6 +364,11 @@ impl OpenCalls {
         own.1 += 1;
         let most = call.own.iter().max_by_key(|(name, (time, _))| (*time, Reverse(name.as_str())));
         let is_complete = !call.has_gaps && !call.was_away;
+        // The scheduler's own functions wait for their caller.
+        let is_scheduler = gives_way(&call.function);
+        if call.waits && !is_scheduler {
+            call.waited = longer(call.waited, Some((call.function, duration)));
+        }
         let most = most.map(|(&name, &(time, calls))| (name, time, calls)).filter(|_| is_complete);
         let whole = LongestCall {
             function: call.function,
@@ -318,16 +377,19 @@ impl OpenCalls {
             duration,
             most,
             was_away: call.was_away,
+            waited: call.waited,
             only_returns: false,
         };
         let left = match call.own.keys().any(gives_way) {
-            true => Left::GaveWay,
+            true => Left::GaveWay(whole),
             false if call.was_away => Left::Away(whole),
             false => Left::Call(whole),
         };
         if let Some(caller) = self.stack.last_mut() {
             caller.has_gaps |= call.has_gaps;
             caller.was_away |= call.was_away;
+            caller.waits |= call.waits && is_scheduler;
+            caller.waited = longer(caller.waited, call.waited);
             caller.within += duration;
             for (name, (time, calls)) in call.own {
                 let own = caller.own.entry(name).or_default();

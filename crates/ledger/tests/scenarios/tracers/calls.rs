@@ -73,6 +73,37 @@ fn a_call_that_gives_the_cpu_away_is_not_the_longest() {
 }
 
 #[test]
+fn a_call_that_waits_is_named_as_that() {
+    let evidence = |lines: &[(&'static str, u32, i64)]| {
+        let explanation =
+            explain(VecSource::new(calls(lines), TraceInfo::default(), true), &Options::default());
+        let finding = explanation.findings.first().expect("a finding");
+        let shown: Vec<&str> = finding.evidence.iter().map(|evidence| evidence.what.as_str()).collect();
+        (finding.title.clone(), shown.join("; "))
+    };
+    let work = ("work", 0, 20);
+    for scheduler in [
+        // The function that goes to sleep is not traced.
+        &[("dequeue", 3, 2), ("finish_task_switch.isra.0", 3, 4)][..],
+        &[("schedule_timeout", 3, 0), ("schedule", 4, 9_980), ("}", 3, 9_990)],
+    ] {
+        let before = [work, ("read", 0, 0), ("receive", 1, 0), ("wait_for_more", 2, 0)];
+        let after = [("}", 2, 10_000), ("}", 1, 10_010), ("}", 0, 10_030)];
+        let (title, shown) = evidence(&[&before[..], scheduler, &after].concat());
+        assert_eq!(title, "work took 20.00 us on CPU 1");
+        let waits =
+            "read took 10.03 ms, and waited in wait_for_more, which took 10.00 ms: other threads had the CPU";
+        assert!(shown.contains(waits), "{shown}");
+    }
+    // A wait that is shorter than the work.
+    let short = [("work", 0, 200), ("read", 0, 0), ("schedule", 1, 50), ("}", 0, 60)];
+    assert!(!evidence(&short).1.contains("waited"));
+    // The idle task of a CPU is no thread that waits.
+    let idle = [work, ("cpu_startup_entry", 0, 0), ("do_idle", 1, 5_000), ("}", 0, 5_010)];
+    assert!(!evidence(&idle).1.contains("waited"));
+}
+
+#[test]
 fn with_lines_missing_within_only_the_length_of_a_call_is_known() {
     // What is entered at depth 3 has no caller here: lines are missing.
     let gap = [("drain", 1, 0), ("move", 2, 0), ("add", 4, 20), ("} move", 2, 580), ("} drain", 1, 614)];
@@ -152,7 +183,8 @@ fn a_call_is_its_threads_also_where_that_moves_or_sleeps_in_it() {
     let moved = || vec![at(70, 2, 9, enters("write")), at(90, 3, 9, leaves(20)), at(500, 3, 7, leaves(500))];
     let both = finding([slept(), moved()].concat());
     assert_eq!(both.title, "copy took 50.00 us on CPU 1");
-    let away = "probe took 500.0 us, and other threads ran meanwhile: it slept, or was preempted";
+    let away =
+        "probe took 500.0 us, and waited: other threads had the CPU meanwhile, so it slept, or was preempted";
     assert!(both.evidence.iter().any(|seen| seen.what == away && seen.cpu == Some(Cpu(1))), "{both:?}");
     let alone = finding([slept()[..2].to_vec(), moved()[2..].to_vec()].concat());
     assert_eq!(alone.title, "probe took 500.0 us on CPU 1, and other threads ran there meanwhile");
