@@ -8,7 +8,7 @@ use super::sched::{Queued, RanFor};
 use super::seen_cpus::SeenCpus;
 use super::statistics::Statistics;
 use super::tally::Tally;
-use super::timehist::{Row, Slices};
+use super::timehist::{Row, ShownRows, Slices};
 use super::window::{WINDOW, Window};
 use std::collections::BTreeMap;
 use whylate_base::{Cpu, Ns, Priority};
@@ -47,6 +47,7 @@ pub(crate) struct Collected {
     switches: usize,
     /// Rows of `perf sched timehist`, of which events are made.
     slices: Slices,
+    shown_rows: ShownRows,
     /// The line of the first one.
     first_row: Option<u64>,
     /// Such rows beside events of another form.
@@ -73,6 +74,7 @@ impl Collected {
             priorities: Priorities::default(),
             switches: 0,
             slices: Slices::default(),
+            shown_rows: ShownRows::default(),
             first_row: None,
             rows_beside: Tally::default(),
         }
@@ -145,12 +147,16 @@ impl Collected {
     }
 
     /// The row of `perf sched timehist` in the line `number`. A text with events of its own has these.
-    pub(crate) fn row(&mut self, number: u64, row: Row) {
+    pub(crate) fn row(&mut self, number: u64, row: Row, text: &str) {
         if self.slices.is_empty() && self.last.is_some() {
             self.rows_beside.add(number, "");
             return;
         }
         self.first_row = self.first_row.or(Some(number));
+        // A second output of the same recording has nothing new in it.
+        if self.shown_rows.has(text) && self.pieces.repeats(row.at()) {
+            return;
+        }
         if self.pieces.row(row.at()) {
             while let Some(event) = self.slices.next(true) {
                 self.of_row(number, event);

@@ -54,6 +54,8 @@ pub(crate) struct Pieces {
     is_titled: bool,
     /// When the last row of a table was.
     last_row: Option<Ns>,
+    /// The rows are those of a further table of the same recording.
+    is_repeated: bool,
     /// The next event is the first of another recording, which begins in this line.
     further: Option<u64>,
     /// The pieces are whole tables.
@@ -101,7 +103,23 @@ impl Pieces {
         self.remarks = Remarks::default();
         let is_titled = std::mem::take(&mut self.is_titled);
         let last = self.last_row.replace(ts);
-        last.is_some_and(|last| is_titled || between.is_some() && last - ts > EARLIER)
+        // Rows that are new and earlier than the first table's last one are not in their order.
+        let is_unordered = self.is_repeated && last.is_some_and(|last| ts < last);
+        let begins =
+            last.is_some_and(|last| is_titled || is_unordered || between.is_some() && last - ts > EARLIER);
+        self.is_repeated &= !begins;
+        begins
+    }
+
+    /// True where the row of a table, whose words an earlier row has, is of a further table of the same recording.
+    pub(crate) fn repeats(&mut self, ts: Ns) -> bool {
+        let is_behind = self.last_row.is_some_and(|last| ts < last);
+        self.is_repeated |= self.is_titled || self.between.is_some() || is_behind;
+        if self.is_repeated {
+            (self.between, self.remarks) = (None, Remarks::default());
+            self.is_titled = false;
+        }
+        self.is_repeated
     }
 
     /// The next event is the first of another recording, whose rows begin at the line `number`.

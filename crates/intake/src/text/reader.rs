@@ -338,7 +338,7 @@ impl Reader {
             self.graph_line(line);
         } else if let Some(row) = timehist::parse(text) {
             row.thread().into_iter().for_each(|(tid, comm)| self.names.learn(tid, comm));
-            self.collected.row(self.number, row);
+            self.collected.row(self.number, row, text);
         } else if self.frames == Some(Frames::Perf)
             && let Some(function) = line::perf_frame(text)
         {

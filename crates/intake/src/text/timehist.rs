@@ -16,8 +16,10 @@
 //! (`--pre-migrations`), the state in which it leaves (`--state`), the next thread (`-n`) and the callers of the switch.
 //! [`slices`] makes events of the rows.
 
+mod shown;
 mod slices;
 
+pub(super) use shown::ShownRows;
 pub(super) use slices::Slices;
 
 use super::fields;

@@ -29,6 +29,42 @@ fn tables_of_two_recordings_are_two() {
     assert_eq!(woken(&format!("{TITLE}{early}\n{late}")), (both, 0));
 }
 
+/// The whole table cut by `head`, and behind it that of CPU 0 alone, which goes further.
+#[test]
+fn a_second_output_of_the_same_recording_has_only_its_new_rows() {
+    const TITLE: &str =
+        "            time    cpu  task name                       wait time  sch delay   run time\n";
+    const FIRST: &str = "  90.000100 [0000]  app[7]      0.000      0.000      0.000\n";
+    const OTHER: &str = "  90.020000 [0001]  job[9]      0.000      0.000      0.000\n";
+    const SECOND: &str = "  90.030000 [0000]  hog[8]      0.000      0.000      29.900\n";
+    const LAST: &str = "  90.031000 [0000]  app[7]     29.900     20.000      1.000\n";
+    let read = |text: &str| {
+        let (events, info) = all(text);
+        assert!(!info.damage.iter().any(|damage| damage.what.contains("backwards")), "{:?}", info.damage);
+        (
+            events.iter().map(|event| (event.ts, event.cpu, event.kind)).collect::<Vec<_>>(),
+            info.left_out.len(),
+        )
+    };
+    let once = read(&format!("{TITLE}{FIRST}{OTHER}{SECOND}{LAST}"));
+    let indented = |row: &str| format!("   {row}");
+    let (first, second) = (indented(FIRST), indented(SECOND));
+    let again = read(&format!(
+        "{TITLE}{FIRST}{OTHER}{SECOND}  #\n  # perf sched timehist --cpu 0\n{TITLE}{first}{second}{LAST}"
+    ));
+    assert_eq!(again, once);
+    // A row of an earlier time that is new begins what is sorted in.
+    let (events, cuts) =
+        read_unsorted(&format!("{TITLE}{FIRST}{SECOND}\n{TITLE}{FIRST}{OTHER}{SECOND}{LAST}"));
+    assert_eq!((events.contains(&Cpu(1)), cuts), (true, 1));
+}
+
+/// The CPUs of the events, and how many pieces end before others.
+fn read_unsorted(text: &str) -> (Vec<Cpu>, usize) {
+    let (events, info) = all(text);
+    (events.iter().map(|event| event.cpu).collect(), info.left_out.len())
+}
+
 #[test]
 fn a_table_of_perf_sched_latency_beside_rows_is_shown() {
     let rows = "  5000.000100 [0000]  app[7]      0.000      0.000      0.000\n  \
