@@ -9,12 +9,19 @@
 //!  spin_on (drivers/net/driver.c:554) driver           of scripts/decode_stacktrace.sh
 //! ```
 
+/// What a thread does as it gets the CPU (`kernel/sched/core.c`). One that runs may be in it as well.
+pub(super) const SWITCHED: &str = "finish_task_switch";
+
 /// Functions in which any thread goes to sleep or prints its stack: they are no answer.
-const GENERAL: [&str; 15] = [
+const GENERAL: [&str; 19] = [
     "__switch_to",
+    "__switch_to_asm",
+    "context_switch",
+    SWITCHED,
     "__schedule",
     "schedule",
     "schedule_preempt_disabled",
+    "schedule_rtlock",
     "schedule_timeout",
     "schedule_timeout_uninterruptible",
     "io_schedule",
@@ -106,6 +113,21 @@ fn with_offset(line: &str) -> Option<Frame<'_>> {
     (names_one && is_sure && is_hex(offset) && is_hex(length)).then(|| Frame::of(name))
 }
 
+/// The module of the function that a line of a stack names: `spin_on+0x10/0x20 [driver]`; newer kernels may print an id of the module's
+/// build behind its name.
+pub(super) fn module(line: &str) -> Option<&str> {
+    let is_part = |sign: u8| sign.is_ascii_alphanumeric() || matches!(sign, b'_' | b'-');
+    // Where the line names the caller as well, its module is behind that.
+    let behind = match line.split_once("+0x").and_then(|(_, offset)| offset.split_once("/0x")) {
+        Some((_, length)) => length.trim_start_matches(|digit: char| digit.is_ascii_hexdigit()),
+        None => line.find(" [").and_then(|at| line.get(at..))?,
+    };
+    let (module, _) = behind.strip_prefix(" [")?.split_once(']')?;
+    let module = module.split(' ').next()?;
+    let begins = module.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_');
+    (begins && module.bytes().all(is_part)).then_some(module)
+}
+
 /// True of the names that every function of the C language has for its own name.
 fn name_is_of_data(before: &str) -> bool {
     ["__func__", "__FUNCTION__", "__PRETTY_FUNCTION__"].iter().any(|name| before.contains(name))
@@ -138,18 +160,36 @@ impl<'a> Frame<'a> {
         if THREAD_BEGINS.contains(&name) {
             return Frame::ThreadBegins;
         }
-        if GENERAL.contains(&name) {
-            return Frame::General;
-        }
         // A part that the compiler took out of a function is of that function.
         let part = [".isra", ".constprop", ".cold", ".part"].iter().filter_map(|part| name.find(part)).min();
-        Frame::Function(part.and_then(|part| name.get(..part)).unwrap_or(name))
+        let name = part.and_then(|part| name.get(..part)).unwrap_or(name);
+        match GENERAL.contains(&name) {
+            true => Frame::General,
+            false => Frame::Function(name),
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Frame, bare, frame};
+    use super::{Frame, bare, frame, module};
+
+    #[test]
+    fn functions_of_modules_have_the_name_of_theirs() {
+        for (line, name) in [
+            (" spin_on+0x27c/0x460 [driver]", Some("driver")),
+            ("RIP: 0010:spin_on+0x27c/0x460 [my-drv 0123abcd]", Some("my-drv")),
+            ("[<c0aa2100>] spin [driver_x]", Some("driver_x")),
+            ("[<c0aa>](spin_on+0x27c/0x460) from [<c0ab>](open+0x1/0x2 [driver])", None),
+            ("[<c0aa>](spin_on+0x27c/0x460 [driver]) from [<c0ab>](open+0x1/0x2)", Some("driver")),
+            (" spin_on+0x27c/0x460 (unreliable)", None),
+            (" spin_on+0x27c/0x460 kernel/b.c:7 [inline]", None),
+            ("[ T12] spin_on+0x27c/0x460", None),
+            ("spin_on", None),
+        ] {
+            assert_eq!(module(line), name, "{line}");
+        }
+    }
 
     #[test]
     fn functions_are_found_in_lines_of_all_architectures() {
@@ -198,6 +238,7 @@ mod tests {
             assert_eq!(function, name, "{line}");
         }
         assert_eq!(frame("[  967.723610]  __schedule+0x2de/0x890"), Some(Frame::General));
+        assert_eq!(frame(" finish_task_switch.isra.0+0x2de/0x890"), Some(Frame::General));
         assert_eq!(frame("[<8001e9ac>] kernel_thread_helper+0x10/0x18"), Some(Frame::ThreadBegins));
     }
 

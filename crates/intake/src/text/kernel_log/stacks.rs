@@ -7,6 +7,7 @@ use super::owner::{LoggedThread, Owner};
 use super::registers::are_of_user;
 use super::reporter::{StackPlace, USER, place, softirq};
 use super::work_item;
+use std::collections::BTreeMap;
 
 /// So many functions of a stack are named.
 const MOST_NAMED: usize = 6;
@@ -20,6 +21,8 @@ pub(super) struct LoggedStack {
     pub(super) owner: Owner,
     /// Innermost first.
     functions: Vec<String>,
+    /// The modules of those that are in one.
+    modules: BTreeMap<String, String>,
     /// So many of the functions are of interrupts, by the marks between them (`<IRQ>`).
     of_interrupts: usize,
     /// What its worker thread runs.
@@ -102,7 +105,11 @@ impl LoggedStacks {
         let frame = frame.or(bare.flatten());
         // The kernel found the function to be one of an idle state (`nmi_cpu_backtrace()` in lib/nmi_backtrace.c).
         let is_idling = message.contains("skipped: idling");
-        let Some(frame) = frame.filter(|_| !is_idling) else { return is_one };
+        let Some(mut frame) = frame.filter(|_| !is_idling) else { return is_one };
+        // The registers are those of a thread that runs: it does not sleep there.
+        if frame == Frame::General && is_register(message) && message.contains(frames::SWITCHED) {
+            frame = Frame::Function(frames::SWITCHED);
+        }
         if self.stacks.is_empty() {
             // Its marks stand above its first function.
             let is_in_interrupt = self.is_in_interrupt;
@@ -113,7 +120,7 @@ impl LoggedStacks {
             && last.functions.len() < MOST_FRAMES
         {
             last.has_trace |= !is_register(message);
-            last.add(frame);
+            last.add(frame, frames::module(message.trim()));
             if self.is_in_interrupt {
                 last.of_interrupts = last.functions.len();
             }
@@ -190,13 +197,16 @@ impl LoggedStack {
     }
 
     /// Takes in the next function outwards.
-    fn add(&mut self, frame: Frame<'_>) {
+    fn add(&mut self, frame: Frame<'_>, module: Option<&str>) {
         match frame {
             Frame::General => self.sleeps = true,
             Frame::ThreadBegins => self.sleeps_at_begin |= self.sleeps && self.functions.is_empty(),
             Frame::Function(function) => {
                 if self.functions.last().is_none_or(|inner| inner != function) {
                     self.functions.push(function.to_owned());
+                }
+                if let Some(module) = module.filter(|_| function != USER) {
+                    self.modules.insert(function.to_owned(), module.to_owned());
                 }
             }
         }
@@ -220,6 +230,7 @@ impl LoggedStack {
                 let callers = self.callers(innermost, callers);
                 let softirq = softirq(&functions).filter(|handler| !named.contains(handler));
                 let softirq = softirq.map(|handler| format!(", in the softirq's handler {handler}"));
+                let innermost = self.with_module(innermost);
                 PlaceInWords::In(format!("{innermost}{callers}{}", softirq.unwrap_or_default()))
             }
         })
@@ -229,16 +240,28 @@ impl LoggedStack {
     fn callers(&self, innermost: &str, callers: &[&str]) -> String {
         let called = |callers: &[&str]| match callers {
             [] => String::new(),
-            callers => format!(", called from {}", callers.join(", ")),
+            callers => {
+                let named: Vec<String> = callers.iter().map(|name| self.with_module(name)).collect();
+                format!(", called from {}", named.join(", "))
+            }
         };
         let at = self.functions.iter().position(|name| name == innermost).unwrap_or(0);
         // Those of the interrupt, without the innermost one.
         let own = self.of_interrupts.checked_sub(at + 1).and_then(|own| callers.split_at_checked(own));
         match own {
             Some((own, [interrupted, callers @ ..])) => {
+                let interrupted = self.with_module(interrupted);
                 format!("{}, which interrupted {interrupted}{}", called(own), called(callers))
             }
             _ => called(callers),
+        }
+    }
+
+    /// `spin_on [driver]`
+    fn with_module(&self, function: &str) -> String {
+        match self.modules.get(function) {
+            Some(module) => format!("{function} [{module}]"),
+            None => function.to_owned(),
         }
     }
 
@@ -372,7 +395,14 @@ mod tests {
     fn functions_without_offsets_stand_below_a_title() {
         let shown = |text: &str| read(text).first().and_then(LoggedStack::shown);
         let trace = "Call Trace:\n <TASK>\n __schedule\n spin\n ? unsure\n caller [driver]\n kthread\n </TASK>\nword\n\nother\n";
-        assert_eq!(shown(trace).as_deref(), Some("the stack below it is spin, called from caller"));
+        assert_eq!(shown(trace).as_deref(), Some("the stack below it is spin, called from caller [driver]"));
+        let sleeps = "Call Trace:\n context_switch+0x1/0x2\n __schedule+0x1/0x2\n poll_it+0x1/0x2 [drv]\n caller+0x1/0x2\n";
+        assert_eq!(shown(sleeps).as_deref(), Some("the stack below it is poll_it [drv], called from caller"));
+        let runs = "RIP: 0010:finish_task_switch.isra.0+0x1/0x2\nCall Trace:\n __schedule+0x1/0x2\n caller+0x1/0x2\n";
+        assert_eq!(
+            shown(runs).as_deref(),
+            Some("the stack below it is finish_task_switch, called from caller")
+        );
         assert_eq!(shown("spin\ncaller\n"), None);
         assert_eq!(shown("Call Trace:\nIt looks so:\nspin\n"), None);
     }

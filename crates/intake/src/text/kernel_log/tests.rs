@@ -21,7 +21,7 @@ fn a_message_has_its_words_and_the_stack_below_it() {
     let words =
         "Its line 1 (\"watchdog: BUG: soft lockup - CPU#1 stuck for 22s! [app:7]\") means that CPU 1 stayed";
     assert!(said.starts_with(words), "{said}");
-    assert!(said.ends_with("; the stack of app (7) on CPU 1 is spin, called from caller"), "{said}");
+    assert!(said.ends_with("; the stack of app (7) on CPU 1 is spin, called from caller [module]"), "{said}");
 }
 
 #[test]
@@ -308,7 +308,7 @@ fn where_interrupts_were_enabled_last_is_no_stack() {
          RIP: 0010:poll_device+0x45/0x80 [driver]\nCall Trace:\n <TASK>\n slow_work+0x30/0x60 [driver]\n"
     ))
     .to_string();
-    let end = "; the stack of kworker/2:1 (77) on CPU 2 is poll_device, called from slow_work; its work item is slow_work (workqueue events)";
+    let end = "; the stack of kworker/2:1 (77) on CPU 2 is poll_device [driver], called from slow_work [driver]; its work item is slow_work (workqueue events)";
     assert!(said.ends_with(end), "{said}");
     // They stand above a message, too, of which nothing else is known.
     let mut log = KernelLog::of_stack(1, "softirqs last disabled at (65): [<c4>] irq_exit+0x125/0x130");
@@ -385,7 +385,7 @@ fn the_end_of_an_earlier_report_stands_above_a_message_that_is_cut() {
     (2..).zip(&lines[1..]).for_each(|(number, line)| log.line(number, line));
     let said = "Its line 4 (\"watchdog: BUG: soft lockup - CPU#8\") means that CPU 8 did not run its watchdog for 20 s or more (soft lockup); \
                 whether CPU 8 stayed in the kernel, served interrupts or stood still is not shown; an earlier report, of which the text has only \
-                the end, may be of the same: its stack is read_lock, called from check_all, process_one_work";
+                the end, may be of the same: its stack is read_lock, called from check_all [module], process_one_work";
     assert_eq!(log.to_string(), said);
 }
 
