@@ -250,8 +250,8 @@ unexplained:
 - By the label (1 corrected, 3 runs): a grace period of RCU that waited for the CPU was named as such. So none of the 55 was accused falsely by the verdict that was judged.
 - By the analysis, mended: a wait for a program to which a seccomp filter leaves system calls was no wait (3); loops that sleep until an instant counted from now, whose work
   hardly varies, and node's event loop were not seen to drift (4); time in which a virtual CPU stood still was stolen from the thread on it, but charged to that thread by the one
-  behind it (1, and with high confidence in an answer that was not judged). Mended without a change of the counts: advice about locks for a vfork; the end of a page fault; "none is
-  among the worst" of a culprit in the worst ledgers; whom a tracer or a child waited for.
+  behind it (1, and with high confidence in an answer that was not judged). Mended without a change of the counts: advice about locks for a vfork; the end of a page fault; a
+  sentence that none is among the worst, of a culprit in the worst ledgers; whom a tracer or a child waited for.
 
 What was wrong with the analysis, by class: warnings about a SCHED_OTHER thread beside real-time threads (a program's main
 thread); a thread that gives way to the one that it woke, called a delay; a page fault taken for user code, and so a timer

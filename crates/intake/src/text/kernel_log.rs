@@ -57,11 +57,6 @@ const MOST_PIECES: usize = 3;
 /// A longer line was not broken.
 const LONGEST_PIECE: usize = 200;
 
-/// The seconds after the boot in the stamp of a line with which the report of a stall may begin.
-pub(super) fn stall_stamp(line: &str) -> Option<u64> {
-    line.contains("stall").then(|| stamps::seconds(line)).flatten()
-}
-
 /// True of a line with its `rest`, which a mail program broke off it, where only both together are a message, or another one than
 /// the first part alone.
 pub(super) fn is_broken_message(whole: &str, rest: &str) -> bool {
@@ -244,14 +239,6 @@ impl KernelLog {
                 one.stacks = LoggedStacks::default();
             }
             self.above = (one.count == 1 || is_better || one.details.has_stacks_of_all()).then_some(at);
-        }
-    }
-
-    /// Takes in the stamps of lines, by their numbers: a line comes without its own.
-    pub(super) fn printed_at(&mut self, stamps: &[(u64, u64)]) {
-        for message in &mut self.messages {
-            let own = stamps.iter().find(|(number, _)| *number == message.line);
-            own.iter().for_each(|(_, seconds)| message.details.printed_at(*seconds));
         }
     }
 

@@ -74,8 +74,6 @@ pub(crate) struct Reader {
     strange_fields: Tally,
     woken_by_name: WokenByName,
     further: FurtherRecording,
-    /// The stamps of lines of the kernel's log that may begin the report of a stall, above the first event.
-    stall_stamps: Vec<(u64, u64)>,
     /// What the text is, if it has no event.
     pub(crate) other: Option<Other>,
     commented: Commented,
@@ -119,7 +117,6 @@ impl Reader {
             strange_fields: Tally::default(),
             woken_by_name: WokenByName::default(),
             further: FurtherRecording::default(),
-            stall_stamps: Vec::new(),
             other: None,
             commented: Commented::default(),
             begun_string: String::new(),
@@ -419,7 +416,6 @@ impl Reader {
         }
         self.analyses.end();
         self.delay_table.end();
-        tables::printed_at(&mut self.other, &self.stall_stamps);
         self.woken_by_name.end(&self.names.all(), &mut self.collected, &mut self.strange_fields);
         if let Some(ended) = self.ended.take().filter(|_| self.collected.read <= MOST_OF_A_FRAGMENT) {
             self.header.fragment(ended);

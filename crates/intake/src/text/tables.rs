@@ -111,13 +111,6 @@ pub(super) fn comment(other: &mut Option<Other>, line: OtherLine<'_>) {
     }
 }
 
-/// Takes in the stamps of lines of the kernel's log, by their numbers.
-pub(super) fn printed_at(other: &mut Option<Other>, stamps: &[(u64, u64)]) {
-    if let Some(Other::KernelLog(log)) = other {
-        log.printed_at(stamps);
-    }
-}
-
 /// What a text is that is no measurement, by its first line that shows it.
 pub(crate) fn what_is(text: &str) -> Option<String> {
     /// No table has its head below so many lines.

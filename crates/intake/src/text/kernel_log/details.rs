@@ -108,13 +108,6 @@ impl Details {
         matches!((self, later), (Details::Rcu(one), Details::Rcu(later)) if one.goes_on_in(later))
     }
 
-    /// They were printed so many seconds after the boot.
-    pub(super) fn printed_at(&mut self, seconds: u64) {
-        if let Details::Rcu(rcu) = self {
-            rcu.printed_at(seconds);
-        }
-    }
-
     /// How many jiffies a second has, by a later report of the same occurrence.
     pub(super) fn hz(&self, later: &Details) -> Option<u64> {
         match (self, later) {
@@ -146,6 +139,7 @@ impl Details {
             }
             Details::Softirqs(softirqs) => softirqs.message(message),
             Details::OldTracer(maximum) => maximum.message(message),
+            Details::Rcu(rcu) => rcu.message(message, seconds),
             Details::Ended(thread) => *thread = thread.take().or_else(|| consequences::ended(message)),
             _ => {
                 self.line(message);

@@ -74,9 +74,10 @@ impl RcuStall {
         self.has_ended = true;
     }
 
-    /// The report was printed so many seconds after the boot.
-    pub(super) fn printed_at(&mut self, seconds: u64) {
-        self.seconds = Some(seconds);
+    /// Takes in the message with which a report begins, printed so many seconds after the boot.
+    pub(super) fn message(&mut self, message: &str, seconds: Option<u64>) {
+        self.seconds = self.seconds.or(seconds);
+        self.line(message);
     }
 
     /// How many jiffies a second has, by a later report of the same stall.

@@ -1,15 +1,12 @@
 //! A line of the text as it stands in the file, which may hold several lines of the trace.
 
 use super::super::header;
-use super::super::kernel_log;
 use super::super::line;
 use super::Reader;
 use crate::pasted::{self, Literals};
 
 /// No row is longer.
 const LONGEST_STRING: usize = 8192;
-/// More reports of stalls are not dated.
-const MOST_STALLS: usize = 256;
 
 impl Reader {
     /// Takes a line in.
@@ -63,12 +60,6 @@ impl Reader {
     }
 
     fn one_line(&mut self, raw: &str, is_cut: bool) {
-        if self.collected.last.is_none()
-            && self.stall_stamps.len() < MOST_STALLS
-            && let Some(seconds) = kernel_log::stall_stamp(raw)
-        {
-            self.stall_stamps.push((self.lines, seconds));
-        }
         let printed = pasted::printed(raw);
         if self.collected.last.is_none()
             && let Some(header) = header::put_into_one(&printed.text)

@@ -179,7 +179,6 @@ fn two_reports_of_a_stall_show_seconds() {
     let shown = |text: &str| {
         let mut log = crate::text::KernelLog::default();
         (1..).zip(text.lines()).for_each(|(number, line)| log.line(number, line));
-        log.printed_at(&[(1, 80), (4, 143)]);
         log.to_string()
     };
     let one = report("80.100000", 15_000);
