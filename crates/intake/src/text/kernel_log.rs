@@ -4,6 +4,7 @@
 //! lines ─> stamps, broken ─> meanings: which kind of message ─┬─> details: rcu (jiffies), hung, lockups (utilization), pools (begun_work), durations, softirqs, clock (clock_reads), old_tracer, sched_ext, atomic_sleep (atomic_reasons), spinlocks
 //!                                                     └─> stacks: owner, registers, frames ─> reporter: what it shows
 //! messages ─> consequences: which follows from which
+//! all ─> written: the sentences
 //! ```
 
 mod asides;
@@ -37,19 +38,17 @@ mod stacks;
 mod stamps;
 mod utilization;
 mod work_item;
+mod written;
 
 use consequences::Occurrence;
 use details::Details;
 use repeats::Repeats;
 use stacks::LoggedStacks;
-use std::fmt;
 
 /// A log of more kinds of messages is not listed in full.
 const MOST_MESSAGES: usize = 5;
 /// So many reports of one kind are kept where each is of its own: the first ones, and the last one.
 const MOST_REPORTS: usize = 8;
-/// So many of them are described beside the first.
-const MOST_DESCRIBED: usize = 3;
 /// What belongs to a message follows within so many lines of the last that did.
 const NEAR: u64 = 60;
 /// A mail program breaks a line into so many at most.
@@ -82,6 +81,8 @@ struct LogMessage {
     is_quoted: bool,
     /// It has the kernel's stamp.
     has_stamp: bool,
+    /// The seconds in that of the last one that was counted to it.
+    seconds: Option<u64>,
     /// It has what stands before messages of the kernel, and not before prose.
     is_marked: bool,
     /// What these show of CPUs, threads and times.
@@ -100,6 +101,10 @@ pub struct KernelLog {
     messages: Vec<LogMessage>,
     /// The stacks above the first message, of a report that began before the text.
     above_all: LoggedStacks,
+    /// The last line of these.
+    above_all_end: u64,
+    /// The lines are of a warning (`------------[ cut here ]------------`), which is a report of its own.
+    is_in_warning: bool,
     /// The message to which the stacks belong that follow.
     above: Option<usize>,
     /// A line that ends too early.
@@ -162,15 +167,18 @@ impl KernelLog {
             return;
         }
         let message = stamps::message(line);
+        self.warning_line(message);
         match meanings::meaning(message) {
             Some(meaning) => {
                 // What stands above a report is not the beginning of a line below it.
                 self.pieces.clear();
                 self.message(number, line, meaning);
             }
-            None if !self.messages.is_empty() => self.other_line(number, message),
+            None if !self.messages.is_empty() => self.other_line(number, message, stamps::seconds(line)),
             None => {
-                self.above_all.line(message);
+                if !self.is_in_warning && self.above_all.line(message) {
+                    self.above_all_end = number;
+                }
                 return;
             }
         }
@@ -180,7 +188,20 @@ impl KernelLog {
         self.pieces.push(message.chars().take(LONGEST_PIECE).collect());
     }
 
+    /// Takes in where a warning begins and ends (`kernel/panic.c`). Its stack is of no report above it, and of none below it.
+    fn warning_line(&mut self, message: &str) {
+        if message.contains("[ cut here ]") {
+            self.is_in_warning = true;
+        }
+        if message.contains("---[ end trace ") {
+            self.is_in_warning = false;
+            self.above_all = LoggedStacks::default();
+        }
+    }
+
     fn message(&mut self, number: u64, line: &str, meaning: &'static str) {
+        // What is printed between the mark and the stack shows what the report is of.
+        self.is_in_warning &= !meanings::brings_stack(meaning);
         let (message, seconds) = (stamps::message(line), stamps::seconds(line));
         // The report itself shows more than the stop that follows it.
         let has = |meaning: &str| self.messages.iter().any(|other| other.meaning == meaning);
@@ -232,6 +253,7 @@ impl KernelLog {
             one.meaning_alone = one.meaning_alone.take().or_else(|| Some(one.meaning()));
         }
         one.last = number;
+        one.seconds = seconds;
         one.details.message(message, seconds);
         if meanings::brings_stack(meaning) {
             let is_better = one.details.has_stacks_of_last();
@@ -272,7 +294,9 @@ impl KernelLog {
     fn stack_above(&self) -> Option<String> {
         let first = self.messages.first().filter(|first| meanings::brings_stack(first.meaning))?;
         let stack = self.above_all.last().filter(|_| first.stacks.first().is_none())?;
-        stack.shown_as("its stack")
+        let is_near = first.line.saturating_sub(self.above_all_end) <= NEAR;
+        let is_of_cpu = stack.owner.cpu.is_none_or(|cpu| first.details.may_be_of(cpu));
+        stack.shown_as("its stack").filter(|_| is_near && is_of_cpu)
     }
 
     /// The first message of each kind.
@@ -284,7 +308,7 @@ impl KernelLog {
     }
 
     /// A line that is no message with a meaning of its own.
-    fn other_line(&mut self, number: u64, message: &str) {
+    fn other_line(&mut self, number: u64, message: &str, seconds: Option<u64>) {
         if let Some((_, ago)) =
             message.split_once("last heartbeat").and_then(|(_, rest)| rest.split_once('('))
         {
@@ -294,12 +318,12 @@ impl KernelLog {
             one.details.line(message);
         }
         if self.messages.iter().any(|one| one.is_near(number)) {
-            self.line_near(number, message);
+            self.line_near(number, message, seconds);
         }
     }
 
     /// The same, where it may belong to a message above it. A mail program may have broken it off the lines before it.
-    fn line_near(&mut self, number: u64, message: &str) {
+    fn line_near(&mut self, number: u64, message: &str, seconds: Option<u64>) {
         let mut text = message.to_owned();
         let mut texts = vec![text.clone()];
         for piece in self.pieces.iter().rev() {
@@ -315,7 +339,8 @@ impl KernelLog {
             one.details.work_line(message);
         }
         let above = self.above.and_then(|at| self.messages.get_mut(at));
-        let Some(above) = above.filter(|above| above.is_near(number)) else { return };
+        let is_of_it = |above: &&mut LogMessage| above.is_near(number) && !above.is_later_than(seconds);
+        let Some(above) = above.filter(is_of_it).filter(|_| !self.is_in_warning) else { return };
         if above.stacks.line(message) {
             above.last = number;
         }
@@ -332,6 +357,7 @@ impl LogMessage {
             words: stamps::words(message),
             is_quoted: meanings::is_quoted(message),
             has_stamp: stamps::seconds(line).is_some(),
+            seconds: stamps::seconds(line),
             is_marked: stamps::is_marked(line),
             details: Details::of(meaning),
             stacks: LoggedStacks::default(),
@@ -359,115 +385,14 @@ impl LogMessage {
         Occurrence { line: *line, meaning, thread: details.thread(stacks), cpus: details.cpus() }
     }
 
+    /// True where a line below it was printed before it: that is of another boot, or quoted. CPUs print their lines not quite in order.
+    fn is_later_than(&self, seconds: Option<u64>) -> bool {
+        self.seconds.zip(seconds).is_some_and(|(own, line)| line.saturating_add(1) < own)
+    }
+
     /// True of a line that may belong to it.
     fn is_near(&self, number: u64) -> bool {
         number.saturating_sub(self.last) <= NEAR
-    }
-}
-
-/// `Its line 2 ("...") means that .... Line 5 ("...") means that ...`
-impl fmt::Display for KernelLog {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (at, message) in self.kinds().enumerate() {
-            f.write_str(if at == 0 { "Its line " } else { ". Line " })?;
-            let hz = self.hz();
-            message.write(f, hz)?;
-            self.further_reports(f, message, hz)?;
-            let others = self.messages.iter().map(LogMessage::occurrence);
-            if let Some(reason) = consequences::of(message.occurrence(), others) {
-                write!(f, "; {reason}")?;
-            }
-        }
-        if let Some(stack) = self.stack_above() {
-            write!(
-                f,
-                "; an earlier report, of which the text has only the end, may be of the same: {stack}"
-            )?;
-        }
-        match self.heartbeat_ms.filter(|&ms| ms < 1_000) {
-            Some(ms) => write!(
-                f,
-                "; the report itself has a sign of life {ms} ms before it, so it may be a false alarm"
-            ),
-            None => Ok(()),
-        }
-    }
-}
-
-impl KernelLog {
-    /// How many jiffies a second has, by two reports of one occurrence.
-    fn hz(&self) -> Option<u64> {
-        let later = |(at, one): (usize, &LogMessage)| {
-            self.messages.iter().skip(at + 1).rev().find_map(|later| one.details.hz(&later.details))
-        };
-        self.messages.iter().enumerate().find_map(later)
-    }
-
-    /// `; line 9 reports the same stall after 52509 jiffies. Line 30 means that ...`: the reports below the first of a kind.
-    fn further_reports(
-        &self,
-        f: &mut fmt::Formatter<'_>,
-        first: &LogMessage,
-        hz: Option<u64>,
-    ) -> fmt::Result {
-        let with_seconds = |text: &str| jiffies::with_seconds(text, hz);
-        let reports: Vec<&LogMessage> =
-            self.messages.iter().filter(|other| other.meaning == first.meaning).collect();
-        let is_again = |at: usize, report: &LogMessage| {
-            reports.iter().take(at).any(|earlier| earlier.details.goes_on_in(&report.details))
-        };
-        let occurrences: Vec<(usize, &LogMessage)> =
-            reports.iter().copied().enumerate().filter(|(at, report)| !is_again(*at, report)).collect();
-        for &(at, report) in occurrences.iter().take(1 + MOST_DESCRIBED) {
-            if at > 0 {
-                write!(f, ". Line {} means that {}", report.line, with_seconds(&report.meaning()))?;
-                let shown = report.details.shown(&report.stacks);
-                shown.iter().try_for_each(|shown| write!(f, "; {}", with_seconds(shown)))?;
-            }
-            let again =
-                reports.iter().skip(at + 1).rev().find(|later| report.details.goes_on_in(&later.details));
-            if let Some((later, again)) = again.and_then(|later| Some((later, later.details.again()?))) {
-                write!(f, "; line {} reports {}", later.line, with_seconds(&again))?;
-            }
-        }
-        let left_out = u64::try_from(occurrences.len().saturating_sub(1 + MOST_DESCRIBED)).unwrap_or(0);
-        let not_kept = first.count.saturating_sub(u64::try_from(reports.len()).unwrap_or(u64::MAX));
-        let not_kept = if first.details.is_one_report() { not_kept } else { 0 };
-        match left_out.saturating_add(not_kept) {
-            0 => Ok(()),
-            1 => f.write_str("; 1 more such message is not described here"),
-            more => write!(f, "; {more} more such messages are not described here"),
-        }
-    }
-}
-
-impl LogMessage {
-    /// `2 ("...", the first of 3) means that ...; the stack below it is a, called from b, c`; `and the others mean that`, where the
-    /// first alone does not mean all of it.
-    fn write(&self, f: &mut fmt::Formatter<'_>, hz: Option<u64>) -> fmt::Result {
-        let LogMessage { line, words, details, stacks, count, .. } = self;
-        write!(f, "{line} (\"{words}\"")?;
-        if *count > 1 {
-            write!(f, ", the first of {count}")?;
-        }
-        let meaning = self.meaning();
-        let is_of_all = self.meaning_alone.as_ref().is_some_and(|alone| *alone != meaning);
-        let others = if *count == 2 { "and the other mean" } else { "and the others mean" };
-        write!(
-            f,
-            ") {} that {}",
-            if is_of_all { others } else { "means" },
-            jiffies::with_seconds(&meaning, hz)
-        )?;
-        for shown in details.shown(stacks) {
-            write!(f, "; {}", jiffies::with_seconds(&shown, hz))?;
-        }
-        if stacks.are_unsure() {
-            f.write_str(
-                "; the functions of its stack are left out: the kernel is sure of none of them (`?`)",
-            )?;
-        }
-        Ok(())
     }
 }
 

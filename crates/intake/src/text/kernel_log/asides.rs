@@ -19,13 +19,15 @@ use super::frames::frame;
 use crate::text::fields;
 
 /// What a line with such a function begins with, or the line before it.
-const TITLES: [&str; 6] = [
+const TITLES: [&str; 7] = [
     "hardirqs last enabled at",
     "hardirqs last disabled at",
     "softirqs last enabled at",
     "softirqs last disabled at",
     "Preemption disabled at:",
     "Last Breaking-Event-Address:",
+    // `random: get_random_bytes called from start_kernel+0x1/0x2 with crng_init=0`
+    " called from",
 ];
 
 /// Finds such lines, also those that a mail program broke.
@@ -42,17 +44,24 @@ impl Asides {
         let words = words.join(" ");
         let is_warning = words.contains("WARNING: ") && words.contains(" at ");
         let is_end = ["=> started at", "=> ended at"].iter().any(|end| words.contains(end));
-        if is_warning || is_end || words.contains(", at: ") || words.starts_with("..") {
+        if is_warning || is_end || words.contains(", at: ") || words.starts_with("..") || is_init_call(&words)
+        {
             self.is_open = false;
             return true;
         }
         let is_title = TITLES.iter().any(|title| words.contains(title));
         let is_rest =
             self.is_open && (words.starts_with("[<") || is_stamp(&words) || frame(&words).is_some());
-        let has_more = words.ends_with([':', ']']) || words.ends_with(" at");
+        let has_more = words.ends_with([':', ']']) || words.ends_with(" at") || words.ends_with(" from");
         self.is_open = (is_title || is_rest) && has_more && frame(&words).is_none();
         is_title || is_rest
     }
+}
+
+/// `calling driver_init+0x0/0x2 @ 1`, `initcall driver_init+0x0/0x2 returned 0 after 12 usecs` (`init/main.c`)
+fn is_init_call(words: &str) -> bool {
+    let is_call = words.contains("calling ") && words.contains(" @ ");
+    is_call || words.contains("initcall ") && words.contains(" returned ")
 }
 
 /// `(91): ...`: the number of the event.
@@ -87,6 +96,9 @@ mod tests {
         let old = "=> started at timestamp 1: <take+0x1/0x2>\n=>   ended at: <take+0x1/0x2>\n.. [<c1>] .... take+0x1/0x2\n.....[<00>] ..   ( <= _stext+0x1/0x2)\n";
         assert_eq!(read(old), [true; 4]);
         assert_eq!(read("WARNING: CPU: 0 PID: 1 at kernel/a.c:990 take+0x1/0x2\n"), [true]);
+        let boot = "random: get_random_bytes called from start_kernel+0x1/0x2 with crng_init=0\nrandom: get_random_bytes called from\n\
+                    start_kernel+0x1/0x2 with crng_init=0\ncalling  my_init+0x0/0x2 @ 1\ninitcall my_init+0x0/0x2 returned 0 after 9 usecs\n";
+        assert_eq!(read(boot), [true; 5]);
         let text = "Preemption disabled at:\n[<c1>] driver+0x1/0x2\ncaller+0x1/0x2\n #0: ffff (&lock){+.+.}, at: take+0x1/0x3\n\
                     Last Breaking-Event-Address:\n [<0c1f2d4>] jump+0x1/0x3\nPreemption disabled at: [<c1>] driver+0x1/0x2\n spin+0x1/0x2\n";
         assert_eq!(read(text), [true, true, false, true, true, true, true, false]);

@@ -190,6 +190,15 @@ impl Details {
         matches!(self, Details::Clock(_))
     }
 
+    /// False of a CPU where the report names others: a stack of it is of something else.
+    pub(super) fn may_be_of(&self, cpu: u32) -> bool {
+        match self {
+            Details::Soft(lockups) | Details::SoftOverIdle(lockups) => lockups.may_be_of(cpu),
+            Details::Rcu(rcu) => rcu.may_be_of(cpu),
+            _ => true,
+        }
+    }
+
     /// What they mean, where they show more than their words.
     pub(super) fn meaning(&self, stacks: &LoggedStacks) -> Option<String> {
         match self {
@@ -251,7 +260,8 @@ impl Details {
                 one.and_then(LoggedStack::shown).into_iter().chain(pools.begun_work()).collect()
             }
             Details::Soft(lockups) | Details::SoftOverIdle(lockups) => {
-                lockups.shown().into_iter().chain(stacks.first().and_then(LoggedStack::shown)).collect()
+                let stack = stacks.first_on(|cpu| lockups.may_be_of(cpu));
+                lockups.shown().into_iter().chain(stack.and_then(LoggedStack::shown)).collect()
             }
             _ => stacks.first().and_then(LoggedStack::shown).into_iter().collect(),
         }

@@ -147,6 +147,11 @@ impl SoftLockups {
         self.version.map_or(self.has_old_words, |version| version < STOP_TASK_SINCE)
     }
 
+    /// True of the CPUs of the reports, and of all where they name none.
+    pub(super) fn may_be_of(&self, cpu: u32) -> bool {
+        self.lockups.is_empty() || self.lockups.iter().any(|one| one.cpu == cpu)
+    }
+
     /// The stack of a CPU with a lockup.
     fn stack<'a>(&self, cpu: u32, stacks: &'a LoggedStacks) -> Option<&'a LoggedStack> {
         stacks.on_cpu(cpu).or(stacks.first().filter(|stack| stack.owner.cpu.is_none()))
@@ -171,7 +176,7 @@ impl SoftLockups {
                 long(*seconds)
             ));
         }
-        let served = match stacks.on_cpu(*cpu).or(stacks.first())?.over_idle()? {
+        let served = match stacks.on_cpu(*cpu).or(stacks.first_on(|other| other == *cpu))?.over_idle()? {
             OverIdle::Softirqs => "served softirqs",
             OverIdle::Interrupt => "served an interrupt",
             OverIdle::Idle | OverIdle::Other => return None,

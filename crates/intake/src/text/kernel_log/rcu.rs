@@ -281,6 +281,11 @@ impl RcuStall {
         ))
     }
 
+    /// True of the CPUs of the report, and of all where it names none.
+    pub(super) fn may_be_of(&self, cpu: u32) -> bool {
+        self.stalled.is_empty() || self.stalled.iter().any(|one| one.cpu == cpu)
+    }
+
     /// True where a later report is of the same grace period, which the same CPUs and threads still hold up.
     pub(super) fn goes_on_in(&self, later: &RcuStall) -> bool {
         let cpus = |stall: &RcuStall| stall.stalled.iter().map(|one| one.cpu).collect::<Vec<_>>();

@@ -142,6 +142,13 @@ impl LoggedStacks {
         self.stacks.iter().find(has_place).or_else(|| self.stacks.iter().find(has_work))
     }
 
+    /// The same, of these CPUs, or of a CPU that is not shown.
+    pub(super) fn first_on(&self, are: impl Fn(u32) -> bool) -> Option<&LoggedStack> {
+        let mut own = self.stacks.iter().filter(|stack| stack.owner.cpu.is_none_or(&are));
+        let has_place = |stack: &&LoggedStack| place(&stack.functions) != StackPlace::Nothing;
+        own.clone().find(has_place).or_else(|| own.find(|stack| stack.work.is_some()))
+    }
+
     /// The owner of the stack that is printed first.
     pub(super) fn first_owner(&self) -> Option<&Owner> {
         self.stacks.first().map(|stack| &stack.owner)

@@ -1,5 +1,6 @@
 //! Whole logs.
 
+mod elsewhere;
 mod merged;
 mod repeated;
 
@@ -160,7 +161,7 @@ fn each_stall_is_described_and_a_repeated_one_has_its_longest_time() {
     assert!(of(&many).contains("; line 235 reports the same stall after 5289 jiffies"), "{}", of(&many));
     let others: Vec<(u32, u32, u32, &str)> = (0..12).map(|at| (at, 5250, at, "a")).collect();
     let said = of(&others);
-    assert_eq!(said.matches("gave RCU no quiescent state").count(), 1 + MOST_DESCRIBED, "{said}");
+    assert_eq!(said.matches("gave RCU no quiescent state").count(), 1 + written::MOST_DESCRIBED, "{said}");
     assert!(said.ends_with("; 8 more such messages are not described here"), "{said}");
 }
 

@@ -1,0 +1,53 @@
+//! Stacks that are of another report than the one beside them.
+
+use super::read;
+
+const LOCKUP: &str = "[  900.100000] watchdog: BUG: soft lockup - CPU#2 stuck for 23s! [migration/2:20]\n";
+const TRACE: &str = "Call Trace:\n spin+0x1/0x2\n caller+0x1/0x2\n";
+
+/// What the log shows is in the stack `spin`.
+fn shows_it(text: &str) -> bool {
+    read(text).to_string().contains("spin, called from caller")
+}
+
+#[test]
+fn a_soft_lockup_has_no_stack_of_another_cpu() {
+    let of_cpu =
+        |cpu: u32| format!("{LOCKUP}CPU: {cpu} PID: 20 Comm: migration/2 Not tainted 5.10.1\n{TRACE}");
+    assert!(shows_it(&of_cpu(2)));
+    assert!(!shows_it(&of_cpu(3)));
+}
+
+#[test]
+fn a_warning_is_a_report_of_its_own() {
+    let warning = |end: &str| {
+        format!("------------[ cut here ]------------\nWARNING: at fs/a.c:1 spin+0x1/0x2\n{TRACE}{end}")
+    };
+    let whole = warning("---[ end trace 12ab ]---\n");
+    assert!(!shows_it(&format!("{LOCKUP}{whole}")));
+    assert!(shows_it(&format!("{LOCKUP}{whole}{TRACE}")));
+    for above in [whole.as_str(), &warning(""), &format!("{TRACE}---[ end trace 12ab ]---\n")] {
+        assert!(!shows_it(&format!("{above}{LOCKUP}")), "{above}");
+    }
+    assert!(shows_it(&format!("{TRACE}{LOCKUP}")));
+    // The message that stands between the mark and the stack is what the report is of.
+    let queue =
+        "------------[ cut here ]------------\nNETDEV WATCHDOG: eth0 (drv): transmit queue 0 timed out\n";
+    assert!(shows_it(&format!("{queue}WARNING: CPU: 0 PID: 0 at net/a.c:1 dev_watchdog+0x1/0x2\n{TRACE}")));
+}
+
+#[test]
+fn a_stack_of_another_time_is_of_another_boot() {
+    let stamped = |seconds: u32| -> String {
+        TRACE.lines().map(|line| format!("[  {seconds}.200000] {line}\n")).collect()
+    };
+    assert!(shows_it(&format!("{LOCKUP}{}", stamped(900))));
+    assert!(!shows_it(&format!("{LOCKUP}{}", stamped(400))));
+}
+
+#[test]
+fn the_end_of_a_report_far_above_is_of_another_one() {
+    let between = "a line of the boot\n".repeat(80);
+    assert!(!shows_it(&format!("{TRACE}{between}{LOCKUP}")));
+    assert!(!shows_it(&format!("CPU: 3 PID: 9 Comm: app Not tainted 5.10.1\n{TRACE}{LOCKUP}")));
+}

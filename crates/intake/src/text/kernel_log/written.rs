@@ -1,0 +1,113 @@
+//! A log in sentences.
+
+use super::{KernelLog, LogMessage, consequences, jiffies};
+use std::fmt;
+
+/// So many reports of one kind are described beside the first.
+pub(super) const MOST_DESCRIBED: usize = 3;
+
+/// `Its line 2 ("...") means that .... Line 5 ("...") means that ...`
+impl fmt::Display for KernelLog {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (at, message) in self.kinds().enumerate() {
+            f.write_str(if at == 0 { "Its line " } else { ". Line " })?;
+            let hz = self.hz();
+            message.write(f, hz)?;
+            self.further_reports(f, message, hz)?;
+            let others = self.messages.iter().map(LogMessage::occurrence);
+            if let Some(reason) = consequences::of(message.occurrence(), others) {
+                write!(f, "; {reason}")?;
+            }
+        }
+        if let Some(stack) = self.stack_above() {
+            write!(
+                f,
+                "; an earlier report, of which the text has only the end, may be of the same: {stack}"
+            )?;
+        }
+        match self.heartbeat_ms.filter(|&ms| ms < 1_000) {
+            Some(ms) => write!(
+                f,
+                "; the report itself has a sign of life {ms} ms before it, so it may be a false alarm"
+            ),
+            None => Ok(()),
+        }
+    }
+}
+
+impl KernelLog {
+    /// How many jiffies a second has, by two reports of one occurrence.
+    fn hz(&self) -> Option<u64> {
+        let later = |(at, one): (usize, &LogMessage)| {
+            self.messages.iter().skip(at + 1).rev().find_map(|later| one.details.hz(&later.details))
+        };
+        self.messages.iter().enumerate().find_map(later)
+    }
+
+    /// `; line 9 reports the same stall after 52509 jiffies. Line 30 means that ...`: the reports below the first of a kind.
+    fn further_reports(
+        &self,
+        f: &mut fmt::Formatter<'_>,
+        first: &LogMessage,
+        hz: Option<u64>,
+    ) -> fmt::Result {
+        let with_seconds = |text: &str| jiffies::with_seconds(text, hz);
+        let reports: Vec<&LogMessage> =
+            self.messages.iter().filter(|other| other.meaning == first.meaning).collect();
+        let is_again = |at: usize, report: &LogMessage| {
+            reports.iter().take(at).any(|earlier| earlier.details.goes_on_in(&report.details))
+        };
+        let occurrences: Vec<(usize, &LogMessage)> =
+            reports.iter().copied().enumerate().filter(|(at, report)| !is_again(*at, report)).collect();
+        for &(at, report) in occurrences.iter().take(1 + MOST_DESCRIBED) {
+            if at > 0 {
+                write!(f, ". Line {} means that {}", report.line, with_seconds(&report.meaning()))?;
+                let shown = report.details.shown(&report.stacks);
+                shown.iter().try_for_each(|shown| write!(f, "; {}", with_seconds(shown)))?;
+            }
+            let again =
+                reports.iter().skip(at + 1).rev().find(|later| report.details.goes_on_in(&later.details));
+            if let Some((later, again)) = again.and_then(|later| Some((later, later.details.again()?))) {
+                write!(f, "; line {} reports {}", later.line, with_seconds(&again))?;
+            }
+        }
+        let left_out = u64::try_from(occurrences.len().saturating_sub(1 + MOST_DESCRIBED)).unwrap_or(0);
+        let not_kept = first.count.saturating_sub(u64::try_from(reports.len()).unwrap_or(u64::MAX));
+        let not_kept = if first.details.is_one_report() { not_kept } else { 0 };
+        match left_out.saturating_add(not_kept) {
+            0 => Ok(()),
+            1 => f.write_str("; 1 more such message is not described here"),
+            more => write!(f, "; {more} more such messages are not described here"),
+        }
+    }
+}
+
+impl LogMessage {
+    /// `2 ("...", the first of 3) means that ...; the stack below it is a, called from b, c`; `and the others mean that`, where the
+    /// first alone does not mean all of it.
+    fn write(&self, f: &mut fmt::Formatter<'_>, hz: Option<u64>) -> fmt::Result {
+        let LogMessage { line, words, details, stacks, count, .. } = self;
+        write!(f, "{line} (\"{words}\"")?;
+        if *count > 1 {
+            write!(f, ", the first of {count}")?;
+        }
+        let meaning = self.meaning();
+        let is_of_all = self.meaning_alone.as_ref().is_some_and(|alone| *alone != meaning);
+        let others = if *count == 2 { "and the other mean" } else { "and the others mean" };
+        write!(
+            f,
+            ") {} that {}",
+            if is_of_all { others } else { "means" },
+            jiffies::with_seconds(&meaning, hz)
+        )?;
+        for shown in details.shown(stacks) {
+            write!(f, "; {}", jiffies::with_seconds(&shown, hz))?;
+        }
+        if stacks.are_unsure() {
+            f.write_str(
+                "; the functions of its stack are left out: the kernel is sure of none of them (`?`)",
+            )?;
+        }
+        Ok(())
+    }
+}
