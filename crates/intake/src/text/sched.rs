@@ -14,6 +14,8 @@ pub(crate) fn switch(text: &str) -> Option<EventKind> {
         memchr_iter(b'=', text.as_bytes()).find_map(|equals| {
             let prev = text.get(..equals)?.strip_suffix(" next_comm")?;
             let next = text.get(prev.len() + 1..)?;
+            // Mail programs and people leave more than one blank around the arrow.
+            let prev = fields::trim_end(prev);
             let prev = fields::trim_end(prev.strip_suffix("==>").unwrap_or(prev));
             // With the first priority, a row without the second was cut by a terminal, perhaps within its last number.
             let Some((prev, state)) = leaving(prev) else { return shortened(prev, next) };

@@ -47,3 +47,11 @@ fn an_idle_task_with_an_id_of_its_own_at_the_head_is_idle() {
                next_comm=app next_pid=7 next_prio=53\n";
     assert_eq!(all(row).0[0].context.tid, Tid::IDLE);
 }
+
+#[test]
+fn blanks_around_the_arrow_are_of_no_matter() {
+    for arrow in ["==>  next", " ==>   next", "==> next"] {
+        let row = turns(1, |_| false).replace("==> next", arrow);
+        assert_eq!(are_as_linux_has_them(&row), [true; 1], "{arrow}");
+    }
+}
