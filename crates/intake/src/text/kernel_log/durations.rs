@@ -12,7 +12,9 @@ use super::stamps::{cpu_behind, leading_number, number_behind};
 use whylate_base::Ns;
 
 /// More functions are not kept.
-const MOST: usize = 8;
+const MOST: usize = 1024;
+/// So many of them are named.
+const MOST_NAMED: usize = 8;
 
 /// Work functions that used a CPU for long.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -45,8 +47,11 @@ impl CpuHogs {
     /// What it means; `None` where no function is named.
     pub(super) fn meaning(&self) -> Option<String> {
         let threshold = self.hogs.first()?.threshold;
-        let hogs: Vec<String> =
-            self.hogs.iter().map(|hog| format!("{} (at least {} times)", hog.function, hog.times)).collect();
+        let named = |hog: &CpuHog| format!("{} (at least {} times)", hog.function, hog.times);
+        let mut hogs: Vec<String> = self.hogs.iter().take(MOST_NAMED).map(named).collect();
+        if let Some(more @ 1..) = self.hogs.len().checked_sub(MOST_NAMED) {
+            hogs.push(format!("and {more} more"));
+        }
         let functions = if hogs.len() == 1 { "the work function" } else { "the work functions" };
         Some(format!(
             "{functions} {} used a CPU for more than {threshold} at a time, without a sleep; the CPU is not named",

@@ -12,8 +12,12 @@ use super::owner::LoggedThread;
 use super::stacks::{LoggedStack, LoggedStacks};
 use super::stamps::number_behind;
 
-/// More threads are not kept.
+/// More waits for locks are not kept.
 const MOST: usize = 8;
+/// More threads are not kept.
+const MOST_TASKS: usize = 4096;
+/// So many of them are named.
+const MOST_NAMED: usize = 8;
 
 /// A thread that waits for a lock.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -84,7 +88,7 @@ impl HungTasks {
         let Some((name, rest)) = named else { return false };
         let Some(thread) = LoggedThread::of(name).filter(|thread| thread.pid.is_some()) else { return false };
         let seconds = number_behind(rest, "for more than ").filter(|_| rest.contains("seconds"));
-        let has_room = self.tasks.len() < MOST;
+        let has_room = self.tasks.len() < MOST_TASKS;
         let task = HungTask { thread, seconds, reported: self.now };
         match self.tasks.iter_mut().find(|other| other.thread == task.thread) {
             Some(other) => other.again(&task),
@@ -112,11 +116,7 @@ impl HungTasks {
             true => ", for a device or a lock",
             false => "",
         };
-        let others: Vec<String> = others.iter().map(|other| other.thread.to_string()).collect();
-        let others = match others.as_slice() {
-            [] => String::new(),
-            others => format!(", and so did {}", others.join(", ")),
-        };
+        let others = and_others(seconds, others);
         Some(format!("{first} slept uninterruptibly {long}{waits} (hung task){others}"))
     }
 
@@ -172,6 +172,22 @@ impl LockWait {
             ),
         }
     }
+}
+
+/// `, and so did b (2), c (3) for more than 362 s, and 2 more threads`: the threads beside the first, which slept for so many `seconds`.
+fn and_others(seconds: Option<u64>, others: &[HungTask]) -> String {
+    let named = |other: &HungTask| match other.seconds {
+        own if own == seconds => other.thread.to_string(),
+        Some(own) => format!("{} for more than {own} s", other.thread),
+        None => format!("{} for a time that is not shown", other.thread),
+    };
+    let all: Vec<String> = others.iter().take(MOST_NAMED - 1).map(named).collect();
+    let more = match others.len().saturating_sub(MOST_NAMED - 1) {
+        0 => String::new(),
+        1 => ", and 1 more thread".to_owned(),
+        more => format!(", and {more} more threads"),
+    };
+    if all.is_empty() { String::new() } else { format!(", and so did {}{more}", all.join(", ")) }
 }
 
 /// What is known of the last thread of a chain.
@@ -284,9 +300,21 @@ mod tests {
         let (hung, _) = read(
             "INFO: task a:1 blocked for more than\nINFO: task b:0:2 blocked for more than 123 seconds.\nINFO: task a:1 blocked for more than 245 seconds.",
         );
-        let meaning = "a (1) slept uninterruptibly for more than 245 s, for a device or a lock (hung task), and so did b:0 (2)";
+        let meaning = "a (1) slept uninterruptibly for more than 245 s, for a device or a lock (hung task), and so did b:0 (2) for more than 123 s";
         assert_eq!(hung.meaning(&LoggedStacks::default()).as_deref(), Some(meaning));
         assert_eq!(HungTasks::default().meaning(&LoggedStacks::default()), None);
+        let row = |pid: u32| format!("INFO: task a:{pid} blocked for more than 122 seconds.\n");
+        let (hung, _) = read(&(1..=10).map(row).collect::<String>());
+        let meaning = hung.meaning(&LoggedStacks::default()).unwrap_or_default();
+        assert!(
+            meaning.ends_with(
+                "(hung task), and so did a (2), a (3), a (4), a (5), a (6), a (7), a (8), and 2 more threads"
+            ),
+            "{meaning}"
+        );
+        let (hung, _) = read(&format!("{}INFO: task b:20 blocked for more\n{}", row(1), row(2)));
+        let meaning = hung.meaning(&LoggedStacks::default()).unwrap_or_default();
+        assert!(meaning.ends_with(", and so did b (20) for a time that is not shown, a (2)"), "{meaning}");
     }
 
     #[test]
