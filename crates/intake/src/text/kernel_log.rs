@@ -260,7 +260,10 @@ impl KernelLog {
             if is_better {
                 one.stacks = LoggedStacks::default();
             }
-            self.above = (one.count == 1 || is_better || one.details.has_stacks_of_all()).then_some(at);
+            // The first one may be a headline, alone at the top of a mail with the whole report below.
+            let is_same = one.details.is_by_cpu() || one.words == stamps::words(line);
+            let is_first = one.count == 1 || is_same && one.stacks.first().is_none();
+            self.above = (is_first || is_better || one.details.has_stacks_of_all()).then_some(at);
         }
     }
 
@@ -284,7 +287,8 @@ impl KernelLog {
         if let Some(one) = at.and_then(|at| self.messages.get_mut(at)) {
             one.last = number;
             if meanings::brings_stack(meaning) {
-                self.above = at.filter(|_| one.stacks.first().is_none());
+                let is_open = one.details.has_stacks_of_all() || one.stacks.first().is_none();
+                self.above = at.filter(|_| is_open);
             }
         }
         true

@@ -86,7 +86,9 @@ impl Details {
             Details::Rcu(_) => RcuStall::is_part(message),
             Details::Hung(_) => HungTasks::is_part(message),
             // `BUG: unable to handle page fault` comes first (arch/x86/mm/fault.c), and a panic may follow.
-            Details::Crash => ["Oops: ", "Kernel panic"].iter().any(|words| message.contains(words)),
+            Details::Crash => {
+                ["Oops: ", "Kernel panic"].iter().any(|words| message.contains(words))
+            }
             _ => false,
         }
     }
@@ -188,6 +190,11 @@ impl Details {
     /// True where what belongs to it may follow far below.
     pub(super) fn reaches_far(&self) -> bool {
         matches!(self, Details::Clock(_))
+    }
+
+    /// True where their stacks are told apart by their CPUs.
+    pub(super) fn is_by_cpu(&self) -> bool {
+        matches!(self, Details::Soft(_) | Details::SoftOverIdle(_))
     }
 
     /// False of a CPU where the report names others: a stack of it is of something else.

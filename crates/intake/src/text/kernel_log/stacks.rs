@@ -178,10 +178,12 @@ impl LoggedStacks {
         ran.max_by_key(|stack| (stack.owner.thread.is_some(), place(&stack.functions) != StackPlace::Nothing))
     }
 
-    /// What is known of a thread.
+    /// What is known of a thread: the first of its stacks that shows something, as others are cut.
     pub(super) fn of_thread(&self, thread: &LoggedThread) -> Option<&LoggedStack> {
         let is_same = |owner: &LoggedThread| owner.is_same(thread);
-        self.stacks.iter().find(|stack| stack.owner.thread.as_ref().is_some_and(is_same))
+        let is_own = |stack: &&LoggedStack| stack.owner.thread.as_ref().is_some_and(is_same);
+        let mut own = self.stacks.iter().filter(is_own);
+        own.clone().find(|stack| !stack.is_empty()).or_else(|| own.next())
     }
 }
 

@@ -75,3 +75,29 @@ fn prose_is_no_message_beside_those_of_the_log() {
         .to_string();
     assert!(bare.contains("CPU 1 gave RCU no quiescent state"), "{bare}");
 }
+
+#[test]
+fn a_headline_hides_no_stack_below() {
+    let trace = "Call Trace:\n spin+0x1/0x2\n caller+0x1/0x2\n";
+    let prose = "I think so, too.\n".repeat(10);
+    let headline = ">> [  900.100000] watchdog: BUG: soft lockup - CPU#2 stuck for 23s! [app:7]\n";
+    let whole = |time: &str, cpu: u32| {
+        let lockup = format!("[  {time}] watchdog: BUG: soft lockup - CPU#{cpu} stuck for 23s! [app:7]\n");
+        format!("{lockup}CPU: {cpu} PID: 7 Comm: app Not tainted 5.10.1\n{trace}")
+    };
+    for text in [whole("900.100000", 2), whole("928.100000", 2), whole("929.100000", 3)] {
+        let said = read(&format!("{headline}{prose}{text}")).to_string();
+        assert!(said.contains("is spin, called from caller"), "{said}");
+    }
+    // Of several hung tasks, the one that was quoted is not the first below.
+    let task = |at: u32, pid: u32| {
+        format!(
+            "[  900.10000{at}] INFO: task app:{pid} blocked for more than 122 seconds.\n[  900.20000{at}] task:app  state:D stack:0 pid:{pid}\n"
+        )
+    };
+    let stack = |name: &str| format!("Call Trace:\n {name}+0x1/0x2\n");
+    let quoted: String = task(2, 8).lines().map(|line| format!("> {line}\n")).collect();
+    let log = format!("{quoted}{prose}{}{}{}{}", task(1, 7), stack("first"), task(2, 8), stack("second"));
+    let said = read(&log).to_string();
+    assert!(said.contains("the stack of app (8) is second"), "{said}");
+}
