@@ -87,7 +87,7 @@ impl Details {
             Details::Hung(_) => HungTasks::is_part(message),
             // `BUG: unable to handle page fault` comes first (arch/x86/mm/fault.c), and a panic may follow.
             Details::Crash => {
-                ["Oops: ", "Kernel panic"].iter().any(|words| message.contains(words))
+                ["Oops", "Internal error: ", "Kernel panic"].iter().any(|words| message.contains(words))
             }
             _ => false,
         }

@@ -29,7 +29,7 @@ pub(super) fn is_quoted(line: &str) -> bool {
 }
 
 fn entry(line: &str) -> Option<&'static (&'static [&'static str], &'static str)> {
-    const MESSAGES: [(&[&str], &str); 72] = [
+    const MESSAGES: [(&[&str], &str); 74] = [
         (&["soft lockup", "stuck for", "[swapper/"], IDLE_LOCKUP),
         (&["RT throttling activated"], RT_THROTTLING),
         (&["DL replenish lagged"], DL_REPLENISH),
@@ -93,6 +93,9 @@ fn entry(line: &str) -> Option<&'static (&'static [&'static str], &'static str)>
         (&["kernel BUG at "], CRASH),
         (&["general protection fault"], CRASH),
         (&["Oops: "], CRASH),
+        // arm64 and arm: `Internal error: synchronous external abort: 96000210 [#1] SMP`; mips, riscv: `Oops[#1]:`
+        (&["Internal error: ", "[#"], CRASH),
+        (&["Oops", "[#"], CRASH),
         (&["divide error: ", "[#"], CRASH),
         (&["note: ", "] exited with preempt_count "], ENDED),
         (&["note: ", "] exited with irqs disabled"], ENDED),
@@ -212,6 +215,9 @@ mod tests {
             ("note: app[12] exited with preempt_count 2", "was ended"),
             ("watchdog: BUG: soft lockup - CPU#0 stuck for 22s! [swapper/0:1]", "did not run its watchdog"),
             ("watchdog: BUG: soft lockup - CPU#0 stuck for 22s! [swapper/0:0]", "while its idle task had it"),
+            ("Internal error: synchronous external abort: 96000210 [#1] SMP", "crashed"),
+            ("Internal error: undefined instruction: 0 [#1] PREEMPT SMP ARM", "crashed"),
+            ("Oops - illegal instruction [#1]", "crashed"),
             ("[Xenomai] watchdog triggered on CPU #0 -- runaway thread 'a' signaled", "Xenomai"),
         ];
         for (line, words) in cases {
@@ -225,6 +231,7 @@ mod tests {
         ] {
             assert!(!is_quoted(line), "{line}");
         }
+        assert_eq!(meaning("Internal error: the service did not start"), None);
         assert_eq!(meaning("the perf tool took long to interrupt"), None);
     }
 }
