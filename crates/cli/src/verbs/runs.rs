@@ -3,6 +3,7 @@
 use anyhow::{Context, Result, anyhow, bail};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use whylate_base::Ns;
 use whylate_intake::bundle;
 use whylate_intake::latencies::{self, LatenciesError};
 use whylate_investigate::compare::Prepared;
@@ -140,13 +141,28 @@ fn as_measurement(path: &Path, run: &Run) -> String {
     // The longest time on a CPU is no lateness, for which there is a limit.
     let check = match run.measures_time() {
         true => format!("To compare it with another one, run whylate compare {name} OTHER;"),
-        false => format!("To check it, run whylate compare {name} --gate \"max<100us\";"),
+        false => format!("To check it, run whylate compare {name} --gate \"max<{}\";", limit(run)),
     };
     format!(
         "{name}: it is a measurement ({}, {}), not a trace: it shows {shows}, not why. Known of it: {}. {check}{plot} for the \
          causes, record a trace, or measure with whylate measure",
         run.tool, run.probe, known
     )
+}
+
+/// A limit for an example of a gate, above the least latency: under a lower one every run of this program fails, as its classes may
+/// begin there.
+fn limit(run: &Run) -> &'static str {
+    const LIMITS: [(&str, Ns); 6] = [
+        ("100us", Ns(100_000)),
+        ("1ms", Ns(1_000_000)),
+        ("10ms", Ns(10_000_000)),
+        ("100ms", Ns(100_000_000)),
+        ("1s", Ns(1_000_000_000)),
+        ("10s", Ns(10_000_000_000)),
+    ];
+    let least = run.all().min().unwrap_or_default();
+    LIMITS.iter().find(|(_, limit)| *limit > least).map_or("100s", |(limit, _)| limit)
 }
 
 /// The names of files, with as much of their directories as tells them apart, and a number where nothing does.

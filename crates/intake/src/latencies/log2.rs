@@ -13,6 +13,7 @@ use super::counted::MOST_THREADS;
 use super::error::Broken;
 use super::sections::each_largest;
 use crate::pasted::leaves_out;
+use std::collections::BTreeSet;
 use whylate_base::Ns;
 use whylate_stats::{Bucket, Exact, Histogram, Measured, Run};
 
@@ -25,10 +26,12 @@ const TITLES: [(&str, &str, &str); 6] = [
     ("Tracing soft irq", "softirqs", "softirq time"),
     ("Tracing hard irq", "hardirqs", "hard interrupt time"),
 ];
+/// The parts of the table of trace-irqoff, each with a line of its own above it: `hardirq-off:`.
+const IRQ_OFF: [&str; 2] = ["hardirq-off", "softirq-off"];
 /// Later is no latency: 292 years would not fit.
 const LONGEST: u64 = 1 << 60;
 
-/// All histograms of a text as one measurement, a thread each.
+/// All histograms of a text as one measurement of each kind.
 pub(super) fn read(text: &str) -> Vec<Result<Run, Broken>> {
     // A recording may hold the words of one.
     if text.contains('\0') {
@@ -40,6 +43,7 @@ pub(super) fn read(text: &str) -> Vec<Result<Run, Broken>> {
     let broken = |why: &str| Broken { tool, why: why.to_owned() };
     let mut tables: Vec<Table> = Vec::new();
     let mut key = "";
+    let mut kind = "";
     let mut is_below_row = false;
     // Books leave the bars out; where some lines have one, a line without it was cut.
     let has_bars = text.contains('|');
@@ -55,8 +59,10 @@ pub(super) fn read(text: &str) -> Vec<Result<Run, Broken>> {
                 true => title.map_or("", |_| "us"),
                 false => unit,
             };
-            tables.push(Table { key: key.to_owned(), unit: unit_of(unit), rows: Vec::new() });
-            key = "";
+            // Each map of a script is of something else.
+            let kind = line.strip_prefix('@').map_or(kind, |_| unit);
+            let (key, kind) = (std::mem::take(&mut key).to_owned(), kind.to_owned());
+            tables.push(Table { key, kind, unit: unit_of(unit), rows: Vec::new() });
         } else if let Some(row) = row(line, has_bars) {
             match tables.last_mut() {
                 Some(table) => table.rows.push(row),
@@ -77,6 +83,10 @@ pub(super) fn read(text: &str) -> Vec<Result<Run, Broken>> {
         } else if line.contains(" = ") && line.len() < 80 {
             key = line;
         }
+        if !line.is_empty() {
+            let word = line.strip_suffix(':').filter(|word| !word.starts_with('@'));
+            kind = word.filter(|word| !word.contains(char::is_whitespace)).unwrap_or("");
+        }
         is_below_row = false;
     }
     tables.retain(|table| table.rows.iter().any(|row| row.count > 0));
@@ -86,19 +96,45 @@ pub(super) fn read(text: &str) -> Vec<Result<Run, Broken>> {
     if tables.len() > MOST_THREADS {
         return vec![Err(broken("it has more histograms than a machine has CPUs"))];
     }
+    // A table that goes on is as likely as one that ends with its fullest class.
+    let may_go_on = is_below_row && tables.last().is_some_and(Table::ends_with_its_largest);
+    let last = tables.last().map(|table| table.kind.clone());
+    let of_kind = |kind: &str| {
+        let (tool, probe) = match IRQ_OFF.contains(&kind) {
+            true => ("trace-irqoff", format!("{kind} time")),
+            false if kind.is_empty() => (tool, probe.to_owned()),
+            false => (tool, format!("{kind}: {probe}")),
+        };
+        let own: Vec<&Table> = tables.iter().filter(|table| kind.is_empty() || table.kind == kind).collect();
+        let is_last = kind.is_empty() || last.as_deref() == Some(kind);
+        of_tables(&own, tool, probe, may_go_on && is_last)
+    };
+    kinds(&tables).into_iter().map(of_kind).collect()
+}
+
+/// The kinds of the histograms where each has one and they differ, or are of a known program; else one without a name.
+fn kinds(tables: &[Table]) -> BTreeSet<&str> {
+    let kinds: BTreeSet<&str> = tables.iter().map(|table| table.kind.as_str()).collect();
+    let is_known = kinds.iter().all(|kind| IRQ_OFF.contains(kind));
+    if is_known || kinds.len() > 1 && !kinds.contains("") { kinds } else { BTreeSet::from([""]) }
+}
+
+/// Histograms of one kind as one measurement, a thread each.
+fn of_tables(tables: &[&Table], tool: &'static str, probe: String, may_go_on: bool) -> Result<Run, Broken> {
+    let broken = |why: &str| Broken { tool, why: why.to_owned() };
     let several = tables.len() > 1;
     let mut threads = Vec::new();
     for (at, table) in tables.iter().enumerate() {
         let Some(unit) = table.unit else {
-            return vec![Err(broken("its unit is not in the file: name the map @usecs, @nsecs or @msecs"))];
+            return Err(broken("its unit is not in the file: name the map @usecs, @nsecs or @msecs"));
         };
         if table.rows.iter().any(|row| row.until.is_none() && row.count > 0) {
-            return vec![Err(broken("its last class has no end, so the largest is not known"))];
+            return Err(broken("its last class has no end, so the largest is not known"));
         }
         if table.lacks_its_largest() {
-            return vec![Err(broken(
+            return Err(broken(
                 "the row with the most samples, the bar of which is full, is missing: later rows may be, too",
-            ))];
+            ));
         }
         let name = match (table.key.as_str(), several) {
             ("", false) => "all".to_owned(),
@@ -107,13 +143,10 @@ pub(super) fn read(text: &str) -> Vec<Result<Run, Broken>> {
         };
         threads.push(table.measured(name, unit));
     }
-    // A table that goes on is as likely as one that ends with its fullest class.
-    let may_go_on = is_below_row && tables.last().is_some_and(Table::ends_with_its_largest);
     if let Some(last) = threads.last_mut().filter(|_| may_go_on) {
         last.histogram = std::mem::take(&mut last.histogram).with_open_end();
     }
-    let (tool, probe) = (tool.to_owned(), probe.to_owned());
-    let mut run = Run { tool, probe, threads, ..Run::default() };
+    let mut run = Run { tool: tool.to_owned(), probe, threads, ..Run::default() };
     let shown = if run.measures_time() { "time" } else { "latency" };
     let note = format!(
         "counted in classes of which each is twice as wide as the one before: every {shown} shown is rounded down to its class, the \
@@ -132,7 +165,7 @@ pub(super) fn read(text: &str) -> Vec<Result<Run, Broken>> {
         run.notes
             .extend(each_largest(run.threads.iter().map(|one| (one.name.clone(), one.histogram.clone()))));
     }
-    vec![Ok(run)]
+    Ok(run)
 }
 
 /// The tool and what a sample is, by the command above the first table: `# ./cpudist.py -p 812`.
@@ -152,6 +185,8 @@ fn named_above(text: &str) -> Option<(&'static str, &'static str)> {
 
 struct Table {
     key: String,
+    /// What its samples are, by the map's name or the line above it; empty where neither is there.
+    kind: String,
     /// In nanoseconds.
     unit: Option<u64>,
     rows: Vec<Row>,

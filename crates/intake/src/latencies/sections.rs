@@ -58,7 +58,9 @@ pub(super) fn pooled(mut runs: Vec<Run>) -> Result<Run, Broken> {
         let each = runs.iter().map(|run| (format!("{} ({})", run.tool, run.probe), run.all()));
         let known = each_largest(each).map_or_else(String::new, |largest| format!("; {largest}"));
         let why = format!("the file holds measurements of {kinds}: save each in a file of its own{known}");
-        return Err(Broken { tool: "more than one program", why });
+        let is_of_one = runs.iter().all(|run| run.tool == runs[0].tool);
+        let tool = if is_of_one { "one program" } else { "more than one program" };
+        return Err(Broken { tool, why });
     }
     let count = runs.len();
     let same = |of: fn(&Run) -> Option<Ns>| {

@@ -1,6 +1,7 @@
 //! What each tool writes, shortened, and what is understood of it.
 
 mod endings;
+mod kinds;
 mod programs;
 mod summaries;
 mod units;
