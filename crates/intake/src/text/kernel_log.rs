@@ -252,8 +252,10 @@ impl KernelLog {
         if one.line != number && !continues {
             one.meaning_alone = one.meaning_alone.take().or_else(|| Some(one.meaning()));
         }
+        // One crash has several messages, and its stack stands below the last of them.
+        let is_same_crash = one.details == Details::Crash && one.is_near(number);
         one.last = number;
-        one.seconds = seconds;
+        one.seconds = one.seconds.filter(|_| is_same_crash).or(seconds);
         one.details.message(message, seconds);
         if meanings::brings_stack(meaning) {
             let is_better = one.details.has_stacks_of_last();
@@ -261,7 +263,7 @@ impl KernelLog {
                 one.stacks = LoggedStacks::default();
             }
             // The first one may be a headline, alone at the top of a mail with the whole report below.
-            let is_same = one.details.is_by_cpu() || one.words == stamps::words(line);
+            let is_same = is_same_crash || one.details.is_by_cpu() || one.words == stamps::words(line);
             let is_first = one.count == 1 || is_same && one.stacks.first().is_none();
             self.above = (is_first || is_better || one.details.has_stacks_of_all()).then_some(at);
         }

@@ -89,6 +89,9 @@ fn a_headline_hides_no_stack_below() {
         let said = read(&format!("{headline}{prose}{text}")).to_string();
         assert!(said.contains("is spin, called from caller"), "{said}");
     }
+    let crash = "Internal error: Oops - BUG: 0 [#0] SMP\nkernel BUG at a.c:9!\nInternal error: Oops - BUG: 0 [#1] SMP\n";
+    let said = read(&format!("{crash}{trace}")).to_string();
+    assert!(said.contains("is spin, called from caller"), "{said}");
     // Of several hung tasks, the one that was quoted is not the first below.
     let task = |at: u32, pid: u32| {
         format!(
