@@ -82,7 +82,9 @@ fn why(late: &LateActivation<'_>) -> String {
             format!("{thread} waited {charged} in a page fault, until {by} woke it")
         }
         Some(by) if late.asked == Some(Asked::Filter) => {
-            format!("{thread} waited {charged} before a system call, until {by} woke it, to which a filter leaves that (seccomp)")
+            format!(
+                "{thread} waited {charged} before a system call, until {by} woke it, to which a filter leaves that (seccomp)"
+            )
         }
         Some(by) if late.asked == Some(Asked::Device) => {
             format!(
