@@ -83,7 +83,7 @@ fn why(late: &LateActivation<'_>) -> String {
         }
         Some(by) if late.asked == Some(Asked::Filter) => {
             format!(
-                "{thread} waited {charged} before a system call, until {by} woke it, to which a filter leaves that (seccomp)"
+                "a filter (seccomp) leaves a system call to {by}: {thread} waited {charged} until that woke it"
             )
         }
         Some(by) if late.asked == Some(Asked::Device) => {

@@ -337,7 +337,11 @@ fn a_call_or_a_page_fault_that_the_kernel_leaves_to_a_program_is_a_request() {
         (Left::Open, "in the system call openat, until daemon:20", "make the call before the loop"),
         (Left::ServedOpen, "in the system call openat, until daemon:20", "make the call before the loop"),
         (Left::Fault, "in a page fault, until daemon:20", "touch the memory that the loop uses"),
-        (Left::Filter, "before a system call, until daemon:20", "make the call before the loop"),
+        (
+            Left::Filter,
+            "a filter (seccomp) leaves a system call to daemon:20",
+            "make the call before the loop",
+        ),
         (Left::Device, "for a block device that is a program, daemon:20", "read and write the device before"),
     ] {
         let late = leaves_to_a_program(how);
