@@ -21,8 +21,10 @@ impl Engine<'_> {
 
     /// True of a wake-up for a contended lock that a thread makes in its softirqs, as on PREEMPT_RT: the lock is the thread's.
     pub(super) fn lets_go_in_softirq(&self, event: &Event, woken: Tid) -> bool {
-        self.timeline.threads.get(woken).is_some_and(|woken| woken.contending.is_some())
-            && !event.context.flags.contains(ContextFlags::HARDIRQ)
+        let flags = event.context.flags;
+        flags.contains(ContextFlags::SOFTIRQ)
+            && !flags.contains(ContextFlags::HARDIRQ)
+            && self.timeline.threads.get(woken).is_some_and(|woken| woken.contending.is_some())
             && self.runs_softirqs(event.context.tid)
     }
 

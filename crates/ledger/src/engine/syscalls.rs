@@ -28,7 +28,7 @@ impl Engine<'_> {
         }
         let setting = table.setting(call, event.context.tid);
         let adjusts_clock = table.adjusts_clock(call);
-        thread.syscalls_recorded |= !table.is_of_all_threads(call.nr);
+        thread.syscalls_recorded = thread.syscalls_recorded || !table.is_of_all_threads(call.nr);
         match table.sleeps_relative(call).filter(|_| is_asked_for) {
             Some(true) => thread.pacing.relative_calls += 1,
             Some(false) => thread.pacing.absolute_calls += 1,
@@ -59,8 +59,8 @@ impl Engine<'_> {
         }
         let table = SyscallTable::of_thread(self.syscalls, thread);
         // A recording may begin in the middle of a call.
-        thread.syscalls_recorded |=
-            table.is_some_and(|table| ret.nr >= 0 && !table.is_of_all_threads(ret.nr));
+        let is_chosen = |table: &SyscallTable| ret.nr >= 0 && !table.is_of_all_threads(ret.nr);
+        thread.syscalls_recorded = thread.syscalls_recorded || table.is_some_and(is_chosen);
         let known = thread.syscall.as_ref().filter(|call| call.nr == ret.nr).zip(table);
         let sleep = known.is_some_and(|(call, table)| table.is_sleep(call.nr));
         if let (Some(from), Some((call, table)), Some(open)) =
