@@ -386,7 +386,10 @@ impl<'t> Charger<'t> {
         let Some(timeline) = self.timeline.cpus.get(cpu) else { return self.charge(to, held) };
         for (from, end, slice) in timeline.between(self.at, to) {
             let charge = match slice.running {
-                Running::Task(tid, _) if tid == owner.tid => held,
+                Running::Task(tid, prio) if tid == owner.tid => {
+                    self.but_for_thefts(cpu, (from, end), (tid, prio), held);
+                    held
+                }
                 _ => self.interruption((from, end, slice)).unwrap_or(held),
             };
             self.charge(end, charge);

@@ -98,29 +98,30 @@ impl Charger<'_> {
             if let Running::Task(tid, theirs) = slice.running
                 && charge.cause.culprit_runs_first()
             {
-                self.but_for_thefts(&queue, (start, end), (tid, theirs), charge);
+                self.but_for_thefts(cpu, (start, end), (tid, theirs), charge);
             }
             self.charge_but_idle_ways(slice.running, end, charge);
         }
     }
 
-    /// Charges a time in which a thread was in front by the rules, up to the last interrupt in it that was overdue:
-    /// until that came, the thread itself may not have had the CPU.
-    fn but_for_thefts(
+    /// Charges a time in which a thread was in front by the rules, or held a lock, up to the last interrupt in it that was
+    /// overdue: until that came, the thread itself may not have had the CPU.
+    pub(super) fn but_for_thefts(
         &mut self,
-        queue: &Queue<'_>,
+        cpu: Cpu,
         (start, end): (Ns, Ns),
         (tid, prio): (Tid, Priority),
         charge: Charge,
     ) {
         let runner = Running::Task(tid, prio);
-        for late in notably_late(queue.timeline, start, end) {
+        let Some(timeline) = self.timeline.cpus.get(cpu) else { return };
+        for late in notably_late(timeline, start, end) {
             let (due, handled) = (late.due.max(start), late.handled.min(end));
             if handled <= self.at || handled <= due {
                 continue;
             }
             let in_doubt = Charge { confidence: charge.confidence.min(self.unobserved()), ..charge };
-            let overdue = match self.kept_from_interrupt(queue.cpu, due, handled, tid, prio) {
+            let overdue = match self.kept_from_interrupt(cpu, due, handled, tid, prio) {
                 Some(stolen) if stolen.cause == Cause::Stolen => stolen,
                 // It was seen with interrupts disabled, and so had the CPU.
                 Some(disabled) if disabled.confidence == Confidence::High => charge,

@@ -2,7 +2,7 @@
 
 use super::support::{IDLE, MS, Scene, Thread, assert_blames, assert_charges, charged_to, fair, rt, sys};
 use whylate_base::{Confidence, Ns};
-use whylate_events::{ContextFlags, EventKind, HrtimerExpiry};
+use whylate_events::{ContextFlags, EventKind, Fact, HrtimerExpiry};
 use whylate_ledger::{Cause, Culprit};
 
 pub(super) const VICTIM: Thread = rt("victim", 10, 50);
@@ -516,4 +516,30 @@ fn a_thread_that_runs_softirqs_holds_the_locks_of_its_callbacks() {
     assert_blames(late, Cause::LockWait, Some(ktimers));
     assert_eq!(late.verdict.confidence, Confidence::High);
     assert_eq!(charged_to(late, Cause::LockWait, ktimers), Ns::from_us(300));
+}
+
+/// The owner has CPU 2 while a timer is due there for 3 ms: on a guest that CPU may have stood still.
+#[test]
+fn an_owner_whose_cpu_may_have_stood_still_is_in_doubt() {
+    let waits = |is_guest: bool| {
+        let scene =
+            Scene::new().cpu(2).at(0).run(OWNER).arm(0x77, 1_000).cpu(1).at(0).sign(ContextFlags::default());
+        let scene = scene
+            .fact(Fact::Hypervisor(is_guest))
+            .at(100)
+            .timer_wakes(VICTIM)
+            .at(105)
+            .run(VICTIM)
+            .at(150)
+            .call(sys::FUTEX, sys::LOCK);
+        let scene = scene.at(152).sleep(IDLE).cpu(2).at(4_000).fire(0x77).at(4_010).fired(0x77).at(4_050);
+        let scene = scene.wake(VICTIM, 1).cpu(1).at(4_055).run(VICTIM).ret(sys::FUTEX).at(4_100);
+        scene.call(sys::CLOCK_NANOSLEEP, sys::UNTIL).at(4_102).sleep(IDLE).explain("victim").only().clone()
+    };
+    let (guest, hardware) = (waits(true), waits(false));
+    for late in [&guest, &hardware] {
+        assert_blames(late, Cause::LockWait, Some(OWNER));
+    }
+    assert_eq!(guest.verdict.confidence, Confidence::Low);
+    assert!(hardware.verdict.confidence > Confidence::Low, "{:?}", hardware.verdict);
 }
