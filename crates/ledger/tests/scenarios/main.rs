@@ -15,6 +15,7 @@ mod few_events;
 mod grace_periods;
 mod inheritance;
 mod instants;
+mod kernel_locks;
 mod late_makers;
 mod let_go;
 mod lifetimes;
