@@ -180,16 +180,15 @@ impl<'a> Assembler<'a> {
                     let seen = last_row(on).unwrap_or(now);
                     self.engine.end(tid, None, seen);
                 }
-                State::Queued(on) if thread.since().is_some_and(|since| not_since(on, since)) => {
-                    let queued = thread.since().unwrap_or(now);
-                    self.engine.end(tid, None, queued);
-                }
-                // Text is pasted in pieces: the thread is in no later one.
-                State::Unknown if is_text => {
+                state => {
                     let seen = thread.since().unwrap_or(now);
-                    self.engine.end(tid, None, seen);
+                    let ends_there = match state {
+                        State::Queued(on) => not_since(on, seen),
+                        // Text is pasted in pieces: the thread is in no later one.
+                        _ => state == State::Unknown && is_text,
+                    };
+                    self.engine.end(tid, None, if ends_there { seen } else { now });
                 }
-                _ => self.engine.end(tid, None, now),
             }
             self.follow_chains();
             self.take_ended();

@@ -55,8 +55,10 @@ fn polls_ring_of(by: &Culprit) -> Option<&str> {
 /// The name before the slash of the threads that idle injection has on each CPU (`drivers/powercap/idle_inject.c`).
 const IDLE_INJECT: &str = "idle_inject";
 
-fn injects_idle(by: &Culprit) -> bool {
-    matches!(by, Culprit::Task { comm, .. } if comm.as_str().split_once('/').is_some_and(|(name, _)| name == IDLE_INJECT))
+/// What stands before the slash in the name of a kernel thread of one CPU.
+fn before_slash(by: &Culprit) -> Option<&str> {
+    let Culprit::Task { comm, .. } = by else { return None };
+    comm.as_str().split_once('/').map(|(name, _)| name)
 }
 
 /// What a kernel thread does, where it does the work of interrupts or of a program.
@@ -67,8 +69,7 @@ fn role(by: &Culprit) -> Option<String> {
     if let Some(pid) = polls_ring_of(by) {
         return Some(format!("which polls an io_uring of process {pid}"));
     }
-    let Culprit::Task { comm, .. } = by else { return None };
-    let role = match comm.as_str().split_once('/')?.0 {
+    let role = match before_slash(by)? {
         "ksoftirqd" => "which runs softirqs",
         "ktimers" => "which runs the callbacks of timers",
         IDLE_INJECT => "which keeps its CPU idle, as it is too hot or is to save power",
@@ -81,7 +82,7 @@ fn advice(of: &Advised<'_>) -> Vec<AdvisedFix> {
     if let Some(advice) = of_irq_thread(of) {
         return advice;
     }
-    if of.by.is_some_and(injects_idle) {
+    if of.by.and_then(before_slash) == Some(IDLE_INJECT) {
         return vec![AdvisedFix::by_hand(
             "cool the machine better, or limit the frequency of its CPUs; or turn that cooling device off: intel_powerclamp, or the one \
              of cpuidle, /sys/class/thermal/cooling_device*/type",

@@ -86,6 +86,9 @@ impl Charger<'_> {
     /// Notes of a thread that left the CPU just now, runnable, to another one of its priority: its turn was over.
     fn note_turn(&mut self, by: Option<Culprit>) {
         let Some(Culprit::Task { tid, priority, .. }) = by else { return };
+        if self.notes.contains(&VerdictNote::TakesTurns(tid)) {
+            return;
+        }
         let (now, soon) = (self.at, self.at + Ns(1));
         let thread = self.timeline.threads.get(tid);
         let stays = thread.map(|thread| thread.history.between(now, soon)).unwrap_or_default();
@@ -95,7 +98,7 @@ impl Charger<'_> {
             Running::Task(next, of_next) => next != tid && of_next == priority,
             _ => false,
         });
-        if is_queued && goes_on && !self.notes.contains(&VerdictNote::TakesTurns(tid)) {
+        if is_queued && goes_on {
             self.notes.push(VerdictNote::TakesTurns(tid));
         }
     }

@@ -122,14 +122,17 @@ pub(crate) fn shown(notes: &[VerdictNote], by: &Culprit) -> String {
 
 /// True of a culprit that the late thread woke itself in this activation.
 pub(crate) fn is_called(notes: &[VerdictNote], by: Option<Culprit>) -> bool {
-    let Some(Culprit::Task { tid, .. }) = by else { return false };
-    notes.contains(&VerdictNote::Called(tid))
+    is_noted(notes, by, VerdictNote::Called)
 }
 
 /// True of a culprit that takes turns with threads of its priority.
 pub(crate) fn takes_turns(notes: &[VerdictNote], by: Option<Culprit>) -> bool {
-    let Some(Culprit::Task { tid, .. }) = by else { return false };
-    notes.contains(&VerdictNote::TakesTurns(tid))
+    is_noted(notes, by, VerdictNote::TakesTurns)
+}
+
+/// True of a culprit that is a thread, of which this is noted.
+fn is_noted(notes: &[VerdictNote], by: Option<Culprit>, note: impl Fn(Tid) -> VerdictNote) -> bool {
+    matches!(by, Some(Culprit::Task { tid, .. }) if notes.contains(&note(tid)))
 }
 
 /// The work item in which a kworker let the late thread go on, and the thread that had queued it.

@@ -122,7 +122,7 @@ impl Charger<'_> {
             return Some(disabled(Confidence::High));
         }
         let mut ways = timeline.idle_ways(tid, from, to);
-        if let Some((begin, end)) = ways.find(|way| is_half((way.0, way.1), from, to))
+        if let Some((begin, end)) = ways.find(|&way| is_half(way, from, to))
             && let Some(charge) = self.on_its_way_to_sleep(cpu, begin, end)
         {
             return Some(charge);
@@ -216,7 +216,7 @@ pub(super) fn shows_irqs_off(timeline: &CpuTimeline, tid: Tid, from: Ns, to: Ns)
 /// True when the other CPU's lateness was mostly within `from..to`, too: a timer that was late for
 /// much longer was late for a reason of its own.
 fn lasts_as_long(late: &LateTimer, from: Ns, to: Ns) -> bool {
-    overlap(late, from, to).0.saturating_mul(2) >= (late.handled - late.due).0
+    overlap((late.due, late.handled), from, to).0.saturating_mul(2) >= (late.handled - late.due).0
 }
 
 fn covers_half(late: &LateTimer, from: Ns, to: Ns) -> bool {
@@ -224,9 +224,9 @@ fn covers_half(late: &LateTimer, from: Ns, to: Ns) -> bool {
 }
 
 fn is_half(part: (Ns, Ns), from: Ns, to: Ns) -> bool {
-    to.min(part.1).since(from.max(part.0)).0.saturating_mul(2) >= (to - from).0
+    overlap(part, from, to).0.saturating_mul(2) >= (to - from).0
 }
 
-fn overlap(late: &LateTimer, from: Ns, to: Ns) -> Ns {
-    to.min(late.handled).since(from.max(late.due))
+fn overlap((begin, end): (Ns, Ns), from: Ns, to: Ns) -> Ns {
+    to.min(end).since(from.max(begin))
 }

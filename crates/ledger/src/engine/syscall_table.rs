@@ -184,13 +184,13 @@ impl SyscallTable {
         self.names.iter().find(|(nr, _)| *nr == call.nr).map(|(_, name)| *name)
     }
 
-    /// Whether a call that writes to a file does so with whole pages of 4 KB, as its length and offset show: no page has to be read for
+    /// Whether a call of this name that writes to a file does so with whole pages of 4 KB, as its length and offset show: no page has to be read for
     /// it. A write that goes past the page cache (O_DIRECT) is one of that kind for most devices. `None` of other calls.
-    pub(crate) fn writes_whole_pages(&self, call: &Syscall) -> Option<bool> {
+    pub(crate) fn writes_whole_pages(name: &str, call: &Syscall) -> Option<bool> {
         const PAGE: u64 = 4096;
         let [_, _, length, offset, ..] = call.args;
         let is_whole = length > 0 && (length | offset).is_multiple_of(PAGE);
-        match self.name(call)? {
+        match name {
             "pwrite64" => Some(is_whole),
             "write" | "writev" | "pwritev" | "pwritev2" => Some(false),
             _ => None,

@@ -68,9 +68,10 @@ impl Engine<'_> {
         {
             // In a call that it entered before, it slept until the activation began.
             if from >= open.due {
-                let within = Within::Call { nr: call.nr, name: table.name(call) };
-                let whole_pages = table.writes_whole_pages(call).map(|is_whole| is_whole && self.is_x86);
-                open.spends(Spent { within, from, to: at, whole_pages });
+                let name = table.name(call);
+                let whole_pages = name.and_then(|name| SyscallTable::writes_whole_pages(name, call));
+                let whole_pages = whole_pages.map(|is_whole| is_whole && self.is_x86);
+                open.spends(Spent { within: Within::Call { nr: call.nr, name }, from, to: at, whole_pages });
             }
         }
         let setting = known.and_then(|(call, table)| table.setting(call, caller));

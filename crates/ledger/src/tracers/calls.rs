@@ -234,21 +234,24 @@ fn keep_longer(longest: &mut Option<LongestCall>, call: LongestCall) {
 
 /// True of a function in which the CPU goes to another thread.
 fn gives_way(name: &Symbol) -> bool {
-    let name = name.as_str();
-    let whole = name.split('.').next().unwrap_or(name);
-    SCHEDULES.contains(&whole) || GIVE_WAY.iter().any(|begin| name.starts_with(begin))
+    is_one_of(name, &SCHEDULES, &GIVE_WAY)
 }
 
 /// True of a function of the scheduler whose caller waits.
 fn is_wait(name: &Symbol) -> bool {
-    let name = name.as_str();
-    let whole = name.split('.').next().unwrap_or(name);
-    SCHEDULES.contains(&whole) || SLEEPS.iter().any(|begin| name.starts_with(begin))
+    is_one_of(name, &SCHEDULES, &SLEEPS)
 }
 
 /// True of the function with which a thread has the CPU again.
 fn is_switched(name: &Symbol) -> bool {
-    name.as_str().split('.').next() == Some(SWITCHED)
+    is_one_of(name, &[SWITCHED], &[])
+}
+
+/// True of a function of one of these names, whatever the compiler put behind it (`.isra.0`), or with one of these beginnings.
+fn is_one_of(name: &Symbol, names: &[&str], beginnings: &[&str]) -> bool {
+    let name = name.as_str();
+    let whole = name.split('.').next().unwrap_or(name);
+    names.contains(&whole) || beginnings.iter().any(|beginning| name.starts_with(beginning))
 }
 
 /// The longer of two waits.

@@ -5,7 +5,7 @@
 //! 0x00110302: bits 0-7 preemption disabled so often, 8-15 softirqs, 16-19 hard interrupts, 20-23 NMIs
 //! ```
 
-use super::stamps::number_behind;
+use super::stamps::{listed, number_behind};
 
 /// The bits of the count, with what they stand for.
 const BITS: [(u32, &str); 3] = [
@@ -73,10 +73,9 @@ impl Reasons {
         }
         parts.extend(self.is_without_interrupts.then_some("interrupts are disabled"));
         parts.extend(self.is_in_rcu_reader.then_some("RCU is read (rcu_read_lock)"));
-        match parts.as_slice() {
-            [] => "where it must not".to_owned(),
-            [one] => format!("where {one}"),
-            [first @ .., last] => format!("where {} and {last}", first.join(", ")),
+        match parts.is_empty() {
+            true => "where it must not".to_owned(),
+            false => format!("where {}", listed(&parts)),
         }
     }
 }

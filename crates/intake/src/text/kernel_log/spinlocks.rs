@@ -9,7 +9,7 @@
 //! and the CPU on which it did so. The lines of several CPUs may be mixed: which lock is of which waiter is then not shown.
 
 use super::owner::LoggedThread;
-use super::stamps::{cpu_behind, cpus};
+use super::stamps::{cpu_behind, cpus, listed};
 
 /// More are not kept.
 const MOST: usize = 64;
@@ -78,25 +78,22 @@ impl SpinLockups {
         if !further.is_empty() {
             waiters.push(format!("{} more", further.len()));
         }
-        let waiters = listed(&waiters)?;
+        if waiters.is_empty() {
+            return None;
+        }
         let owner = |owner: &Owner| {
             let on = owner.cpu.map(|cpu| format!(", which took it on {}", cpus(&[cpu]))).unwrap_or_default();
             format!("{}{on}", owner.thread)
         };
         let owners: Vec<String> = self.owners.iter().map(owner).collect();
-        let held = match listed(&owners) {
-            Some(owners) if !self.has_unknown => format!("; its owner is {owners}"),
-            Some(owners) => format!("; the owners that are shown are {owners}"),
-            None => "; its owner is not shown".to_owned(),
+        let held = match (owners.is_empty(), self.has_unknown) {
+            (true, _) => "; its owner is not shown".to_owned(),
+            (false, false) => format!("; its owner is {}", listed(&owners)),
+            (false, true) => format!("; the owners that are shown are {}", listed(&owners)),
         };
+        let waiters = listed(&waiters);
         Some(format!("{waiters} did not get a spinlock for about a second or more{held}"))
     }
-}
-
-/// `a, b and c`
-fn listed(all: &[String]) -> Option<String> {
-    let (last, first) = all.split_last()?;
-    Some(if first.is_empty() { last.clone() } else { format!("{} and {last}", first.join(", ")) })
 }
 
 /// `BUG: spinlock lockup suspected on CPU#3, app/2329`; until 3.9 without `suspected`, and with the lock behind it.

@@ -86,10 +86,16 @@ pub(super) fn cpus(cpus: &[u32]) -> String {
         }
         [] => "a CPU".to_owned(),
         [cpu] => format!("CPU {cpu}"),
-        [first @ .., last] => {
-            let first: Vec<String> = first.iter().map(u32::to_string).collect();
-            format!("CPUs {} and {last}", first.join(", "))
-        }
+        several => format!("CPUs {}", listed(several)),
+    }
+}
+
+/// `a, b and c`
+pub(super) fn listed(all: &[impl ToString]) -> String {
+    let all: Vec<String> = all.iter().map(ToString::to_string).collect();
+    match all.as_slice() {
+        [first @ .., last] if !first.is_empty() => format!("{} and {last}", first.join(", ")),
+        one => one.concat(),
     }
 }
 

@@ -9,9 +9,9 @@ pub(super) const MOST_DESCRIBED: usize = 3;
 /// `Its line 2 ("...") means that .... Line 5 ("...") means that ...`
 impl fmt::Display for KernelLog {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let hz = self.hz();
         for (at, message) in self.kinds().enumerate() {
             f.write_str(if at == 0 { "Its line " } else { ". Line " })?;
-            let hz = self.hz();
             message.write(f, hz)?;
             self.further_reports(f, message, hz)?;
             let others = self.messages.iter().map(LogMessage::occurrence);

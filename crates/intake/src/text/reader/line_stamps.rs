@@ -21,13 +21,13 @@ pub(super) struct LineStamps {
 
 impl LineStamps {
     /// Keeps the time that stands before a line.
-    pub(super) fn keep(&mut self, number: u64, stamp: &str) {
+    pub(super) fn keep(&mut self, number: u64, stamp: String) {
         // Loggers print the time of day alone.
         self.of_kernel += u64::from(!stamp.contains(':') || stamp.contains(' '));
         if self.last.len() >= MOST {
             self.last.pop_front();
         }
-        self.last.push_back((number, stamp.to_owned()));
+        self.last.push_back((number, stamp));
     }
 
     /// True where the text, of so many lines, is one of the kernel's log.

@@ -60,7 +60,7 @@ impl Reader {
     }
 
     fn one_line(&mut self, raw: &str, is_cut: bool) {
-        let printed = pasted::printed(raw);
+        let mut printed = pasted::printed(raw);
         if self.collected.last.is_none()
             && let Some(header) = header::put_into_one(&printed.text)
         {
@@ -69,7 +69,7 @@ impl Reader {
                 return self.header.comment(header);
             }
         }
-        if let Some(stamp) = &printed.stamp {
+        if let Some(stamp) = printed.stamp.take() {
             self.stamps.keep(self.lines, stamp);
         }
         let bare = pasted::without_foreign_mark(printed.text.as_ref());
