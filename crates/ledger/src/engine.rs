@@ -7,6 +7,7 @@ mod futexes;
 mod inheritance;
 mod interrupts;
 mod late_makers;
+mod late_producers;
 mod lifetimes;
 mod locks;
 mod markers;

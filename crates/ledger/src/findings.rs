@@ -15,6 +15,7 @@ mod info;
 mod inversion;
 mod kin;
 mod late_answers;
+mod late_input;
 mod left_out;
 mod longest_call;
 mod losses;
@@ -50,7 +51,7 @@ use info::FindingInfo;
 use whylate_base::Finding;
 
 /// The codes that are no cause's.
-const CODES: [FindingInfo; 15] = [
+const CODES: [FindingInfo; 16] = [
     deadline::INFO,
     chain_late::INFO,
     refused::INFO,
@@ -66,6 +67,7 @@ const CODES: [FindingInfo; 15] = [
     vcpu_preempted::INFO,
     peer_late::INFO,
     left_out::INFO,
+    late_input::INFO,
 ];
 
 /// Findings that are measurements, an answer by themselves.
@@ -79,7 +81,7 @@ const MEASURED: [&str; 6] = [
 ];
 
 /// What each file finds. The order is that of findings of the same severity.
-const FINDERS: [fn(&Subject<'_>) -> Vec<Finding>; 28] = [
+const FINDERS: [fn(&Subject<'_>) -> Vec<Finding>; 29] = [
     deadline::findings,
     bandwidth::findings,
     refused::findings,
@@ -89,6 +91,7 @@ const FINDERS: [fn(&Subject<'_>) -> Vec<Finding>; 28] = [
     inversion::findings,
     culprits::findings,
     late_answers::findings,
+    late_input::findings,
     beside::findings,
     placement::findings,
     quota::findings,

@@ -26,6 +26,7 @@ pub(crate) mod housekeeping;
 pub(crate) mod irqs;
 pub(crate) mod item_runs;
 pub(crate) mod late_makers;
+pub(crate) mod late_producers;
 pub(crate) mod lengths;
 pub(crate) mod lifetime;
 pub(crate) mod links;
@@ -68,6 +69,7 @@ use cpus::{CpuTimeline, Cpus};
 use foreign_modules::ForeignModules;
 use irqs::Irqs;
 use item_runs::ItemRuns;
+use late_producers::LateProducers;
 use lifetime::ProcessEnds;
 use links::Link;
 use losses::Losses;
@@ -103,6 +105,7 @@ pub(crate) struct Timeline {
     /// Where the wake-ups of devices, packets and work items began.
     pub(crate) origins: Origins,
     pub(crate) item_runs: ItemRuns,
+    pub(crate) late_producers: LateProducers,
     /// The steps of chains since they were last taken away; `None` where no chain is asked for.
     pub(crate) links: Option<Vec<Link>>,
     pub(crate) rt_overruns: Vec<RtOverrun>,
@@ -177,6 +180,7 @@ impl Timeline {
             quota: QuotaTimers::default(),
             origins: Origins::default(),
             item_runs: ItemRuns::default(),
+            late_producers: LateProducers::default(),
             links: None,
             rt_overruns: Vec::new(),
             process_ends: ProcessEnds::default(),

@@ -102,6 +102,7 @@ impl Engine<'_> {
         let began_fair = !thread.priority().is_realtime();
         let errand = self.errand(tid, waking);
         self.note_begin(tid, waking);
+        self.note_producer(tid, waking);
         let thread = self.timeline.threads.get_mut(tid);
         let open = thread.open.insert(Open::new(Begin::Woken(waking.cause), due, waking.at.max(due)));
         open.woken = Some(at);

@@ -30,6 +30,7 @@ mod other_locks;
 mod overruns;
 mod pinned;
 mod placement;
+mod producers;
 mod protected_pages;
 mod quota;
 mod recorded_cpus;
