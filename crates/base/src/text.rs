@@ -82,6 +82,12 @@ fn before_nul(bytes: u64) -> (u64, u8) {
     (bytes & (from_nul - 1), (nul.trailing_zeros() / 8) as u8)
 }
 
+impl<const N: usize> AsRef<[u8]> for Text<N> {
+    fn as_ref(&self) -> &[u8] {
+        self.as_bytes()
+    }
+}
+
 impl<const N: usize> Default for Text<N> {
     fn default() -> Self {
         Text { bytes: [0; N], len: 0 }

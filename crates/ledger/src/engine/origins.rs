@@ -102,7 +102,7 @@ impl Engine<'_> {
         }
         let thread = self.timeline.threads.get(tid).filter(|thread| thread.is_housekeeping())?;
         let (comm, open) = (thread.comm(), thread.open.as_ref()?);
-        if polls_network(comm.as_str()) {
+        if polls_network(comm) {
             // What a later poll finds may have come since the poll before it.
             let origin = match open.origin.as_deref().filter(|_| !open.polled) {
                 Some(origin) => *origin,
@@ -145,7 +145,7 @@ impl Engine<'_> {
 
     /// A wake-up of `tid` begins: notes what it shows of the thread of NAPI that is woken, or that wakes.
     pub(super) fn note_napi(&mut self, event: &Event, tid: Tid, comm: Comm, waking: &Waking) {
-        if polls_network(comm.as_str()) {
+        if polls_network(comm) {
             let sender = self.in_thread(event);
             let Origins { packets, names, .. } = &mut self.timeline.origins;
             let handed = sender.and_then(|by| packets.hands_over(event.cpu, by, (tid, comm), names));

@@ -53,7 +53,7 @@ impl SleptOn {
     pub(crate) fn of(wait: Wait, word: Option<u64>) -> SleptOn {
         match word {
             Some(word) => SleptOn::Futex(word),
-            None if wait == Wait::Unsure => SleptOn::Unseen,
+            None if matches!(wait, Wait::Unsure) => SleptOn::Unseen,
             None => SleptOn::Other,
         }
     }

@@ -127,8 +127,8 @@ pub(crate) fn runs_softirqs(comm: &str) -> bool {
 }
 
 /// True of the threads that receive packets for a network device.
-pub(crate) fn polls_network(comm: &str) -> bool {
-    NAPI_THREADS.iter().any(|prefix| begins_with(comm, prefix))
+pub(crate) fn polls_network(comm: impl AsRef<[u8]>) -> bool {
+    NAPI_THREADS.iter().any(|prefix| begins_with(&comm, prefix))
 }
 
 /// True of the threads in which interrupts of devices are handled (`irq/30-eth0`).
@@ -142,8 +142,9 @@ pub(crate) fn is_kernel_handler(comm: &str) -> bool {
 }
 
 /// True of a name that begins so, or of what is left of such a name where 8 characters are printed.
-fn begins_with(comm: &str, prefix: &str) -> bool {
+fn begins_with(comm: impl AsRef<[u8]>, prefix: &str) -> bool {
     const PRINTED: usize = 8;
+    let (comm, prefix) = (comm.as_ref(), prefix.as_bytes());
     comm.starts_with(prefix) || (comm.len() == PRINTED && prefix.len() > PRINTED && prefix.starts_with(comm))
 }
 

@@ -38,8 +38,7 @@ impl Threads {
             Some(&slot) if slot != 0 => slot,
             _ => self.add(tid),
         };
-        self.activate(slot - 1);
-        &mut self.threads[slot as usize - 1]
+        self.activated(slot - 1)
     }
 
     /// One more than the index of a thread that is not in the index.
@@ -78,18 +77,19 @@ impl Threads {
     #[inline]
     pub(crate) fn get_if_seen_mut(&mut self, tid: Tid) -> Option<&mut Thread> {
         let index = self.find(tid)?;
-        self.activate(index);
-        self.threads.get_mut(index as usize)
+        Some(self.activated(index))
     }
 
+    /// The thread of that index, active from now on.
     #[inline]
-    fn activate(&mut self, index: u32) {
+    fn activated(&mut self, index: u32) -> &mut Thread {
         let thread = &mut self.threads[index as usize];
         if !thread.is_active {
             thread.is_active = true;
             self.at_rest -= thread.history.len();
             self.active.push(index);
         }
+        thread
     }
 
     /// A thread that begins: nothing of one that had the same id before is true of it, but what is to be
