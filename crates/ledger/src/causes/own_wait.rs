@@ -123,7 +123,7 @@ fn advice_on_answers(
         fixes.push(of.culprit_moved());
     } else {
         fixes.push(AdvisedFix::by_hand(
-            format!("find what kept {server} from its answer: whylate explain --task it, or --chains"),
+            format!("find what kept {server} from its answer: {}, or --chains", server.command()),
             ITS_PROGRAM,
         ));
     }
@@ -176,13 +176,13 @@ fn advice(of: &Advised<'_>) -> Vec<AdvisedFix> {
     }
     let wait = match (of.by, of.call) {
         (Some(_), _) if let Some((function, Some(other))) = of.work_item => {
-            format!("find what {other} did as it queued the work item {function}: whylate explain --task it, or --chains")
+            format!("find what {other} did as it queued the work item {function}: {}, or --chains", other.command())
         }
         (Some(_), _) if let Some((function, None)) = of.work_item => {
             format!("find what queues the work item {function}: whylate explain --chains")
         }
         (Some(by), _) => {
-            format!("find what {by} did before it woke the thread: whylate explain --task it, or --chains")
+            format!("find what {by} did before it woke the thread: {}, or --chains", by.command())
         }
         (None, Some(call)) if SENDS.contains(&call) => {
             "no thread ended the wait: a socket has room again as its packets leave; look at the queue of the device (tc -s qdisc), \

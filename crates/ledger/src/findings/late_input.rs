@@ -71,15 +71,8 @@ fn fix(producer: &Culprit, behind: Option<&Culprit>) -> AdvisedFix {
             Advised { late, ..Advised::about(Some(by), None) }.raise_late(),
         ),
         None => AdvisedFix::new(
-            format!("see why {producer} waited for a CPU: whylate explain --task {}", name(producer)),
+            format!("find why {producer} waited for a CPU: {}", producer.command()),
             Action::by_hand("the recording does not show one thread that it waited for"),
         ),
-    }
-}
-
-fn name(thread: &Culprit) -> String {
-    match thread {
-        Culprit::Task { comm, .. } => comm.to_string(),
-        other => other.to_string(),
     }
 }

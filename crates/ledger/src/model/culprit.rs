@@ -73,6 +73,14 @@ impl Culprit {
         }
     }
 
+    /// The command that explains the activations of this thread; of anything else, the chains of all threads.
+    pub(crate) fn command(&self) -> String {
+        match self {
+            Culprit::Task { tid, .. } => format!("whylate explain --task {tid}"),
+            _ => "whylate explain --chains".to_owned(),
+        }
+    }
+
     /// What raises it, of a hard interrupt.
     pub(crate) fn irq_kind(&self) -> Option<IrqKind> {
         match self {
