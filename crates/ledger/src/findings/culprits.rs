@@ -2,7 +2,7 @@
 //! of their verdicts, and others that had a notable share: of two faults in the same activations, one has the verdicts.
 //! A small delay that makes no thread late is no finding.
 
-use super::kin::{Accused, Delay, Kin, title};
+use super::kin::{self, Accused, Delay, Kin, title};
 use super::subject::Subject;
 use crate::causes::Cause;
 use crate::causes::advised::Advised;
@@ -12,11 +12,12 @@ use crate::charge::notes::{
     VerdictNote, carrier, deferred, executed, goes_on, is_boosted, is_called, own_priority, shown,
     stopped_by, waits_for_the_kernel,
 };
+use crate::costs::Cost;
 use crate::model::{Activation, Culprit, IrqKind, Segment, Trigger};
 use crate::stats;
 use crate::verdict::priority_while;
 use std::cmp::Reverse;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use whylate_base::{AdvisedFix, Confidence, Evidence, Finding, Ns, Priority, SchedClass, Severity, Tid};
 
 /// A timer interrupt of the CPU's own takes some microseconds, tens on a slow machine.
@@ -49,7 +50,7 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
         }
         let sure = verdict.confidence > Confidence::Low && accusable(activation);
         let first = verdict.by.filter(|_| sure).map(|by| ((verdict.cause, by), verdict.charged));
-        for ((cause, by), charged) in first.into_iter().chain(seconds(activation)) {
+        for ((cause, by), charged) in first.into_iter().chain(seconds(subject, activation)) {
             culprits.entry((cause, Kin::of(&by))).or_default().take_in(activation, cause, by, charged);
         }
     }
@@ -63,14 +64,19 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
 }
 
 /// What other threads took of an activation beside what its verdict accuses, surely and in a notable part.
-fn seconds(activation: &Activation) -> Vec<((Cause, Culprit), Ns)> {
+fn seconds(subject: &Subject<'_>, activation: &Activation) -> Vec<((Cause, Culprit), Ns)> {
     let verdict = &activation.verdict;
-    if !verdict.cause.accuses() || verdict.cause.accuses_late_thread() {
+    // A SCHED_OTHER thread that works for long has its turns with all others meanwhile.
+    let is_its_own = verdict.cause.accuses_late_thread();
+    if !verdict.cause.accuses() || is_its_own && !activation.priority.is_realtime() {
         return Vec::new();
     }
+    // What it sets to work itself is a part of that.
+    let is_called = |by: Culprit| is_its_own && is_called(subject.notes(activation), Some(by));
     let is_second = |(cause, by): (Cause, Culprit), charged: Ns| {
         let of_group = |segment: &&Segment| (segment.cause, segment.by) == (cause, Some(by));
         !is_of_verdict(activation, cause, by)
+            && !is_called(by)
             && cause.has_culprit_finding()
             && cause.info().details.usual == Usual::Nothing
             && charged >= MINOR
@@ -99,7 +105,7 @@ fn accusable(activation: &Activation) -> bool {
 }
 
 fn finding(subject: &Subject<'_>, cause: Cause, by: Culprit, accused: Accused<'_>) -> Finding {
-    let Accused { by: each, late: mut worst } = accused;
+    let Accused { by: in_worst, late: mut worst } = accused;
     worst.sort_by_key(|delay| Reverse(delay.charged));
     let most = worst.first().map_or(Ns::ZERO, |delay| delay.charged);
     let mut victims: Vec<Tid> = worst.iter().map(|delay| delay.activation.tid).collect();
@@ -143,10 +149,9 @@ fn finding(subject: &Subject<'_>, cause: Cause, by: Culprit, accused: Accused<'_
         Some(_) if cause == Cause::Stopped && traced => "it stopped that thread (ptrace)",
         reason => reason.unwrap_or(cause.code()),
     };
-    let costs = victims
-        .iter()
-        .filter_map(|&tid| subject.stats.get(tid))
-        .flat_map(|stats| each.keys().filter_map(|&by| stats.costs.get(&(cause, Some(by)))));
+    let costs: Vec<(Culprit, &Cost)> =
+        victims.iter().flat_map(|&tid| costs_of_kin(subject, tid, cause, &in_worst)).collect();
+    let each: BTreeSet<String> = costs.iter().map(|(by, _)| by.to_string()).collect();
     // What it waited for before it was real-time, or after, made no period late; nor is a helper late that the culprit set to work.
     let is_late = |delay: &&Delay<'_>| {
         let then = priority_while(subject.timeline, delay.activation, (cause, Some(by)));
@@ -157,7 +162,7 @@ fn finding(subject: &Subject<'_>, cause: Cause, by: Culprit, accused: Accused<'_
     let as_usual = || worst.iter().filter(is_late);
     let late_by = as_usual().map(|delay| delay.charged).max().unwrap_or(Ns::ZERO);
     let (mut times, mut total, mut most) = (0, Ns::ZERO, most);
-    for cost in costs {
+    for (_, cost) in costs {
         times += cost.periods;
         total += cost.in_periods;
         // It may have delayed one for longer in which another cause took even more time.
@@ -210,6 +215,23 @@ fn finding(subject: &Subject<'_>, cause: Cause, by: Culprit, accused: Accused<'_
             .collect(),
         fix: worst.first().map(|delay| fix(subject, (cause, &by), delay)).unwrap_or_default(),
     }
+}
+
+/// What the culprits of its worst activations cost a thread, and others of the same name and priority, of which each took notably long: a
+/// program that is started again and again has a new id each time.
+fn costs_of_kin<'a>(
+    subject: &'a Subject<'_>,
+    victim: Tid,
+    cause: Cause,
+    in_worst: &'a HashMap<Culprit, Ns>,
+) -> impl Iterator<Item = (Culprit, &'a Cost)> {
+    let of_kin = |by: &Culprit| in_worst.keys().any(|one| Kin::of(one) == Kin::of(by));
+    let costs = subject.stats.get(victim).into_iter().flat_map(|stats| stats.costs.iter());
+    costs.filter_map(move |((of, by), cost)| {
+        let by = by.filter(|_| *of == cause)?;
+        let counts = in_worst.contains_key(&by) || cost.most >= kin::NOTABLE && of_kin(&by);
+        counts.then_some((by, cost))
+    })
 }
 
 /// The owner of a lock that a thread waited for, which the culprit kept off its CPU.

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use whylate_base::{Comm, Confidence, Ns, Priority};
 
 /// One that took less of an activation is not counted among them.
-const NOTABLE: Ns = Ns::from_us(200);
+pub(super) const NOTABLE: Ns = Ns::from_us(200);
 
 /// What is one culprit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
