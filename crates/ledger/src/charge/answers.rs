@@ -202,7 +202,9 @@ fn asleep(wait: Wait, waker: Option<Tid>) -> Option<Doing> {
         Wait::Io | Wait::Fault | Wait::Uninterruptible => Some(Doing::Device),
         Wait::Period | Wait::KernelTimer => Some(Doing::Timer),
         Wait::Lock { owner } | Wait::KernelLock { owner } => Some(Doing::Lock(waker.or(owner))),
-        Wait::Semaphore { owner: Some((owner, _)) } => Some(Doing::Lock(Some(owner))),
+        Wait::TimedLock { owner } | Wait::Semaphore { owner: Some((owner, _)) } => {
+            Some(Doing::Lock(Some(owner)))
+        }
         Wait::Stopped { by, .. } => Some(Doing::Stopped(by)),
         _ => None,
     }

@@ -88,6 +88,13 @@ impl<'t> Charger<'t> {
                 self.note_other_lock(to);
                 self.follow(owner, to, 0);
             }
+            Wait::TimedLock { owner } => {
+                let text = format!("its own timeout ended the wait, after {}", to - self.at);
+                self.notes.push(VerdictNote::Note(Evidence::at(self.at, self.cpu, text)));
+                self.note_other_lock(to);
+                // Who had it until then is known by other waits alone.
+                self.at_most(Confidence::Medium, |charger| charger.follow(Some(owner), to, 0));
+            }
             Wait::KernelLock { owner } => {
                 self.note_kernel_lock(self.at, to);
                 // Only who woke it shows an owner from the start: it may have been another thing that the waker owed.
@@ -328,7 +335,10 @@ impl<'t> Charger<'t> {
                 } => {
                     self.follow(waker.or(next), end, depth + 1);
                 }
-                State::Blocked { wait: Wait::Semaphore { owner: Some((next, _)) }, .. } => {
+                State::Blocked {
+                    wait: Wait::TimedLock { owner: next } | Wait::Semaphore { owner: Some((next, _)) },
+                    ..
+                } => {
                     self.follow(Some(next), end, depth + 1);
                 }
                 State::Blocked { wait, waker } => {

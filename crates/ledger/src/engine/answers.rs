@@ -16,6 +16,7 @@ use super::syscall_table::SyscallTable;
 use crate::timeline::activations::{Begin, Errand, Open, WakeCause};
 use crate::timeline::housekeeping::{is_kworker, is_of_kernel};
 use crate::timeline::sleeps::{Asked, Wait};
+use crate::timeline::thread::Thread;
 use crate::timeline::waking::Waking;
 use whylate_base::{Ns, Tid};
 use whylate_events::Kind;
@@ -40,9 +41,12 @@ impl Engine<'_> {
         let refined = self.slept_for(tid, wait, waking.cause);
         self.note_step(at, tid, refined, waking);
         let thread = self.timeline.threads.get_mut(tid);
-        if refined == Wait::Input {
+        if matches!(refined, Wait::Input) {
             let call = SyscallTable::call_of(self.syscalls, thread);
             thread.pacing.cycles.serves |= call.is_some_and(|(call, table)| table.accepts(call));
+            if matches!(waking.cause, WakeCause::Timer { .. }) {
+                thread.pacing.note_timeout(at);
+            }
         }
         thread.pacing.cycles.slept(refined, at - thread.since().unwrap_or(at));
         if let Some(served) = self.served(at, tid, (wait, refined), waking) {
@@ -66,7 +70,7 @@ impl Engine<'_> {
     /// are its pauses. Its own timeout ends only a wait that has another purpose. A packet that had come for most of that time was
     /// late on this machine, and has causes of its own.
     fn reply(&self, at: Ns, tid: Tid, wait: Wait, waking: &Waking) -> Option<Ns> {
-        let thread = self.timeline.threads.get(tid).filter(|_| wait == Wait::Input)?;
+        let thread = self.timeline.threads.get(tid).filter(|_| matches!(wait, Wait::Input))?;
         let slept = at - thread.since()?;
         let had_come = waking.origin.is_some_and(|origin| (at - origin.since).0.saturating_mul(2) >= slept.0);
         // In a chain, and of a way to another machine and back, the reply is a hop: it ends one activation and begins the next.
@@ -150,7 +154,8 @@ impl Engine<'_> {
     pub(super) fn errand(&self, tid: Tid, waking: &Waking) -> Option<Errand> {
         let waker = self.timeline.threads.get(sender(tid, waking)?)?;
         let open = waker.open.as_ref()?;
-        let errand = match open.period.filter(|_| waker.pacing.has_periods()) {
+        let has_periods = || waker.pacing.has_periods() || waker.pacing.has_timeouts();
+        let errand = match open.period.filter(|_| has_periods()) {
             Some(_) => Errand { of: waker.tid, since: waking.at },
             None => open.errand?,
         };
@@ -164,7 +169,10 @@ impl Engine<'_> {
             return None;
         }
         let threads = &self.timeline.threads;
-        let thread = threads.get(tid).filter(|thread| thread.pacing.has_periods())?;
+        // An event loop waits for its next timer and for messages in the same call; what it waits for by a futex is in the middle.
+        let is_in_loop =
+            |thread: &Thread| thread.pacing.has_timeouts() && matches!(wait, Wait::Semaphore { .. });
+        let thread = threads.get(tid).filter(|thread| thread.pacing.has_periods() || is_in_loop(thread))?;
         let period = thread.open.as_ref()?.period?;
         let from = sender(tid, waking)?;
         let peer = threads.get(from).filter(|peer| !peer.is_housekeeping())?;

@@ -21,6 +21,23 @@ impl Engine<'_> {
         table.waits_on(call)
     }
 
+    /// The wait of a thread for a lock that it has given up: for that of the one other thread that lets others go on by the same futex.
+    #[cold]
+    pub(super) fn timed_lock(&self, tid: Tid) -> Option<Wait> {
+        let thread = self.timeline.threads.get(tid)?;
+        let (call, table) = SyscallTable::call_of(self.syscalls, thread)?;
+        let word = table.waits_on(call)?;
+        // The same address in another process is another lock, or one in memory that both share.
+        let shares = |other: &Thread| other.forked_by.is_none() || other.is_kin_of(thread);
+        let mut owners = self
+            .timeline
+            .threads
+            .active()
+            .filter(|other| other.tid != tid && other.futexes.hands_on(word) && shares(other));
+        let owner = owners.next().filter(|_| owners.next().is_none())?;
+        Some(Wait::TimedLock { owner: owner.tid })
+    }
+
     /// Notes that a thread is woken from a wait on this futex; true where that was its timeout, and it shares the futex with
     /// others as a lock, in the middle of a period: it looks whether it may have the lock, and waits again.
     pub(super) fn timed_out(&mut self, tid: Tid, word: Option<u64>, cause: WakeCause) -> bool {

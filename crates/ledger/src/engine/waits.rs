@@ -21,7 +21,7 @@ impl Engine<'_> {
     #[inline]
     pub(super) fn slept_for(&mut self, tid: Tid, seemed: Wait, cause: WakeCause) -> Wait {
         let wait = self.refined(tid, seemed, cause);
-        if (seemed, wait) == (Wait::Ring, Wait::Period) {
+        if matches!((seemed, wait), (Wait::Ring, Wait::Period)) {
             let thread = self.timeline.threads.get_mut(tid);
             thread.pacing.note_wait(thread.since().unwrap_or_default(), wait);
         }
@@ -37,6 +37,7 @@ impl Engine<'_> {
         match wait {
             Wait::Io if self.shows_its_sleep(tid) => wait,
             Wait::Semaphore { .. } | Wait::Io | Wait::Unsure => self.refined_by_cause(tid, wait, cause),
+            Wait::Lock { owner: None } if self.is_own_timeout(cause) => self.timed_lock(tid).unwrap_or(wait),
             Wait::Ring => self.refined_by_ring(tid, cause),
             Wait::KernelLock { .. } if self.contends_percpu(tid) && self.ends_grace_period(cause) => {
                 Wait::GracePeriod
@@ -176,6 +177,15 @@ impl Engine<'_> {
     fn contends_percpu(&self, tid: Tid) -> bool {
         let contending = self.timeline.threads.get(tid).and_then(|thread| thread.contending);
         contending.is_some_and(|contention| contention.is_percpu)
+    }
+
+    /// True of what ends a sleep at a time that its own call has set.
+    fn is_own_timeout(&self, cause: WakeCause) -> bool {
+        match cause {
+            WakeCause::Timer { .. } => true,
+            WakeCause::Irq(id) => self.is_timer(id),
+            _ => false,
+        }
     }
 
     fn is_timer(&self, id: IrqId) -> bool {

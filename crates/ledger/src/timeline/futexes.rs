@@ -49,9 +49,14 @@ impl Futexes {
         self.timed_out = Some(word);
     }
 
+    /// True of a thread that wakes those that wait on this word.
+    pub(crate) fn hands_on(&self, word: u64) -> bool {
+        self.woken.has(word)
+    }
+
     /// What shows that it shares the word, if anything does.
     pub(crate) fn shares(&self, word: u64) -> Option<SharedBy> {
-        if self.woken.has(word) {
+        if self.hands_on(word) {
             return Some(SharedBy::HandingOn);
         }
         self.tried_again.has(word).then_some(SharedBy::TryingAgain)

@@ -55,9 +55,9 @@ pub(crate) struct Pacing {
     /// Sleeps until an instant, by their system calls.
     pub(crate) absolute_calls: u32,
     /// Sleeps until or for a time, waits for a semaphore, and waits to write, by the states in which the thread left its CPU.
-    periods: u32,
-    /// When the first and the last of the periods ended in such a sleep.
-    slept: Option<(Ns, Ns)>,
+    sleeps: Instants,
+    /// Waits for input that ended by their own timeouts, as the timers of an event loop end them.
+    timeouts: Instants,
     semaphores: u32,
     outputs: u32,
     /// The threads that answered this one in its periods, and how often.
@@ -91,6 +91,27 @@ pub(crate) struct Pacing {
     steps: Variance,
     distances: Variance,
     rows: Variance,
+}
+
+/// Instants of one kind, in numbers.
+#[derive(Clone, Debug, Default)]
+struct Instants {
+    count: u32,
+    /// The first and the last one.
+    span: Option<(Ns, Ns)>,
+}
+
+impl Instants {
+    fn add(&mut self, at: Ns) {
+        self.count += 1;
+        self.span = Some((self.span.map_or(at, |(first, _)| first), at));
+    }
+
+    /// From one to the next; `None` of too few.
+    fn mean_distance(&self) -> Option<Ns> {
+        let (first, last) = self.span.filter(|_| self.count >= ENOUGH_PERIODS)?;
+        Some(Ns((last - first).0 / i64::from(self.count - 1)))
+    }
 }
 
 /// One sleep.
@@ -197,14 +218,16 @@ impl Pacing {
     /// The thread goes to sleep at `at`.
     pub(crate) fn note_wait(&mut self, at: Ns, wait: Wait) {
         match wait {
-            Wait::Period => {
-                self.periods += 1;
-                self.slept = Some((self.slept.map_or(at, |(first, _)| first), at));
-            }
+            Wait::Period => self.sleeps.add(at),
             Wait::Semaphore { .. } => self.semaphores += 1,
             Wait::Output => self.outputs += 1,
             _ => {}
         }
+    }
+
+    /// A wait of the thread for input ended by its timeout.
+    pub(crate) fn note_timeout(&mut self, at: Ns) {
+        self.timeouts.add(at);
     }
 
     /// The thread was given an answer by another one that it had set off in its period.
@@ -223,23 +246,28 @@ impl Pacing {
 
     /// True for a thread that sleeps from period to period.
     pub(crate) fn has_periods(&self) -> bool {
-        self.periods >= ENOUGH_PERIODS
+        self.sleeps.count >= ENOUGH_PERIODS
     }
 
-    /// The mean time from one sleep between periods to the next; `None` without enough of them.
+    /// True for a thread that does what its timers say as well as what its input is: an event loop.
+    pub(crate) fn has_timeouts(&self) -> bool {
+        self.timeouts.count >= ENOUGH_PERIODS
+    }
+
+    /// The mean time from one sleep between periods to the next, or from one timeout of an event loop to the next; `None` without
+    /// enough of them.
     pub(crate) fn usual_period(&self) -> Option<Ns> {
-        let (first, last) = self.slept.filter(|_| self.has_periods())?;
-        Some(Ns((last - first).0 / i64::from(self.periods - 1)))
+        self.sleeps.mean_distance().or_else(|| self.timeouts.mean_distance())
     }
 
     /// True for a thread that sleeps from period to period, and writes in them: its writes are not what makes its periods.
     pub(crate) fn writes_in_periods(&self) -> bool {
-        self.has_periods() && self.outputs < self.periods.saturating_mul(MOST_OUTPUTS)
+        self.has_periods() && self.outputs < self.sleeps.count.saturating_mul(MOST_OUTPUTS)
     }
 
     /// True for a thread that sleeps from period to period, and waits for a semaphore in fewer than half of them.
     pub(crate) fn seldom_waits(&self) -> bool {
-        self.has_periods() && self.semaphores * 2 < self.periods
+        self.has_periods() && self.semaphores * 2 < self.sleeps.count
     }
 
     /// True for a thread whose timers end more than half of its sleeps. A timeout that hardly ever comes is no period: a server

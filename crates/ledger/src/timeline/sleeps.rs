@@ -11,6 +11,8 @@ pub(crate) enum Wait {
     Input,
     /// A lock another thread holds; its owner where the kernel named it.
     Lock { owner: Option<Tid> },
+    /// The same, until its own timeout. No event names the owner: it is the one thread that lets others go on by the same futex.
+    TimedLock { owner: Tid },
     /// The same of a lock of the kernel's own, which no program chose.
     KernelLock { owner: Option<Tid> },
     /// A futex by which another thread lets it go on: a semaphore, a condition, a message. Its waker, where the wait is
@@ -74,6 +76,7 @@ impl Wait {
         matches!(
             self,
             Wait::Lock { .. }
+                | Wait::TimedLock { .. }
                 | Wait::KernelLock { .. }
                 | Wait::Semaphore { owner: Some(_) }
                 | Wait::Output

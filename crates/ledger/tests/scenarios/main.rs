@@ -51,6 +51,7 @@ mod standing;
 mod standstills;
 mod stops;
 mod switches;
+mod timeouts;
 mod timers;
 mod tracers;
 mod turns;
