@@ -39,7 +39,7 @@ fn paths_that_hold_no_file() {
 #[test]
 fn contents_that_hold_no_trace() {
     type Check = fn(&OpenError) -> bool;
-    let cases: [(&[u8], Check, &str); 57] = [
+    let cases: [(&[u8], Check, &str); 60] = [
         (b"", |e| matches!(e, OpenError::Empty { .. }), "is empty"),
         (
             b"\x1f\x8b\x08\0\0\0",
@@ -228,6 +228,23 @@ fn contents_that_hold_no_trace() {
             b"[  70.100000] watchdog: BUG: soft lockup - CPU#1 stuck for 23s!\n[swapper/1:0]\n",
             |e| matches!(e, OpenError::KernelLog { .. }),
             "while its idle task had it",
+        ),
+        // A line with a stamp of its own is not the rest of the line above it.
+        (
+            b"[   52.100200] INFO: task mill:71 blocked for more than 120 seconds.\n[   53.100200] watchdog: BUG: soft lockup - CPU#1 stuck for 22s! [app:7]\n",
+            |e| matches!(e, OpenError::KernelLog { .. }),
+            "blocked for more than 120 seconds.\") means that mill (71) slept uninterruptibly for more than 120 s, for a device or a lock (hung task). Line 2 (",
+        ),
+        (
+            b"[    0.000000] Linux version 6.6\n[    0.000001] Command line: BOOT_IMAGE=/vmlinuz root=/dev/sd\
+              a1\n[    0.000002] a\n[    0.000003] b\n[    0.000004] c\n[    0.000005] d\n[    0.000006] e\n[    0.000007] f\n[    0.000008] g\n[    0.000009] h\n[    0.100000] k\n",
+            |e| matches!(e, OpenError::QuietKernelLog { .. }),
+            "is a log of the kernel, and no trace. None of its 11 lines is a message about lateness",
+        ),
+        (
+            b"BOOT_IMAGE=/vmlinuz root=/dev/sda1 ro quiet isolcpus=3\n",
+            |e| matches!(e, OpenError::LooksLike { .. }),
+            "a list of settings of a machine",
         ),
         (
             b"Jan  1 10:00:00 host kernel: [   52.100200] perf: interrupt took too\nlong (2512 > 2500), lowering kernel.perf_event_max_sample_rate\n",

@@ -14,6 +14,11 @@ pub(super) fn guessed(line: &str) -> Option<(&'static str, &'static str)> {
         .or_else(|| is_of_markdown(line).then_some((MARKDOWN, ORIGINAL)))
 }
 
+/// True of what a line of the kernel's log may look like, too.
+pub(super) fn is_of_settings(what: &str) -> bool {
+    what == SETTINGS
+}
+
 const CHECK: &str =
     "`whylate check` reads the settings of a machine; to see why a thread is late, `whylate record`";
 const ORIGINAL: &str = "give the trace, or the whole output of the program that measured, as it was printed";
@@ -45,7 +50,7 @@ const JSON: &str = "JSON of another program, in a form that whylate does not kno
 const MARKDOWN: &str = "a table of results in Markdown, and not what a program printed";
 
 /// By words that a line has; the first that fits.
-const PROGRAMS: [Row; 93] = [
+const PROGRAMS: [Row; 92] = [
     (&["% time", "seconds", "usecs/call"], "a table of strace, which has sums of system calls", RECORD),
     (&["syscall", "calls", "stddev"], PERF_TRACE, RECORD),
     (&[" ms): ", "(", ") = "], PERF_TRACE, RECORD),
@@ -157,15 +162,16 @@ const PROGRAMS: [Row; 93] = [
     (&["current affinity list:"], SETTINGS, CHECK),
     (&["real-time priority", "(-r)"], SETTINGS, CHECK),
     (&["GRUB_CMDLINE_LINUX"], SETTINGS, CHECK),
-    (&["BOOT_IMAGE=", "root="], SETTINGS, CHECK),
     (&["policy: ", "loadavg: "], CYCLICTEST_HEAD, MEASURE),
 ];
 
 /// Lines that stand above or beside many outputs.
-const GUESSES: [Row; 6] = [
+const GUESSES: [Row; 7] = [
     (&["Attaching ", " probe"], "the output of a script of bpftrace", RECORD),
     (&["@[", "]: "], "counts or stacks of a script of bpftrace", RECORD),
     (&["load average:"], SYSTEM, RECORD),
+    // The kernel's log has its command line as well.
+    (&["BOOT_IMAGE=", "root="], SETTINGS, CHECK),
     (&["CONFIG_PREEMPT", "=y"], SETTINGS, CHECK),
     (&["CONFIG_HZ", "="], SETTINGS, CHECK),
     (&["Linux ", " SMP ", "GNU/Linux"], "the version of a kernel, and no trace", CHECK),

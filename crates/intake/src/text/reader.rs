@@ -134,7 +134,11 @@ impl Reader {
             && self.shape(text) == Shape::Foreign
             && let Some(whole) = self.held.with(text)
         {
-            let is_message = || self.collected.last.is_none() && kernel_log::is_broken_message(&whole, text);
+            let is_message = || {
+                self.collected.last.is_none()
+                    && !self.stamps.has(number)
+                    && kernel_log::is_broken_message(&whole, text)
+            };
             if self.shape(&whole) == Shape::Whole || is_message() {
                 self.held.take();
                 self.known(&whole, is_cut, false);

@@ -1,6 +1,7 @@
 //! What is known of a text as a whole: its description, and what could not be read of it.
 
 use super::Reader;
+use crate::text::programs;
 use crate::text::tables::{self, Other};
 use whylate_base::{Cpu, CpuSet, Ns};
 use whylate_events::{Damage, LatencyTrace, Tool, TraceInfo};
@@ -16,6 +17,9 @@ impl Reader {
         let is_log = self.stamps.are_of_log(self.lines) && self.header.tracer.is_none();
         match self.other.take() {
             None | Some(Other::Stacks(_)) if is_log => Some(Other::QuietLog),
+            Some(Other::Guess { what, .. }) if is_log && programs::is_of_settings(what) => {
+                Some(Other::QuietLog)
+            }
             other => other,
         }
     }

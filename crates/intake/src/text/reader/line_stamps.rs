@@ -35,6 +35,11 @@ impl LineStamps {
         self.of_kernel >= FEWEST && self.of_kernel.saturating_mul(LEAST_PART) >= lines
     }
 
+    /// True of a line with a time of its own: it is not the rest of the line above it.
+    pub(super) fn has(&self, number: u64) -> bool {
+        self.last.iter().any(|(of, _)| *of == number)
+    }
+
     /// The line as the kernel's log has it.
     pub(super) fn restored<'a>(&self, number: u64, text: &'a str) -> Cow<'a, str> {
         match self.last.iter().rfind(|(of, _)| *of == number) {
