@@ -9,6 +9,7 @@ use super::queue::{ORDINARY_DISPATCH, PASSED_OVER, Queue, Queued};
 use crate::causes::Cause;
 use crate::model::culprit::{Culprit, is_stand_in};
 use crate::timeline::Timeline;
+use crate::timeline::activations::{Begin, WakeCause};
 use crate::timeline::cpus::{CpuTimeline, IrqsOffSample};
 use crate::timeline::housekeeping::is_housekeeping;
 use crate::timeline::recent::partition_from_end;
@@ -156,7 +157,15 @@ impl Charger<'_> {
             Relation::HigherPriority => Cause::HigherPriorityTask,
             Relation::EqualPriority => Cause::EqualPriorityTask,
             Relation::Fair if gave_way(self.timeline, queue, start, tid) => {
-                return Charge::to(Cause::Dispatch, None, Confidence::Low);
+                let is_long =
+                    queue.to - queue.from > self.ordinary_dispatch() && !self.timeline.is_end(queue.to);
+                // It woke the waiter itself and went on, as ksoftirqd does between softirqs; below an interrupt it need not have.
+                let is_waker = queue.waiter.tid == self.victim.tid
+                    && matches!(self.open.begin, Begin::Woken(WakeCause::Thread(waker)) if waker == tid);
+                return match is_long && is_waker {
+                    true => Charge::to(Cause::FairQueue, Some(by), Confidence::Low),
+                    false => Charge::to(Cause::Dispatch, None, Confidence::Low),
+                };
             }
             Relation::Fair
                 if waiter.priority.0 < runner.priority.0 && self.timeline.may_rank_by_nice(start) =>
@@ -227,17 +236,13 @@ impl Charger<'_> {
             };
         }
         // It was there first, and has not given way yet.
-        let ordinary = match self.timeline.seen.contains(Kind::Function) {
-            true => TRACED_DISPATCH,
-            false => ORDINARY_DISPATCH,
-        };
         let lower_since = lower_since(queue, start, tid, theirs);
         let interrupted = queue
             .timeline
             .between(lower_since, end)
             .any(|(_, _, slice)| matches!(slice.running, Running::Irq(_) | Running::Softirq(_)));
         let kept = if interrupted { end - start } else { queue.first_choice - lower_since };
-        if kept <= ordinary {
+        if kept <= self.ordinary_dispatch() {
             return Charge::to(Cause::Dispatch, None, Confidence::High);
         }
         if queue.queued == Queued::Somewhere {
@@ -270,6 +275,14 @@ impl Charger<'_> {
         };
         self.kept_from_interrupt(queue.cpu, start, end, tid, theirs)
             .unwrap_or_else(|| Charge::to(disabled, by, self.unobserved_below_interrupts()))
+    }
+
+    /// So long the kernel's own path from a wake-up to the switch takes at most, as a rule.
+    fn ordinary_dispatch(&self) -> Ns {
+        match self.timeline.seen.contains(Kind::Function) {
+            true => TRACED_DISPATCH,
+            false => ORDINARY_DISPATCH,
+        }
     }
 
     /// A lower thread went on after an interrupt, so it had interrupts enabled. It is at fault when it
@@ -425,7 +438,7 @@ fn serves_the_kernel(by: &Culprit) -> bool {
 }
 
 /// True where `runner` had the CPU as a thread was woken that the fair scheduler lets run first: that one was chosen at once, and
-/// the other is still runnable. The waiter had its turn; nothing shows what kept it that long. Where the recording ends so soon, it may
+/// the other is still runnable. The waiter had its turn at once, and what kept the other on its CPU is not shown. Where the recording ends so soon, it may
 /// have had it just so.
 fn gave_way(timeline: &Timeline, queue: &Queue<'_>, start: Ns, runner: Tid) -> bool {
     let is_first = start < queue.first_choice && queue.first_choice == queue.to;

@@ -1,7 +1,7 @@
 //! Delays that are each short, of an activation of which it is not known what is usual.
 
 use super::support::{IDLE, Scene, Thread, fair, rt};
-use whylate_base::Ns;
+use whylate_base::{Confidence, Ns};
 use whylate_events::{ContextFlags, KindSet, TaskState};
 use whylate_ledger::{Activation, Cause, Verdict};
 
@@ -51,7 +51,15 @@ fn turn_after(us: i64, state: TaskState) -> Activation {
 #[test]
 fn a_thread_that_preempts_the_other_at_once_waited_for_no_turn() {
     let of = |us, state| turn_after(us, state).ledger[0].cause;
-    assert_eq!(of(34, TaskState::Runnable), Cause::Dispatch);
+    assert_eq!(of(14, TaskState::Runnable), Cause::Dispatch);
+    // The way through the scheduler is not that long: the other one, which woke it, kept the CPU, and why is not shown.
+    let kept = turn_after(34, TaskState::Runnable).ledger[0].clone();
+    assert_eq!((kept.cause, kept.confidence), (Cause::FairQueue, Confidence::Low));
+    assert!(kept.by.is_some_and(|by| by.to_string().contains("other:20")), "{:?}", kept.by);
+    let by_interrupt =
+        Scene::new().cpu(1).at(0).run(OTHER).at(1_000).irq(7, "eth0").wake(VICTIM, 1).irq_exit(7);
+    let by_interrupt = by_interrupt.at(1_034).switch_as(TaskState::Runnable, VICTIM).at(2_000).sleep(IDLE);
+    assert!(by_interrupt.explain("victim").only().ledger.iter().all(|one| one.cause != Cause::FairQueue));
     // The other one went to sleep, or had some of its slice.
     assert_eq!(of(34, TaskState::Interruptible), Cause::FairQueue);
     assert_eq!(of(2_000, TaskState::Runnable), Cause::FairQueue);
