@@ -5,10 +5,12 @@ mod evidence;
 mod sentence;
 mod slewed;
 mod spent;
+mod start;
 mod usual;
 
 use sentence::Circumstances;
 pub(crate) use sentence::{as_shown, segment};
+use start::{starts_late, starts_mostly};
 use usual::Usually;
 
 use crate::causes::advised::Advised;
@@ -104,14 +106,20 @@ pub(crate) fn of(
         || (!knows_usual && !starts_late && is_beside_work(&groups, response, (cause, excess)))
         || (mostly_called && share_of(excess) < NOTABLE_SHARE);
     let beside_work = (excess >= MINOR).then_some((cause, excess));
+    let is_cut = timeline.is_text && activation.done.is_none();
     if on_time {
         let own = |&&((cause, _), _): &&Charged| cause == Cause::OwnWork;
         let most = groups.iter().find(own).or(groups.iter().max_by_key(|(_, time)| *time));
-        ((cause, by), charged) = most.copied().unwrap_or(((Cause::OwnWork, None), Ns::ZERO));
+        // Of an activation that goes on behind the text, only the start is known.
+        let start = starts_mostly(activation).filter(|_| is_cut);
+        ((cause, by), charged) = start.or(most.copied()).unwrap_or(((Cause::OwnWork, None), Ns::ZERO));
     }
     let own = judged.iter().filter(|segment| (segment.cause, segment.by) == (cause, by));
     let stands_still = stands_still(timeline);
     let mut confidence = confidence_of(own.clone(), stands_still);
+    if on_time && is_cut && cause == Cause::OwnWork {
+        confidence = Confidence::Low;
+    }
     let losses = judged.iter().filter(|segment| segment.cause == Cause::TraceLoss);
     let lost: Ns = losses.map(Segment::length).sum();
     if cause != Cause::TraceLoss && lost > Ns::ZERO {
@@ -187,6 +195,7 @@ pub(crate) fn of(
         grows: growth.is_some(),
         in_handler: matches!(slept, Some(Within::Handler { .. })),
         shows_calls: timeline.recorded.contains(Kind::Syscall),
+        shows_wakings: timeline.seen.contains(Kind::Waking),
         work_item: let_go_in(notes, by),
         goes_on: goes_on(notes, by).is_some(),
         grace_period: grace_period(notes, charged),
@@ -259,17 +268,6 @@ pub(crate) fn priority_while(
     let thread = timeline.threads.get(activation.tid);
     let then = thread.zip(longest).map(|(thread, segment)| thread.own_priority_at(segment.start));
     then.filter(|then| activation.priority.outranks(*then)).unwrap_or(activation.priority)
-}
-
-/// True of a real-time thread most of whose latency is charged to `key`, a notable one: however long it then works, that is a
-/// delay.
-fn starts_late(activation: &Activation, key: (Cause, Option<Culprit>)) -> bool {
-    let Some(running) = activation.running.filter(|_| activation.priority.is_realtime()) else {
-        return false;
-    };
-    let before = activation.ledger.iter().filter(|segment| (segment.cause, segment.by) == key);
-    let time: Ns = before.map(|segment| segment.end.min(running).since(segment.start)).sum();
-    key.0 != Cause::OwnWork && time >= NOTABLE && time.0.saturating_mul(2) >= (running - activation.due).0
 }
 
 /// True of a delay that is a small part of a response which is mostly the thread's own work. Where it is not known what is usual,

@@ -99,6 +99,8 @@ pub(crate) struct Advised<'a> {
     pub(crate) in_handler: bool,
     /// The recording has system calls.
     pub(crate) shows_calls: bool,
+    /// It has `sched_waking`.
+    pub(crate) shows_wakings: bool,
     /// The work item in which the culprit, a kworker, let it go on, and the thread that had queued that.
     pub(crate) work_item: Option<(Symbol, Option<&'a Culprit>)>,
     /// The culprit went on though it was to yield, and had preemption enabled.

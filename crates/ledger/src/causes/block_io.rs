@@ -46,9 +46,12 @@ fn evidence(time: &ChargedTime) -> String {
 
 fn advice(of: &Advised<'_>) -> Vec<AdvisedFix> {
     if of.in_doubt {
-        let what = "see what it sleeps in, while it does: cat /proc/TID/stack; or record sched:sched_waking and \
-                    sched:sched_blocked_reason as well";
-        return all_by_hand(RECORD, &[what]);
+        let events = match of.shows_wakings {
+            true => "sched:sched_blocked_reason",
+            false => "sched:sched_waking and sched:sched_blocked_reason",
+        };
+        let what = format!("see what it sleeps in, while it does: cat /proc/TID/stack; or record {events} as well");
+        return all_by_hand(RECORD, &[&what]);
     }
     let calls: Vec<&str> = of.device_calls.iter().map(|(call, _)| *call).collect();
     let what = match calls.is_empty() {

@@ -181,6 +181,7 @@ pub(crate) fn why(
         };
         let usual = match stats.show_usual() {
             true => ", about as usual",
+            false if timeline.is_text && activation.done.is_none() => "; when it is done is not shown",
             false => "",
         };
         let took = format!("{charged} of {response} was {what}{usual}");

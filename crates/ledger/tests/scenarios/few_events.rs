@@ -452,3 +452,25 @@ fn a_thread_behind_the_last_row_of_its_cpu_was_not_seen_to_wait() {
     let explained = scene.cpu(0).at(150 * MS).run(APP).at(151 * MS).sleep(IDLE).explain("victim");
     assert!(explained.only().response() < Ns::from_us(10), "{:?}", explained.only());
 }
+
+#[test]
+fn of_an_activation_that_goes_on_behind_a_text_the_start_is_known() {
+    let woken = || Scene::new().cpu(1).at(0).run(APP).at(100).wake(VICTIM, 1).at(113).run(VICTIM).at(115);
+    let text = woken().sign(ContextFlags::default()).explain("victim").only().verdict.clone();
+    assert_eq!((text.cause, text.charged), (Cause::Dispatch, Ns::from_us(13)));
+    assert!(text.why.ends_with("; when it is done is not shown"), "{}", text.why);
+    let done = woken().sleep(IDLE).explain("victim").only().verdict.clone();
+    assert_eq!(done.cause, Cause::OwnWork);
+    // Its work is the longer part, as far as it is shown.
+    let longer = woken().at(400).sign(ContextFlags::default()).explain("victim").only().verdict.clone();
+    assert_eq!((longer.cause, longer.confidence), (Cause::OwnWork, Confidence::Low));
+}
+
+#[test]
+fn advice_asks_for_no_event_that_the_text_has() {
+    let fix = |scene: Scene| scene.explain("victim").only().verdict.fix[0].text.clone();
+    let asleep = || Scene::new().cpu(1).at(0).run(VICTIM).at(1_000).block(APP).at(90_000);
+    assert!(fix(asleep().sign(ContextFlags::default())).contains("record sched:sched_waking and"));
+    let shown = fix(asleep().waking(rt("other", 40, 3), 1));
+    assert!(shown.ends_with("or record sched:sched_blocked_reason as well"), "{shown}");
+}
