@@ -39,7 +39,7 @@ fn paths_that_hold_no_file() {
 #[test]
 fn contents_that_hold_no_trace() {
     type Check = fn(&OpenError) -> bool;
-    let cases: [(&[u8], Check, &str); 60] = [
+    let cases: [(&[u8], Check, &str); 62] = [
         (b"", |e| matches!(e, OpenError::Empty { .. }), "is empty"),
         (
             b"\x1f\x8b\x08\0\0\0",
@@ -242,6 +242,13 @@ fn contents_that_hold_no_trace() {
             "is a log of the kernel, and no trace. None of its 11 lines is a message about lateness",
         ),
         (
+            b"[    0.000000] rcu: RCU calculated value of scheduler-enlistment delay is 25 jiffies.\n[    1.000000] other\n\
+              [   60.000000] rcu: INFO: rcu_sched self-detected stall on CPU\n[   60.000001] rcu: \t3-....: (5249 ticks this GP) idle=1/1/0x4\n\
+              [   60.000002] \t(t=5250 jiffies g=7 q=1)\n",
+            |e| matches!(e, OpenError::KernelLog { .. }),
+            "CPU 3 gave RCU no quiescent state for 5250 jiffies (21.000 s) (RCU stall)",
+        ),
+        (
             b"BOOT_IMAGE=/vmlinuz root=/dev/sda1 ro quiet isolcpus=3\n",
             |e| matches!(e, OpenError::LooksLike { .. }),
             "a list of settings of a machine",
@@ -265,6 +272,11 @@ fn contents_that_hold_no_trace() {
             b"app-7  31.500200: sched_switch: prev_comm=app prev_pid=7 prev_prio=19 prev_state=S ==> next_comm=b\n",
             |e| matches!(e, OpenError::NotRead { .. }),
             "is events without the CPU in front of them",
+        ),
+        (
+            b"so:\n   71 [003]: sched_wakeup: pid=72 prio=120 success=1 target_cpu=003\n",
+            |e| matches!(e, OpenError::NotRead { .. }),
+            "is events without the time and the name of the thread in front of them",
         ),
         (
             b"sched_waking: comm=app pid=7 prio=49 target_cpu=003\n",

@@ -1,7 +1,7 @@
 //! The kernel's log: no trace, but its messages about what is late have a meaning, figures and call stacks.
 //!
 //! ```text
-//! lines ─> stamps, broken ─> meanings: which kind of message ─┬─> details: rcu (jiffies), hung, lockups (utilization), pools (begun_work), durations, softirqs, clock (clock_reads), old_tracer, sched_ext, atomic_sleep (atomic_reasons), spinlocks
+//! lines ─> stamps, broken ─> meanings: which kind of message ─┬─> details: rcu (jiffies), hung, lockups (utilization), pools (begun_work), durations, softirqs, clock (clock_reads), old_tracer, sched_ext, atomic_sleep and work_leak (atomic_reasons), spinlocks
 //!                                                     └─> stacks: owner, registers, frames ─> reporter: what it shows
 //! messages ─> consequences: which follows from which
 //! all ─> written: the sentences
@@ -37,7 +37,9 @@ mod spinlocks;
 mod stacks;
 mod stamps;
 mod utilization;
+mod waits;
 mod work_item;
+mod work_leak;
 mod written;
 
 use consequences::Occurrence;
@@ -64,6 +66,11 @@ pub(super) fn is_broken_message(whole: &str, rest: &str) -> bool {
     // Its end alone has the meaning, but not the name of the thread.
     let is_end = || stamps::message(first).starts_with(broken::HUNG_TASK) && stamps::is_bare(rest);
     (meaning(rest).is_none() || is_end()) && meaning(whole).is_some_and(|all| meaning(first) != Some(all))
+}
+
+/// How many jiffies a second has, where a line of the log shows it.
+pub(super) fn hz_of_boot(line: &str) -> Option<u64> {
+    jiffies::hz_of_boot(stamps::message(line))
 }
 
 /// A message in a log, with what follows it.
@@ -113,6 +120,8 @@ pub struct KernelLog {
     pieces: Vec<String>,
     /// What it had before.
     repeats: Repeats,
+    /// How many jiffies a second has, by a line above its messages.
+    hz_of_boot: Option<u64>,
     /// How long before it the last sign of life was, by a report of a lockup itself.
     heartbeat_ms: Option<u64>,
 }
@@ -142,6 +151,11 @@ impl KernelLog {
     pub(super) fn has_own_message(&self) -> bool {
         let is_own = |one: &LogMessage| one.has_stamp || one.details.meaning(&one.stacks).is_some();
         self.messages.iter().any(|message| !message.is_quoted && is_own(message))
+    }
+
+    /// Takes in how many jiffies a second has.
+    pub(super) fn set_hz(&mut self, hz: Option<u64>) {
+        self.hz_of_boot = hz;
     }
 
     /// Takes in a line.
@@ -214,8 +228,8 @@ impl KernelLog {
         let is_prose = |other: &LogMessage| other.is_quoted || is_marked && other.is_vague();
         let is_replaced =
             |other: &LogMessage| meanings::are_related(other.meaning, meaning) && is_prose(other);
-        if self.messages.iter().any(is_replaced) {
-            self.messages.retain(|other| !is_replaced(other));
+        let replaced: Vec<LogMessage> = self.messages.extract_if(.., |other| is_replaced(other)).collect();
+        if !replaced.is_empty() {
             self.above = None;
         }
         let same = || self.messages.iter().enumerate().filter(|(_, other)| other.meaning == meaning);
@@ -257,6 +271,7 @@ impl KernelLog {
         one.last = number;
         one.seconds = one.seconds.filter(|_| is_same_crash).or(seconds);
         one.details.message(message, seconds);
+        replaced.iter().for_each(|quoted| one.details.quoted_elsewhere(&quoted.details));
         if meanings::brings_stack(meaning) {
             let is_better = one.details.has_stacks_of_last();
             if is_better {
@@ -278,6 +293,8 @@ impl KernelLog {
         let is_vague = alone.is_vague();
         let (has_any, has_marked) = (related.clone().next().is_some(), related.any(|other| other.is_marked));
         if has_any && (meanings::is_quoted(message) || meanings::is_end(message)) || has_marked && is_vague {
+            let known = self.messages.iter_mut().find(|other| other.meaning == meaning);
+            known.into_iter().for_each(|known| known.details.quoted_elsewhere(&alone.details));
             return true;
         }
         let Some(counted) = stamps::stamp(line).and_then(|stamp| self.repeats.counted_to(stamp, message))

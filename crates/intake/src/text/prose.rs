@@ -21,6 +21,8 @@ pub(super) fn has_time_and_cpu(text: &str) -> bool {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct LineParts {
     pub(super) has_thread: bool,
+    /// Its number alone stands before the CPU.
+    pub(super) has_tid: bool,
     pub(super) has_cpu: bool,
     pub(super) has_time: bool,
 }
@@ -33,8 +35,11 @@ pub(super) fn parts(text: &str) -> LineParts {
     let is_named =
         |word: &&str| word.rsplit_once(':').is_some_and(|(name, tid)| !name.is_empty() && is_digits(tid));
     let words = || text.split_ascii_whitespace().take_while(|word| !is_event(word) && !is_named(word));
+    // `12 [003]: `
+    let is_cpu = |word: &str| is_cpu(word.strip_suffix(':').unwrap_or(word));
     LineParts {
         has_thread: words().any(is_thread),
+        has_tid: words().zip(words().skip(1)).any(|(tid, cpu)| is_digits(tid) && is_cpu(cpu)),
         has_cpu: words().any(is_cpu),
         has_time: words().any(is_time),
     }

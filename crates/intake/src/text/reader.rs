@@ -76,6 +76,8 @@ pub(crate) struct Reader {
     further: FurtherRecording,
     /// What the text is, if it has no event.
     pub(crate) other: Option<Other>,
+    /// How many jiffies a second has, by a line of the kernel's log.
+    hz: Option<u64>,
     commented: Commented,
     /// A string of a program's source, of which the next line may hold the rest.
     begun_string: String,
@@ -118,6 +120,7 @@ impl Reader {
             woken_by_name: WokenByName::default(),
             further: FurtherRecording::default(),
             other: None,
+            hz: None,
             commented: Commented::default(),
             begun_string: String::new(),
             strange_row: None,

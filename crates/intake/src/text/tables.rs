@@ -254,22 +254,26 @@ fn lacking(line: &str) -> Option<(&'static str, &'static str)> {
         LineParts { has_cpu: false, has_time: true, .. } if !is_event => {
             "switches without the CPU in front of them"
         }
-        LineParts { has_thread: true, has_cpu: false, has_time: true } => {
+        LineParts { has_thread: false, has_tid: true, has_cpu: true, has_time: false } => {
+            "events without the time and the name of the thread in front of them: their order alone is known, and not for how long a thread \
+             had the CPU or waited"
+        }
+        LineParts { has_thread: true, has_cpu: false, has_time: true, .. } => {
             "events without the CPU in front of them"
         }
-        LineParts { has_thread: false, has_cpu: true, has_time: true } => {
+        LineParts { has_thread: false, has_cpu: true, has_time: true, .. } => {
             "events without the thread in front of the CPU and the time"
         }
-        LineParts { has_thread: true, has_cpu: true, has_time: false } => {
+        LineParts { has_thread: true, has_cpu: true, has_time: false, .. } => {
             "events without the time in front of them: their order alone is known, and not for how long a thread had the CPU or waited"
         }
-        LineParts { has_thread: false, has_cpu: false, has_time: true } => {
+        LineParts { has_thread: false, has_cpu: false, has_time: true, .. } => {
             "events without the thread and the CPU in front of them"
         }
-        LineParts { has_thread: true, has_cpu: false, has_time: false } => {
+        LineParts { has_thread: true, has_cpu: false, has_time: false, .. } => {
             "events without the CPU and the time in front of them"
         }
-        LineParts { has_thread: false, has_cpu: true, has_time: false } => {
+        LineParts { has_thread: false, has_cpu: true, has_time: false, .. } => {
             "events without the thread and the time in front of them"
         }
         LineParts { .. } => "events without the thread, the CPU and the time in front of them",

@@ -18,6 +18,18 @@ const PREEMPTION: u32 = 0xff;
 /// The bits of a count that went below 0. The highest one is a flag of its own on x86.
 const BELOW_ZERO: u32 = 0x7fff_ff00;
 
+/// What a preemption count shows that should be 0 again; `None` where it is.
+pub(super) fn left_behind(count: u32) -> Option<&'static str> {
+    match count {
+        0 => None,
+        _ if count & BELOW_ZERO == BELOW_ZERO => {
+            Some("with a preemption count below 0 (it enabled preemption more often than it disabled it)")
+        }
+        _ if count & PREEMPTION == 0 => Some("with softirqs disabled"),
+        _ => Some("with preemption disabled"),
+    }
+}
+
 /// What the lines of one message show.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Reasons {

@@ -7,9 +7,9 @@ use super::durations::{CpuHogs, LongestRun, TimedWork};
 use super::hung::HungTasks;
 use super::lockups::{HardPanic, SoftLockups, hard_lockup};
 use super::meanings::{
-    ATOMIC, CLOCK, CPU_HOG, CRASH, CSD, ENDED, HARD_LOCKUP, HARD_PANIC, HUNG_TASK, IDLE_LOCKUP, LONG_NMI,
-    NOHZ, OLD_SECTION, OLD_WAKE_UP, PERF, RCU, SCHED_EXT, SOFT_LOCKUP, SPIN_LOCKUP, TIMER_INTERRUPT,
-    WORK_LOCKUP,
+    ATOMIC, CLOCK, CPU_HOG, CRASH, CSD, ENDED, HARD_LOCKUP, HARD_PANIC, HUNG_TASK, IDLE_LOCKUP, IDLE_SLEEP,
+    LONG_NMI, NOHZ, OLD_SECTION, OLD_WAKE_UP, PERF, RCU, SCHED_EXT, SOFT_LOCKUP, SPIN_LOCKUP,
+    TIMER_INTERRUPT, WORK_LEAK, WORK_LOCKUP,
 };
 use super::old_tracer::{OldMaximum, OldMeasure};
 use super::owner::LoggedThread;
@@ -19,6 +19,7 @@ use super::sched_ext::SchedExtStall;
 use super::softirqs::PendingSoftirqs;
 use super::spinlocks::SpinLockups;
 use super::stacks::{LoggedStack, LoggedStacks};
+use super::work_leak::WorkLeak;
 
 /// No machine has more CPUs.
 const MOST_CPUS: usize = 4096;
@@ -47,6 +48,9 @@ pub(super) enum Details {
     SchedExt(SchedExtStall),
     Atomic(AtomicSleep),
     Spin(SpinLockups),
+    Leak(WorkLeak),
+    /// Of an idle thread that was about to sleep.
+    IdleSleep,
     /// The thread that ended.
     Ended(Option<LoggedThread>),
 }
@@ -75,6 +79,8 @@ impl Details {
             SCHED_EXT => Details::SchedExt(SchedExtStall::default()),
             ATOMIC => Details::Atomic(AtomicSleep::default()),
             SPIN_LOCKUP => Details::Spin(SpinLockups::default()),
+            IDLE_SLEEP => Details::IdleSleep,
+            WORK_LEAK => Details::Leak(WorkLeak::default()),
             ENDED => Details::Ended(None),
             _ => Details::None,
         }
@@ -149,10 +155,19 @@ impl Details {
         }
     }
 
+    /// Takes over what a sentence that quotes the same message shows beyond it.
+    pub(super) fn quoted_elsewhere(&mut self, quoted: &Details) {
+        if let (Details::Hogs(hogs), Details::Hogs(quoted)) = (self, quoted) {
+            hogs.counted_elsewhere(quoted);
+        }
+    }
+
     /// Takes in a line below it; false where it belongs to nothing.
     pub(super) fn line(&mut self, message: &str) -> bool {
         match self {
-            Details::None | Details::Crash | Details::Hard(_) | Details::Ended(_) => false,
+            Details::None | Details::Crash | Details::Hard(_) | Details::Ended(_) | Details::IdleSleep => {
+                false
+            }
             Details::Rcu(rcu) => rcu.line(message),
             Details::HardPanic(panic) => panic.line(message),
             Details::Hung(hung) => hung.line(message),
@@ -166,6 +181,7 @@ impl Details {
             Details::SchedExt(stall) => stall.line(message),
             Details::Atomic(atomic) => atomic.line(message),
             Details::Spin(spin) => spin.line(message),
+            Details::Leak(leak) => leak.line(message),
         }
     }
 
@@ -233,6 +249,10 @@ impl Details {
             Details::SchedExt(stall) => stall.meaning(),
             Details::Atomic(atomic) => atomic.meaning(stacks),
             Details::Spin(spin) => spin.meaning(),
+            Details::Leak(leak) => leak.meaning(),
+            Details::IdleSleep => stacks.first_owner().and_then(|owner| owner.cpu).map(|cpu| {
+                format!("the idle thread of CPU {cpu} was about to sleep, which it never may: a bug of the kernel or of a module")
+            }),
         }
     }
 
@@ -250,6 +270,7 @@ impl Details {
         match self {
             Details::Atomic(atomic) => atomic.thread(),
             Details::Spin(spin) => spin.owner(),
+            Details::Leak(leak) => leak.thread(),
             Details::Ended(thread) => thread.as_ref(),
             _ => stacks.first().and_then(|stack| stack.owner.thread.as_ref()),
         }
@@ -262,6 +283,8 @@ impl Details {
             Details::Hung(hung) => hung.shown(stacks),
             Details::SchedExt(stall) => stall.shown().into_iter().collect(),
             Details::Atomic(atomic) => atomic.shown(stacks),
+            // The function has returned: the stack is of the workqueue's own functions.
+            Details::Leak(_) => Vec::new(),
             Details::Pools(pools) => {
                 let one = stacks.of_cpus(|cpu| pools.run_on(cpu));
                 one.and_then(LoggedStack::shown).into_iter().chain(pools.begun_work()).collect()

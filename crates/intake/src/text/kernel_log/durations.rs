@@ -44,6 +44,14 @@ impl CpuHogs {
         true
     }
 
+    /// Takes over the counts that are quoted elsewhere: the kernel counts on.
+    pub(super) fn counted_elsewhere(&mut self, quoted: &CpuHogs) {
+        for hog in &mut self.hogs {
+            let same = quoted.hogs.iter().find(|other| other.function == hog.function);
+            hog.times = hog.times.max(same.map_or(0, |other| other.times));
+        }
+    }
+
     /// What it means; `None` where no function is named.
     pub(super) fn meaning(&self) -> Option<String> {
         let threshold = self.hogs.first()?.threshold;

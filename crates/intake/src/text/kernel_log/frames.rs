@@ -13,7 +13,7 @@
 pub(super) const SWITCHED: &str = "finish_task_switch";
 
 /// Functions in which any thread goes to sleep or prints its stack: they are no answer.
-const GENERAL: [&str; 19] = [
+const GENERAL: [&str; 21] = [
     "__switch_to",
     "__switch_to_asm",
     "context_switch",
@@ -24,8 +24,8 @@ const GENERAL: [&str; 19] = [
     "schedule_rtlock",
     "schedule_timeout",
     "schedule_timeout_uninterruptible",
-    "io_schedule",
-    "io_schedule_timeout",
+    "dequeue_task_idle",
+    "deactivate_task",
     "preempt_schedule",
     "preempt_schedule_common",
     "dump_stack",
@@ -33,7 +33,12 @@ const GENERAL: [&str; 19] = [
     "show_stack",
     "__schedule_bug",
     "__might_resched",
+    "dequeue_task",
+    "block_task",
 ];
+
+/// The same for input or output.
+const GENERAL_FOR_IO: [&str; 2] = ["io_schedule", "io_schedule_timeout"];
 
 /// Functions with which a kernel thread begins (`kthread()` in `kernel/kthread.c`, and what calls it on the architectures).
 const THREAD_BEGINS: [&str; 7] = [
@@ -57,6 +62,8 @@ pub(super) enum Frame<'a> {
     Function(&'a str),
     /// A thread goes to sleep in it, or prints its stack.
     General,
+    /// A thread goes to sleep in it until input or output is done.
+    ForIo,
     /// A kernel thread begins with it.
     ThreadBegins,
 }
@@ -163,9 +170,10 @@ impl<'a> Frame<'a> {
         // A part that the compiler took out of a function is of that function.
         let part = [".isra", ".constprop", ".cold", ".part"].iter().filter_map(|part| name.find(part)).min();
         let name = part.and_then(|part| name.get(..part)).unwrap_or(name);
-        match GENERAL.contains(&name) {
-            true => Frame::General,
-            false => Frame::Function(name),
+        match name {
+            name if GENERAL_FOR_IO.contains(&name) => Frame::ForIo,
+            name if GENERAL.contains(&name) => Frame::General,
+            name => Frame::Function(name),
         }
     }
 }

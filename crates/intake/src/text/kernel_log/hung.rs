@@ -113,11 +113,22 @@ impl HungTasks {
             true if is_not_begun => {
                 ", as a kernel thread that was created and not woken since: it waits for no device and no lock"
             }
-            true => ", for a device or a lock",
+            true => &format!(", {}", self.waits_for(stacks)),
             false => "",
         };
         let others = and_others(seconds, others);
         Some(format!("{first} slept uninterruptibly {long}{waits} (hung task){others}"))
+    }
+
+    /// For what all of the threads wait, where their stacks show the same.
+    fn waits_for(&self, stacks: &LoggedStacks) -> String {
+        let only = || stacks.only().filter(|_| self.tasks.len() == 1);
+        let of_task =
+            |task: &HungTask| stacks.of_thread(&task.thread).or_else(only).and_then(LoggedStack::waits_for);
+        let mut all = self.tasks.iter().map(of_task);
+        let first = all.next().flatten();
+        let same = first.filter(|first| all.all(|other| other == Some(*first)));
+        same.map_or_else(|| "for a device or a lock".to_owned(), |same| same.to_string())
     }
 
     /// The waits from this thread on, each for the thread of the next.
@@ -293,6 +304,39 @@ mod tests {
         for (text, end) in cases {
             assert_eq!(last(&text), end, "{text}");
         }
+    }
+
+    #[test]
+    fn a_stack_shows_whether_a_thread_waits_for_a_device_or_a_lock() {
+        let report = |pid: u32, functions: &str| {
+            format!(
+                "INFO: task a:{pid} blocked for more than 120 seconds.\ntask:a state:D stack:0 pid:{pid}\nCall Trace:\n {}",
+                functions.split(' ').map(|name| format!(" {name}+0x1/0x2\n")).collect::<String>()
+            )
+        };
+        let meaning = |text: &str| {
+            let (hung, stacks) = read(text);
+            hung.meaning(&stacks).unwrap_or_default()
+        };
+        let lock = report(1, "schedule __mutex_lock mutex_lock do_it");
+        let io = report(2, "io_schedule folio_wait_bit_common do_it");
+        let page = report(3, "io_schedule sleep_on_page __lock_page do_it");
+        assert!(meaning(&lock).contains(" s, for a lock (hung task)"), "{}", meaning(&lock));
+        assert!(
+            meaning(&io).contains(" s, for the input or output of a device (hung task)"),
+            "{}",
+            meaning(&io)
+        );
+        assert!(
+            meaning(&page).contains(" s, for the lock of a page, which is held while"),
+            "{}",
+            meaning(&page)
+        );
+        let both = meaning(&(lock.clone() + &io));
+        assert!(both.contains(" s, for a device or a lock (hung task), and so did a (2)"), "{both}");
+        let alike = meaning(&(lock + &report(4, "schedule rwsem_down_read_slowpath down_read do_it")));
+        assert!(alike.contains(" s, for a lock (hung task), and so did a (4)"), "{alike}");
+        assert!(meaning(&report(5, "schedule wait_for_completion do_it")).contains("for a device or a lock"));
     }
 
     #[test]

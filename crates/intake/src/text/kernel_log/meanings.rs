@@ -29,7 +29,7 @@ pub(super) fn is_quoted(line: &str) -> bool {
 }
 
 fn entry(line: &str) -> Option<&'static (&'static [&'static str], &'static str)> {
-    const MESSAGES: [(&[&str], &str); 74] = [
+    const MESSAGES: [(&[&str], &str); 77] = [
         (&["soft lockup", "stuck for", "[swapper/"], IDLE_LOCKUP),
         (&["RT throttling activated"], RT_THROTTLING),
         (&["DL replenish lagged"], DL_REPLENISH),
@@ -62,6 +62,9 @@ fn entry(line: &str) -> Option<&'static (&'static [&'static str], &'static str)>
         (&["us maximum-latency wakeup"], OLD_WAKE_UP),
         (&["BUG: scheduling while atomic"], ATOMIC),
         (&["BUG: sleeping function called from invalid context"], ATOMIC),
+        (&["workqueue leaked lock or atomic"], WORK_LEAK),
+        (&["workqueue leaked atomic, lock or RCU"], WORK_LEAK),
+        (&["scheduling from the idle thread"], IDLE_SLEEP),
         (&["BUG: spinlock lockup ", "on CPU#"], SPIN_LOCKUP),
         (&["possible circular locking dependency"], LOCKDEP),
         (&["possible recursive locking"], LOCKDEP),
@@ -147,6 +150,11 @@ pub(super) const OLD_WAKE_UP: &str =
     "the latency tracer of the patches of 2004 to 2008 met a longer wake-up than before";
 pub(super) const ATOMIC: &str =
     "a thread was about to sleep where it must not: a bug of the kernel or of a module";
+pub(super) const WORK_LEAK: &str =
+    "a work item returned with a lock held or with preemption disabled: a bug of the kernel or of a module";
+/// `dequeue_task_idle()` in `kernel/sched/idle.c`
+pub(super) const IDLE_SLEEP: &str =
+    "the idle thread of a CPU was about to sleep, which it never may: a bug of the kernel or of a module";
 pub(super) const SPIN_LOCKUP: &str = "a CPU did not get a spinlock for about a second or more";
 const LOCKDEP: &str =
     "locks are taken in an order by which threads may wait for each other for ever (lockdep)";
@@ -213,6 +221,9 @@ mod tests {
             ("Kernel panic - not syncing: Hard LOCKUP", "set to stop"),
             ("BUG: spinlock lockup suspected on CPU#3, mill/7", "did not get a spinlock"),
             ("note: app[12] exited with preempt_count 2", "was ended"),
+            ("BUG: workqueue leaked lock or atomic: kworker/0:2/0x1/71", "work item returned"),
+            ("BUG: workqueue leaked atomic, lock or RCU: kworker/0:2[71]", "work item returned"),
+            ("bad: scheduling from the idle thread!", "the idle thread of a CPU was about to sleep"),
             ("watchdog: BUG: soft lockup - CPU#0 stuck for 22s! [swapper/0:1]", "did not run its watchdog"),
             ("watchdog: BUG: soft lockup - CPU#0 stuck for 22s! [swapper/0:0]", "while its idle task had it"),
             ("Internal error: synchronous external abort: 96000210 [#1] SMP", "crashed"),

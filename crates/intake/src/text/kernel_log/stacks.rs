@@ -6,6 +6,7 @@ use super::idle_thread::{OverIdle, over_idle};
 use super::owner::{LoggedThread, Owner};
 use super::registers::are_of_user;
 use super::reporter::{StackPlace, USER, place, softirq};
+use super::waits::{WaitsFor, waits_for};
 use super::work_item;
 use std::collections::BTreeMap;
 
@@ -31,6 +32,8 @@ pub(super) struct LoggedStack {
     has_trace: bool,
     /// Its thread goes to sleep.
     sleeps: bool,
+    /// It does so for input or output.
+    sleeps_for_io: bool,
     /// It goes to sleep in the functions with which a kernel thread begins.
     sleeps_at_begin: bool,
 }
@@ -209,6 +212,10 @@ impl LoggedStack {
     fn add(&mut self, frame: Frame<'_>, module: Option<&str>) {
         match frame {
             Frame::General => self.sleeps = true,
+            Frame::ForIo => {
+                self.sleeps = true;
+                self.sleeps_for_io |= self.functions.is_empty();
+            }
             Frame::ThreadBegins => self.sleeps_at_begin |= self.sleeps && self.functions.is_empty(),
             Frame::Function(function) => {
                 if self.functions.last().is_none_or(|inner| inner != function) {
@@ -225,6 +232,12 @@ impl LoggedStack {
     /// since (`kthread()` in `kernel/kthread.c` sleeps uninterruptibly before it calls the thread's function).
     pub(super) fn is_not_begun(&self) -> bool {
         self.sleeps_at_begin && self.functions.is_empty()
+    }
+
+    /// For what its thread waits, if it sleeps.
+    pub(super) fn waits_for(&self) -> Option<WaitsFor> {
+        let by_io = self.sleeps_for_io.then_some("io_schedule");
+        waits_for(by_io.into_iter().chain(self.functions.iter().map(String::as_str)))
     }
 
     /// Where its thread is, in words; `None` where it shows nothing.

@@ -36,12 +36,12 @@ impl fmt::Display for KernelLog {
 }
 
 impl KernelLog {
-    /// How many jiffies a second has, by two reports of one occurrence.
+    /// How many jiffies a second has, by two reports of one occurrence or by a line of the boot.
     fn hz(&self) -> Option<u64> {
         let later = |(at, one): (usize, &LogMessage)| {
             self.messages.iter().skip(at + 1).rev().find_map(|later| one.details.hz(&later.details))
         };
-        self.messages.iter().enumerate().find_map(later)
+        self.messages.iter().enumerate().find_map(later).or(self.hz_of_boot)
     }
 
     /// `; line 9 reports the same stall after 52509 jiffies. Line 30 means that ...`: the reports below the first of a kind.

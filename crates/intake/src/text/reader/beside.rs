@@ -3,6 +3,7 @@
 use super::Reader;
 use crate::text::further::FurtherRecording;
 use crate::text::header::Header;
+use crate::text::kernel_log;
 use crate::text::tables::{self, OtherLine};
 use whylate_events::Damage;
 
@@ -44,6 +45,7 @@ impl Reader {
     /// A line may show what the text is, where it has no event.
     pub(super) fn is_shown(&mut self, number: u64, text: &str) {
         let line = OtherLine { number, text, logged: &self.stamps.restored(number, text) };
+        self.hz = self.hz.or_else(|| kernel_log::hz_of_boot(text));
         match &mut self.other {
             other if self.collected.last.is_some() => tables::beside_rows(other, line),
             None => self.other = tables::named(line),

@@ -20,6 +20,10 @@ impl Reader {
             Some(Other::Guess { what, .. }) if is_log && programs::is_of_settings(what) => {
                 Some(Other::QuietLog)
             }
+            Some(Other::KernelLog(mut log)) => {
+                log.set_hz(self.hz);
+                Some(Other::KernelLog(log))
+            }
             other => other,
         }
     }

@@ -61,3 +61,35 @@ fn hard_lockups_of_several_cpus_are_all_named() {
         "{said}"
     );
 }
+
+#[test]
+fn a_quoted_message_counts_for_what_it_shows_beyond_the_log_s_own() {
+    let own = "[ 9.1] workqueue: poll_work [drv] hogged CPU for >10000us 4 times, consider switching to WQ_UNBOUND\n";
+    let quoted = "After a while the log shows `workqueue: poll_work [drv] hogged CPU for >10000us 16 times, and so on.\n";
+    for text in [format!("{quoted}\n{own}"), format!("{own}\n{quoted}")] {
+        let said = read(&text).to_string();
+        assert!(said.contains("the work function poll_work [drv] (at least 16 times) used"), "{said}");
+    }
+}
+
+#[test]
+fn siblings_of_scheduling_while_atomic_are_explained() {
+    let tail = "[ 9.1] CPU: 2 PID: 0 Comm: swapper/2 Not tainted\n[ 9.1] Call trace:\n[ 9.1]  dump_stack+0x1/0x2\n\
+                [ 9.1]  dequeue_task_idle+0x1/0x2\n[ 9.1]  __schedule+0x1/0x2\n";
+    let idle =
+        |more: &str| read(&format!("[ 9.1] bad: scheduling from the idle thread!\n{tail}{more}")).to_string();
+    let meaning = "means that the idle thread of CPU 2 was about to sleep, which it never may: a bug of the kernel or of a module";
+    assert!(idle("").ends_with(meaning), "{}", idle(""));
+    let caller = idle("[ 9.1]  wait_for_it+0x1/0x2 [drv]\n");
+    assert!(caller.ends_with("; the stack of swapper/2 (0) on CPU 2 is wait_for_it [drv]"), "{caller}");
+    let leak = read(
+        "[ 9.1] BUG: workqueue leaked lock or atomic: kworker/1:2/0x00000001/71\n[ 9.1]      last function: mill_work [mill]\n\
+         [ 9.1] CPU: 1 PID: 71 Comm: kworker/1:2 Not tainted\n[ 9.1] Call trace:\n[ 9.1]  process_one_work+0x1/0x2\n",
+    )
+    .to_string();
+    assert!(
+        leak.contains("the work item mill_work [mill], which kworker/1:2 (71) ran, returned with preemption"),
+        "{leak}"
+    );
+    assert!(!leak.contains("process_one_work"), "{leak}");
+}
