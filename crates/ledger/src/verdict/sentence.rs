@@ -181,7 +181,7 @@ pub(crate) fn why(
         };
         let usual = match stats.show_usual() {
             true => ", about as usual",
-            false if timeline.is_text && activation.done.is_none() => "; when it is done is not shown",
+            false if timeline.is_text && works_on(activation, verdict) => "; when it is done is not shown",
             false => "",
         };
         let took = format!("{charged} of {response} was {what}{usual}");
@@ -281,6 +281,15 @@ fn waited_unexplained(activation: &Activation, verdict: &Verdict) -> Option<Ns> 
 pub(crate) fn as_shown(thread: &Thread, priority: Priority) -> Priority {
     let is_guess = thread.shown_priority().is_none() && priority == Priority::DEFAULT;
     if is_guess { Priority::UNKNOWN } else { priority }
+}
+
+/// True where the time that is judged has only a part of the thread's work, which goes on behind the recording.
+fn works_on(activation: &Activation, verdict: &Verdict) -> bool {
+    let own = |segment: &Segment| segment.cause == Cause::OwnWork;
+    let runs = verdict.cause == Cause::OwnWork || activation.ledger.last().is_some_and(own);
+    activation.done.is_none()
+        && runs
+        && activation.running.is_none_or(|running| activation.due + verdict.judged > running)
 }
 
 /// True where the charged time goes on without a break from when the thread was due: it is of one thing, which woke it.

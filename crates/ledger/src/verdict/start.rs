@@ -23,5 +23,7 @@ pub(super) fn starts_mostly(activation: &Activation) -> Option<Charged> {
     let before = activation.latency().filter(|&latency| latency > activation.end - running)?;
     let segments = activation.ledger.iter().filter(|segment| segment.end <= running).copied();
     let most = charged_by(&segments.collect::<Vec<_>>()).into_iter().max_by_key(|(_, time)| *time);
-    most.filter(|((cause, _), time)| *cause != Cause::OwnWork && time.0.saturating_mul(2) >= before.0)
+    most.filter(|((cause, _), time)| {
+        ![Cause::OwnWork, Cause::Unexplained].contains(cause) && time.0.saturating_mul(2) >= before.0
+    })
 }
