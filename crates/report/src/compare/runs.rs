@@ -65,6 +65,7 @@ impl Compared {
     /// it.
     pub(crate) fn verdict(&self, pair: &Pair) -> String {
         let (first, own) = (self.label(pair.before), self.label(pair.after));
+        let of_threads = usual_of_threads(pair).filter(|_| pair.usual == RunVerdict::CannotTell);
         let larger = pair.all.max.filter(|(before, after)| pair.is_max_larger && after > before);
         match (pair.tail, pair.usual) {
             (TailVerdict::Better, RunVerdict::Better | RunVerdict::Same) if larger.is_none() => {
@@ -76,7 +77,7 @@ impl Compared {
             (TailVerdict::Same, RunVerdict::Same) => {
                 format!("{own} differs from {first} by no more than chance")
             }
-            (TailVerdict::CannotTell, RunVerdict::CannotTell) => {
+            (TailVerdict::CannotTell, RunVerdict::CannotTell) if of_threads.is_none() => {
                 format!("whether {own} is better or worse than {first} cannot be determined")
             }
             (tail, usual) => {
@@ -84,7 +85,8 @@ impl Compared {
                     Some((before, after)) => format!(", but the largest went from {before} to {after}"),
                     None => String::new(),
                 };
-                format!("{own} beside {first}: {}{grown}; {}", self::tail(tail), self::usual(usual))
+                let usual = of_threads.unwrap_or_else(|| self::usual(usual).to_owned());
+                format!("{own} beside {first}: {}{grown}; {usual}", self::tail(tail))
             }
         }
     }
@@ -111,6 +113,33 @@ fn usual(usual: RunVerdict) -> &'static str {
         RunVerdict::Same => "the usual latency is the same",
         RunVerdict::CannotTell => "the usual latency cannot be compared",
     }
+}
+
+/// What the means of the threads that differ show of the usual latency, where they agree.
+fn usual_of_threads(pair: &Pair) -> Option<String> {
+    /// So many are named in a headline.
+    const MOST_IN_HEADLINE: usize = 4;
+    let differ = pair.threads.iter().filter(|(_, part)| part.differs());
+    let differ: Vec<(String, bool)> = differ
+        .filter_map(|(name, part)| {
+            let mean = part.mean.filter(|mean| mean.is_shown())?;
+            Some((words::clean(name), mean.most < Ns::ZERO))
+        })
+        .collect();
+    let is_better = differ.first()?.1;
+    if differ.iter().any(|(_, other)| *other != is_better) {
+        return None;
+    }
+    let mut names: Vec<String> = differ.into_iter().map(|(name, _)| name).collect();
+    if let Some(more @ 2..) = names.len().checked_sub(MOST_IN_HEADLINE) {
+        names.truncate(MOST_IN_HEADLINE);
+        names.push(format!("{more} more"));
+    }
+    let named = match names.as_slice() {
+        [first @ .., last] if !first.is_empty() => format!("{} and {last}", first.join(", ")),
+        one => one.concat(),
+    };
+    Some(format!("the usual latency of {named} is {}", if is_better { "better" } else { "worse" }))
 }
 
 /// The answer to a gate in a few words, and whether it is met.

@@ -160,6 +160,33 @@ fn threads_that_cannot_be_compared_are_not_called_alike() {
     assert!(text.contains("None of the threads' means that are known of both differs"), "{text}");
 }
 
+/// Where all threads together cannot be compared, the headline has what those show that can.
+#[test]
+fn the_headline_has_the_usual_latency_of_threads() {
+    let means = |label: &str, of: &[i64]| {
+        let mut run = measured(label, 6_000, None);
+        for (thread, mean) in run.threads.iter_mut().zip(of) {
+            let sum = 9_000 * u64::try_from(*mean).expect("positive");
+            thread.histogram =
+                Histogram::new([], Exact { overflow: 9_000, sum, min: Ns(6_000), max: Ns(70_000) });
+            thread.maxima = None;
+        }
+        run.threads.truncate(of.len());
+        run
+    };
+    let headline = |before: &[i64], after: &[i64]| {
+        let runs = [means("a", before), means("b", after)].map(Prepared::of).to_vec();
+        let compared = Compared { comparison: compare(runs), gates: Vec::new(), claims: Vec::new() };
+        let text = compare::terminal::render(&compared, &Style { color: false, width: 4_000 });
+        text.lines().next().unwrap_or_default().to_owned()
+    };
+    let better = "b beside a: the tail cannot be compared; the usual latency of CPU 0 is better";
+    assert_eq!(headline(&[30_000, 30_000], &[8_000]), better);
+    assert_eq!(headline(&[8_000, 30_000], &[30_000]), better.replace("better", "worse"));
+    let unknown = "whether b is better or worse than a cannot be determined";
+    assert_eq!(headline(&[30_000, 30_000], &[30_000]), unknown);
+}
+
 #[test]
 fn pairs_are_each_compared_by_themselves() {
     let answer = compare::json::render(&pairs());
