@@ -159,7 +159,14 @@ pub(crate) fn plural(n: u64, noun: &str) -> String {
 
 /// What the recording is, in parts to be joined by a separator.
 pub(crate) fn trace(info: &TraceInfo) -> Vec<String> {
-    let mut parts = vec![clean(&info.format), plural(info.events, "event"), cpus(info)];
+    let mut parts = vec![clean(&info.format)];
+    // A report has results in place of events, and may be of no single CPU.
+    if info.events > 0 || info.breakdowns.is_empty() {
+        parts.push(plural(info.events, "event"));
+    }
+    if info.cpus > 0 || info.breakdowns.is_empty() {
+        parts.push(cpus(info));
+    }
     if let Some((start, end)) = info.span {
         parts.push(end.since(start).to_string());
     }

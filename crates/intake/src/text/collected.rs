@@ -38,6 +38,8 @@ pub(crate) struct Collected {
     pub(crate) span: Option<(Ns, Ns)>,
     pub(crate) cpus: SeenCpus,
     backwards: Tally,
+    /// The same between rows with words between them: parts that an author put into another order.
+    parts_backwards: u64,
     too_late: Tally,
     /// Events with a priority that Linux does not have.
     foreign: Tally,
@@ -68,6 +70,7 @@ impl Collected {
             span: None,
             cpus: SeenCpus::default(),
             backwards: Tally::default(),
+            parts_backwards: 0,
             too_late: Tally::default(),
             foreign: Tally::default(),
             statistics: Statistics::default(),
@@ -87,6 +90,7 @@ impl Collected {
 
     /// The event of the line `number`.
     pub(crate) fn event(&mut self, number: u64, event: Event) {
+        let is_parted = self.pieces.is_parted();
         match self.pieces.place(&event, self.last) {
             Place::Within => {}
             Place::FirstOfCpu => self.loss(number, None, &event),
@@ -100,6 +104,8 @@ impl Collected {
             }
         }
         self.losses_before(number, &event);
+        let is_earlier = self.last.is_some_and(|last| event.ts < last.ts);
+        self.parts_backwards += u64::from(is_parted && is_earlier);
         self.met(number, &event);
         self.statistics.see(&event);
         self.priorities.learn(&event.kind);
@@ -309,8 +315,15 @@ impl Collected {
     pub(crate) fn damage(&self) -> [Option<Damage>; 4] {
         let backwards = self.backwards.count();
         [
-            (backwards > 0).then(|| {
-                Damage::whole(format!("time runs backwards at {backwards} places: the events were sorted"))
+            (backwards > 0).then(|| match backwards == self.parts_backwards {
+                // No event is missing.
+                true => Damage::whole(
+                    "the parts of the text are not in the order of their times: the events were sorted",
+                )
+                .detail(),
+                false => Damage::whole(format!(
+                    "time runs backwards at {backwards} places: the events were sorted"
+                )),
             }),
             self.too_late.damage("events left out, as later ones than they were far before them in the text"),
             self.foreign

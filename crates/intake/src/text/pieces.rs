@@ -84,6 +84,11 @@ impl Pieces {
         self.remarks.line(text);
     }
 
+    /// True where an author's words stand between the last event and the next one.
+    pub(crate) fn is_parted(&self) -> bool {
+        self.remarks.are_apart()
+    }
+
     /// A header follows: the recording below it is one of its own, and whole; behind an author's words it may be another excerpt.
     pub(crate) fn headed(&mut self) {
         if !self.remarks.is_by_author() {

@@ -54,6 +54,11 @@ impl Remarks {
         self.has_plain_sentence |= is_plain_sentence(text);
     }
 
+    /// True where words stand apart from the rows, or an author wrote them.
+    pub(super) fn are_apart(self) -> bool {
+        self.has_words && self.has_space || self.is_by_author()
+    }
+
     /// True where an author wrote something between two rows, or left lines out there.
     pub(super) fn is_by_author(self) -> bool {
         let is_between_fences = self.fences > 1 && self.has_words;

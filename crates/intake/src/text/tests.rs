@@ -359,6 +359,19 @@ fn time_that_runs_backwards_is_sorted_and_noted() {
 }
 
 #[test]
+fn parts_that_an_author_put_into_another_order_lack_nothing() {
+    let row = |us: u32| format!("a-1 [000] 2.{us:06}: x: y\n");
+    let text = |between: &str| format!("{}{}{between}{}{}", row(50), row(60), row(10), row(20));
+    for (between, quality) in [("\nbefore that:\n", Quality::Whole), ("", Quality::Damaged)] {
+        let (events, info) = all(&text(between));
+        assert!(events.is_sorted_by_key(|event| event.ts));
+        let damages: Vec<_> = info.damage.iter().map(|damage| damage.what.as_str()).collect();
+        assert_eq!(info.quality(), quality, "{damages:?}");
+        assert!(damages.iter().any(|what| what.ends_with("the events were sorted")), "{damages:?}");
+    }
+}
+
+#[test]
 fn text_without_an_event_is_refused() {
     for (text, expected, utf8) in [
         (&b""[..], 0, true),
