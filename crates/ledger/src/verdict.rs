@@ -10,7 +10,7 @@ mod usual;
 
 use sentence::Circumstances;
 pub(crate) use sentence::{as_shown, segment};
-use start::{starts_late, starts_mostly};
+use start::{NOTABLE, starts_late, starts_mostly};
 use usual::Usually;
 
 use crate::causes::advised::Advised;
@@ -30,9 +30,7 @@ use whylate_events::{Breakdown, Kind, LeftOut, Quality, TraceInfo};
 
 /// Runnable to the end of the trace for this long is starvation, and not a trace that ended early.
 const STARVED: Ns = Ns::from_ms(100);
-/// A delay below this made nothing late.
-const NOTABLE: Ns = Ns::from_us(20);
-/// The same where another tool, by a limit of its own, reports that it was late. A thread that gives way at once
+/// The same as [`NOTABLE`] where another tool, by a limit of its own, reports that it was late. A thread that gives way at once
 /// takes some microseconds for it.
 const NOTABLE_BY_TOOL: Ns = Ns::from_us(10);
 /// Nor did a delay of up to [`MINOR`] that is a smaller share of the response than this.

@@ -1,10 +1,12 @@
 //! What is charged of the time before a thread runs.
 
-use super::NOTABLE;
 use crate::causes::Cause;
 use crate::model::{Activation, Culprit};
 use crate::stats::{Charged, charged as charged_by};
 use whylate_base::Ns;
+
+/// A delay below this made nothing late.
+pub(super) const NOTABLE: Ns = Ns::from_us(20);
 
 /// True of a real-time thread most of whose latency is charged to `key`, a notable one: however long it then works, that is a
 /// delay.

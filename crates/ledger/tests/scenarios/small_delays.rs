@@ -53,7 +53,7 @@ fn a_thread_that_preempts_the_other_at_once_waited_for_no_turn() {
     let of = |us, state| turn_after(us, state).ledger[0].cause;
     assert_eq!(of(14, TaskState::Runnable), Cause::Dispatch);
     // The way through the scheduler is not that long: the other one, which woke it, kept the CPU, and why is not shown.
-    let kept = turn_after(34, TaskState::Runnable).ledger[0].clone();
+    let kept = turn_after(34, TaskState::Runnable).ledger[0];
     assert_eq!((kept.cause, kept.confidence), (Cause::FairQueue, Confidence::Low));
     assert!(kept.by.is_some_and(|by| by.to_string().contains("other:20")), "{:?}", kept.by);
     let by_interrupt =
