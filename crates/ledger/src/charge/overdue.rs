@@ -61,7 +61,7 @@ impl Charger<'_> {
     pub(super) fn charge_but_idle_ways(&mut self, running: Running, to: Ns, charge: Charge) {
         let Running::Task(tid, _) = running else { return self.charge(to, charge) };
         let timeline = self.timeline.cpus.get(self.cpu);
-        let ways = timeline.into_iter().flat_map(|timeline| timeline.idle_ways(tid, self.at, to));
+        let ways = timeline.into_iter().flat_map(|timeline| timeline.idle_ways.between(tid, self.at, to));
         for (begin, end) in ways.filter(|_| charge.by.is_some()).collect::<Vec<_>>() {
             let in_doubt = Charge { confidence: charge.confidence.min(self.unobserved()), ..charge };
             let idle = self.on_its_way_to_sleep(self.cpu, begin, end).unwrap_or(in_doubt);
@@ -121,7 +121,7 @@ impl Charger<'_> {
         if shows_irqs_off(timeline, tid, from, to) {
             return Some(disabled(Confidence::High));
         }
-        let mut ways = timeline.idle_ways(tid, from, to);
+        let mut ways = timeline.idle_ways.between(tid, from, to);
         if let Some((begin, end)) = ways.find(|&way| is_half(way, from, to))
             && let Some(charge) = self.on_its_way_to_sleep(cpu, begin, end)
         {

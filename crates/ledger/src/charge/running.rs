@@ -186,7 +186,7 @@ impl Charger<'_> {
         let slow_ways = slow_ways.iter().copied().filter(|way| way.0 < to && way.1 > from);
         let idle_ways = self.timeline.cpus.get(cpu);
         let idle_ways =
-            idle_ways.into_iter().flat_map(|timeline| timeline.idle_ways(self.victim.tid, from, to));
+            idle_ways.into_iter().flat_map(|timeline| timeline.idle_ways.between(self.victim.tid, from, to));
         marks.extend(slow_ways.chain(idle_ways).map(|(begin, end)| {
             let own = Charge::to(Cause::OwnWork, None, self.unobserved());
             (begin, end, self.on_its_way_to_sleep(cpu, begin, end).unwrap_or(own))

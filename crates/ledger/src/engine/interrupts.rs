@@ -75,10 +75,13 @@ impl Engine<'_> {
             if works_like_a_handler(self.timeline.threads.get_mut(tid), last, exceptional) {
                 timeline.fall_silent(Silence { from: last, to: at, is_sure: false, in_wakeup });
             }
-            if self.goes_to_sleep_silently(tid)
+            if let Some(returned) = self.is_silent_in_sleep(tid)
                 && let Some(timeline) = self.timeline.cpus.get_mut(cpu)
             {
-                timeline.idle_ways.push_back((last, at, tid));
+                match returned {
+                    true => timeline.idle_ways.goes_to_sleep((last, at, tid)),
+                    false => timeline.idle_ways.may_return((last, at, tid)),
+                }
             }
             return;
         }
@@ -113,15 +116,15 @@ impl Engine<'_> {
         waking.is_some_and(|waking| waking.on == Some(event.cpu))
     }
 
-    /// No event happened on the CPU of `tid` for long. True where it was in a call that sleeps, and had nothing to do but to leave
-    /// the CPU; its way back is noted where it ends.
-    fn goes_to_sleep_silently(&mut self, tid: Tid) -> bool {
+    /// No event happened on the CPU of `tid` for long. Where it was in a call that sleeps, and had nothing to do but to leave the CPU, or to
+    /// return from the call: whether it had returned from the sleep before.
+    fn is_silent_in_sleep(&mut self, tid: Tid) -> Option<bool> {
         let thread = self.timeline.threads.get_mut(tid);
         let call = SyscallTable::call_of(self.syscalls, thread);
         let sleeps = call.is_some_and(|(call, table)| table.is_sleep(call.nr));
-        let Some(open) = thread.open.as_ref().filter(|_| sleeps) else { return false };
+        let open = thread.open.as_ref().filter(|_| sleeps)?;
         self.timeline.standstills += 1;
-        open.returned
+        Some(open.returned)
     }
 
     /// Notes how long a handler took that ended on a CPU at `at`.

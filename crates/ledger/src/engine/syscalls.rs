@@ -86,9 +86,12 @@ impl Engine<'_> {
         } else if thread.stopped_in_sleep.is_some() {
             slept_while_stopped(thread);
         }
-        if let (State::Running(_), Some(since), Some(open)) =
+        if let (State::Running(on), Some(since), Some(open)) =
             (thread.state(), thread.since(), &mut thread.open)
         {
+            if let Some(cpu) = self.timeline.cpus.get_mut(on).filter(|_| sleep && !open.returned) {
+                cpu.idle_ways.returns(caller, open.due);
+            }
             open.returns(at, since, sleep);
         }
         if let Some((setting, target)) = setting {

@@ -5,6 +5,7 @@
 //!                       <-- stack -->          ^ switched
 //! ```
 
+use super::idle_ways::IdleWays;
 use super::irqs::{LONG_SILENCE, Silence};
 use super::per_cpu::PerCpu;
 use super::recent::{drop_while, forget_before, partition_from_end};
@@ -92,8 +93,7 @@ pub(crate) struct CpuTimeline {
     pub(crate) sleeps: VecDeque<(Ns, Ns)>,
     /// Long times between two rows of a text that had shown no switch of this CPU.
     pub(crate) unshown: VecDeque<(Ns, Ns)>,
-    /// Long times in which no event happened while this thread had the CPU and had nothing to do there but to go to sleep.
-    pub(crate) idle_ways: VecDeque<(Ns, Ns, Tid)>,
+    pub(crate) idle_ways: IdleWays,
     /// Threads from which the CPU switched away for ever, with their priorities, and when. The next thread then frees what they leave
     /// (`finish_task_switch`, `kernel/sched/core.c`).
     pub(crate) deaths: VecDeque<(Ns, Tid, Priority)>,
@@ -324,13 +324,6 @@ impl CpuTimeline {
         }
     }
 
-    /// The times of `tid` in `from..to` in which it was on its way to sleep, and no event happened; not clipped.
-    pub(crate) fn idle_ways(&self, tid: Tid, from: Ns, to: Ns) -> impl Iterator<Item = (Ns, Ns)> {
-        let first = partition_from_end(&self.idle_ways, |way| way.1 <= from);
-        let within = self.idle_ways.range(first..).take_while(move |way| way.0 < to);
-        within.filter(move |way| way.2 == tid).map(|way| (way.0, way.1))
-    }
-
     /// True when an event in `from..to`, both excluded, showed that the current thread should yield.
     pub(crate) fn shows_resched(&self, from: Ns, to: Ns) -> bool {
         let within = |at: Ns| from < at && at < to;
@@ -369,7 +362,7 @@ impl CpuTimeline {
             + self.silences.len()
             + self.sleeps.len()
             + self.unshown.len()
-            + self.idle_ways.len()
+            + self.idle_ways.held()
             + self.deaths.len()
     }
 
@@ -382,7 +375,7 @@ impl CpuTimeline {
         drop_while(&mut self.silences, |silence| silence.to < horizon);
         drop_while(&mut self.sleeps, |sleep| sleep.1 < horizon);
         drop_while(&mut self.unshown, |unshown| unshown.1 < horizon);
-        drop_while(&mut self.idle_ways, |way| way.1 < horizon);
+        self.idle_ways.forget(horizon);
         drop_while(&mut self.deaths, |death| death.0 < horizon);
         drop_while(&mut self.callbacks, |callback| callback.start < horizon);
         drop_while(&mut self.slow_switches, |switch| switch.1 < horizon);

@@ -424,3 +424,28 @@ fn a_timer_that_is_due_while_a_thread_goes_to_sleep_shows_no_disabled_interrupts
     assert_eq!(late(true).cause, Cause::Stolen);
     assert_eq!(late(false).cause, Cause::IrqsDisabled);
 }
+
+/// As [`behind_a_sleeper`], but the timer of the thread in front has expired when the CPU stands still: it has only to return.
+fn behind_a_return(guest: bool, call: i64) -> Activation {
+    let front = rt("front", 20, 90);
+    let (own, tick) = (0xffff_8881_0000_3000, 0xffff_8881_0000_2000);
+    let scene = Scene::new().cpu(1).at(0).sign(ContextFlags::default()).fact(Fact::Hypervisor(guest));
+    let scene = scene.at(5).unseen_switch_to(VICTIM).call(sys::CLOCK_NANOSLEEP, sys::UNTIL);
+    let scene = scene.arm(TIMER, 1_500).at(10).sleep(IDLE).at(900).timer_wakes(front).at(905).run(front);
+    let scene = scene.ret(sys::CLOCK_NANOSLEEP).at(910).call(call, sys::UNTIL).arm(own, 940);
+    let scene = scene.at(945).vector("local_timer").fire(own).wake(front, 1).fired(own);
+    let scene = scene.at(950).wake(VICTIM, 1).arm(tick, 5_000).vector_exit("local_timer");
+    let scene = scene.at(5_000).vector("local_timer").at(5_003).vector_exit("local_timer");
+    let scene = scene.at(5_010).ret(call).at(5_040).sleep(VICTIM).at(5_100).sleep(IDLE);
+    scene.explain("victim").worst().clone()
+}
+
+#[test]
+fn a_thread_whose_sleep_is_over_does_not_work_on_its_way_back() {
+    let late = behind_a_return(true, sys::CLOCK_NANOSLEEP);
+    assert_blames(&late, Cause::Stolen, None);
+    assert_eq!(late.verdict.confidence, Confidence::Medium);
+    for (guest, call) in [(false, sys::CLOCK_NANOSLEEP), (true, sys::READ)] {
+        assert_ne!(behind_a_return(guest, call).verdict.cause, Cause::Stolen);
+    }
+}
