@@ -191,7 +191,7 @@ impl Cause {
     /// What to do about it, best first.
     pub(crate) fn advice(self, of: &Advised<'_>) -> Vec<AdvisedFix> {
         match of.lock_owner.filter(|owner| self.culprit_runs_first() && of.by != Some(owner)) {
-            Some(owner) => kept_owner::advice(of, owner),
+            Some(owner) => kept_owner::advice(of, owner, self.rule()),
             None => (self.info().advice)(of),
         }
     }
@@ -201,11 +201,18 @@ impl Cause {
         let sentence = self.info().why;
         let owner = late.lock_owner.filter(|owner| late.culprit != Some(owner) && !self.names_owner());
         match owner {
-            Some(owner) if self.culprit_runs_first() => {
-                kept_owner::why(late, owner, self == Cause::EqualPriorityTask)
-            }
+            Some(owner) if self.culprit_runs_first() => kept_owner::why(late, owner, self.rule()),
             Some(owner) => kept_owner::why_otherwise(late, owner, sentence),
             None => sentence(late),
+        }
+    }
+
+    /// The rule by which another thread had the CPU of a lock's owner.
+    fn rule(self) -> kept_owner::Rule {
+        match self {
+            Cause::EqualPriorityTask => kept_owner::Rule::SamePriority,
+            Cause::FairQueue => kept_owner::Rule::TakesTurns,
+            _ => kept_owner::Rule::GoesBefore,
         }
     }
 

@@ -6,7 +6,7 @@ use crate::model::culprit::Culprit;
 use whylate_base::{AdvisedFix, Priority};
 
 /// Why there is no setting.
-const NICE_VALUES: &str =
+pub(super) const NICE_VALUES: &str =
     "a nice value is no setting that whylate makes: the program, its service (Nice=) or renice sets it";
 
 pub(super) const CAUSE: CauseInfo = CauseInfo {

@@ -223,11 +223,12 @@ pub(crate) const ON_OWN_TIMER: &str = "this interrupt is the CPU's own timer and
                                        nohz_full=, an isolated cpuset partition)";
 
 /// Advice that a PREEMPT_RT kernel has taken already.
-pub(crate) const USE_PREEMPT_RT: [&str; 3] = [
+pub(crate) const USE_PREEMPT_RT: [&str; 4] = [
     "boot with threadirqs, or use a PREEMPT_RT kernel: the handler is then a thread with a priority",
     "use a PREEMPT_RT kernel, which disables interrupts far less",
     "use a fully preemptible kernel: preempt=full, or PREEMPT_RT; preempt=full does not help where the code itself disables \
      preemption",
+    "use a PREEMPT_RT kernel, whose own locks inherit priority, but for readers of read-write locks",
 ];
 
 /// One segment of a ledger, as evidence.

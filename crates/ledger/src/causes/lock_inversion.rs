@@ -1,7 +1,7 @@
 //! Waited for a lock whose owner was itself kept off the CPU.
 
 use super::advised::{Advised, ITS_PROGRAM, KERNEL, OF_C_LIBRARY};
-use super::info::{Blames, CauseGroup, CauseInfo, Details, LateActivation, ShownBy, page};
+use super::info::{Blames, CauseGroup, CauseInfo, Details, LateActivation, ShownBy, USE_PREEMPT_RT, page};
 use super::{kernel_lock, other_lock};
 use crate::model::culprit::Culprit;
 use whylate_base::AdvisedFix;
@@ -34,10 +34,7 @@ fn advice(of: &Advised<'_>) -> Vec<AdvisedFix> {
     if of.kernel_lock {
         let mut fixes = kernel_lock::advice(of);
         fixes.push(move_culprit);
-        fixes.push(AdvisedFix::by_hand(
-            "use a PREEMPT_RT kernel, whose own locks inherit priority, but for readers of read-write locks",
-            KERNEL,
-        ));
+        fixes.push(AdvisedFix::by_hand(USE_PREEMPT_RT[3], KERNEL));
         return fixes;
     }
     if of.is_no_mutex {

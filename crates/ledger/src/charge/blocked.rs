@@ -408,8 +408,8 @@ impl<'t> Charger<'t> {
 }
 
 /// What a `victim` is charged for a wait of its lock's owner: a thread that is not ahead of the victim has no right
-/// to delay it. That is the inversion. Among three threads of one priority there is none: with inheritance the owner would wait
-/// as long.
+/// to delay it. That is the inversion. Among three threads of one priority there is none, and none where the victim itself would take
+/// turns with the thread in the middle: with inheritance the owner would wait as long.
 fn owner_waits(
     cause: Cause,
     by: Option<Culprit>,
@@ -422,6 +422,7 @@ fn owner_waits(
         (Cause::EqualPriorityTask, Some(by)) if relation(&by) == Some(Relation::EqualPriority) => {
             (cause, Some(by))
         }
+        (Cause::FairQueue, Some(by)) if relation(&by) == Some(Relation::Fair) => (cause, Some(by)),
         (
             Cause::HigherPriorityTask
             | Cause::EqualPriorityTask

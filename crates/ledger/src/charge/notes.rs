@@ -298,15 +298,21 @@ pub(crate) fn other_lock<'a>(
     })
 }
 
-/// True of segments that are waits for a lock of the kernel.
+/// True of segments most of whose time is waits for locks of the kernel.
 pub(crate) fn waits_for_the_kernel<'a>(
     notes: &[VerdictNote],
-    mut segments: impl Iterator<Item = &'a Segment>,
+    segments: impl Iterator<Item = &'a Segment>,
 ) -> bool {
-    let is_within = |segment: &Segment| {
-        notes.iter().any(|note| {
-            matches!(note, VerdictNote::KernelLock { from, to } if *from < segment.end && segment.start < *to)
-        })
-    };
-    segments.any(is_within)
+    let waits = segments.map(|segment| (time_in_the_kernel(notes, segment), segment.length()));
+    let (in_kernel, all) = waits.fold((Ns::ZERO, Ns::ZERO), |sum, wait| (sum.0 + wait.0, sum.1 + wait.1));
+    in_kernel > Ns::ZERO && in_kernel.0.saturating_mul(2) >= all.0
+}
+
+/// For how long of a segment the thread waited for locks of the kernel.
+pub(crate) fn time_in_the_kernel(notes: &[VerdictNote], segment: &Segment) -> Ns {
+    let waits = notes.iter().filter_map(|note| match note {
+        VerdictNote::KernelLock { from, to } => Some(segment.end.min(*to).since(segment.start.max(*from))),
+        _ => None,
+    });
+    waits.sum::<Ns>().min(segment.length())
 }

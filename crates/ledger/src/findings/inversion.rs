@@ -4,7 +4,7 @@ use super::kin::Kin;
 use super::subject::Subject;
 use crate::causes::Cause;
 use crate::causes::advised::Advised;
-use crate::charge::notes::waits_for_the_kernel;
+use crate::charge::notes::time_in_the_kernel;
 use crate::model::{Culprit, Segment};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
@@ -34,13 +34,13 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
                 cpu: segment.cpu,
                 middle: BTreeMap::new(),
                 owner,
-                kernel_lock: false,
+                in_kernel: Ns::ZERO,
                 total: Ns::ZERO,
                 evidence: Vec::new(),
             });
             case.total += segment.length();
             case.middle.entry(by.to_string()).or_insert((by, Ns::ZERO)).1 += segment.length();
-            case.kernel_lock |= waits_for_the_kernel(subject.notes(activation), std::iter::once(segment));
+            case.in_kernel += time_in_the_kernel(subject.notes(activation), segment);
             if case.evidence.len() < 5 {
                 let what = format!("{} held the lock and waited {} for {}", owner, segment.length(), by);
                 case.evidence.push(Evidence::at(segment.start, segment.cpu, what));
@@ -71,7 +71,7 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
             ),
             evidence: case.evidence,
             fix: Cause::LockInversion.advice(&Advised {
-                kernel_lock: case.kernel_lock,
+                kernel_lock: case.in_kernel.0.saturating_mul(2) > case.total.0,
                 lock_owner: Some(case.owner),
                 ..Advised::about(Some(middle), Some(case.cpu))
             }),
@@ -87,7 +87,8 @@ struct Case<'a> {
     /// The threads that kept it off its CPU, by name, and for how long.
     middle: BTreeMap<String, (&'a Culprit, Ns)>,
     owner: &'a Culprit,
-    kernel_lock: bool,
+    /// For how long it waited for locks of the kernel.
+    in_kernel: Ns,
     total: Ns,
     evidence: Vec<Evidence>,
 }

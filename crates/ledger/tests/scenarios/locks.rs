@@ -239,6 +239,20 @@ fn among_threads_of_one_priority_there_is_no_inversion() {
     assert!(!causes.contains(&Cause::LockInversion), "{causes:?}");
 }
 
+/// Nor where all of them are SCHED_OTHER: the victim would take turns with the thread in the middle as well.
+#[test]
+fn among_sched_other_threads_there_is_no_inversion() {
+    let (victim, owner, middle) = (fair("victim", 10), fair("owner", 20), fair("middle", 30));
+    let scene = Scene::new().cpu(1).at(0).run(owner).at(100).timer_wakes(middle).at(101).timer_wakes(victim);
+    let scene = scene.at(103).run(victim).at(150).call(sys::FUTEX, sys::LOCK).at(152).sleep(middle);
+    let scene = scene.at(3_152).run(owner).at(3_252).wake(victim, 1).at(3_254).run(victim);
+    let scene = scene.ret(sys::FUTEX).at(3_304).call(sys::CLOCK_NANOSLEEP, sys::UNTIL).sleep(IDLE);
+    let explained = scene.explain("victim");
+    assert_blames(explained.only(), Cause::FairQueue, Some(middle));
+    assert!(explained.only().verdict.why.contains("waited for a lock of owner"), "{:?}", explained.only());
+    assert!(explained.finding("lock-inversion").is_none());
+}
+
 #[test]
 fn an_owner_behind_a_thread_above_the_victim_is_no_inversion() {
     let (low, higher) = (rt("low", 20, 10), rt("higher", 30, 70));
