@@ -97,7 +97,8 @@ impl Engine<'_> {
         }
     }
 
-    /// A wait for a semaphore that `waker` ended, with it as the owner where the wait is taken for a lock's.
+    /// A wait for a semaphore that `waker` ended, with it as the owner where the wait is taken for a lock's. A thread that the waiting one
+    /// has set off itself in this period gives an answer, unless both hand the word on.
     pub(super) fn taken_for_a_lock(&self, tid: Tid, wait: Wait, waker: Tid) -> Wait {
         let posts = |waker: &Thread| match &waker.syscall {
             Some(call) => {
@@ -106,9 +107,15 @@ impl Engine<'_> {
             None => !waker.syscalls_recorded,
         };
         let posted = self.timeline.threads.get(waker).is_some_and(posts);
+        let works_for = |open: &Open| {
+            let waker = self.timeline.threads.get(waker).and_then(|waker| waker.open.as_ref());
+            let errand = waker.and_then(|waker| waker.errand);
+            errand.is_some_and(|errand| errand.of == tid && errand.since >= open.due)
+        };
         let word = self.futex_of(tid, wait);
         let confidence = self.timeline.threads.get(tid).filter(|_| posted).and_then(|thread| {
-            let seldom = thread.open.as_ref().is_some_and(by_timer) && thread.pacing.seldom_waits();
+            let in_period = thread.open.as_ref().filter(|open| by_timer(open));
+            let seldom = thread.pacing.seldom_waits() && in_period.is_some_and(|open| !works_for(open));
             match word.and_then(|word| shares(thread, word)) {
                 _ if seldom => Some(Confidence::Medium),
                 Some(SharedBy::HandingOn) => Some(Confidence::Medium),

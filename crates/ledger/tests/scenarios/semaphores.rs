@@ -47,6 +47,44 @@ fn a_semaphore_that_is_seldom_waited_for_is_a_lock() {
     }
 }
 
+/// A request that is seldom made, as by lio_listio(3): where `asks`, the thread itself wakes the one that lets it go on.
+fn seldom_asks(asks: bool) -> Explained {
+    let (word, job) = (0x7ffc_9000, 0x7f00_0000);
+    let scene = Scene::new().cpu(1).at(0).sign(ContextFlags::default()).cpu(2).at(5).run(OWNER);
+    let mut scene = scene.at(10).call(sys::FUTEX, [job, 0x80, 7]).at(12).sleep(IDLE);
+    for n in 0..12 {
+        let due = n * 10_000 + 100;
+        scene = scene.cpu(1).at(due).timer_wakes(VICTIM).at(due + 5).run(VICTIM);
+        if n > 0 {
+            scene = scene.ret(sys::CLOCK_NANOSLEEP);
+        }
+        if n == 8 {
+            scene = scene.at(due + 10).call(sys::FUTEX, [job, 0x81, 1]);
+            scene = if asks { scene.wake(OWNER, 2) } else { scene };
+            scene =
+                scene.ret(sys::FUTEX).at(due + 12).call(sys::FUTEX, [word, 0x89, 1]).at(due + 14).sleep(IDLE);
+            let owner = scene.cpu(2).at(due + 15);
+            let owner = if asks { owner } else { owner.timer_wakes(OWNER) };
+            let owner = owner.at(due + 20).run(OWNER).ret(sys::FUTEX).at(due + 6_000);
+            scene = owner.call(sys::FUTEX, [word, 0x81, 1]).wake(VICTIM, 1).ret(sys::FUTEX);
+            scene = scene.cpu(1).at(due + 6_005).run(VICTIM).ret(sys::FUTEX);
+        }
+        scene = scene.at(due + 6_050).call(sys::CLOCK_NANOSLEEP, sys::UNTIL).at(due + 6_052).sleep(IDLE);
+    }
+    scene.explain("victim")
+}
+
+#[test]
+fn a_thread_that_was_set_off_gives_an_answer_and_holds_no_lock() {
+    for (asks, cause) in [(true, Cause::OwnWait), (false, Cause::LockWait)] {
+        let explained = seldom_asks(asks);
+        let in_order = explained.in_order();
+        let waited = in_order.iter().find(|one| one.due == Ns::from_us(80_100)).expect("the ninth period");
+        assert_blames(waited, cause, Some(OWNER));
+        assert_eq!(waited.verdict.confidence, Confidence::Medium);
+    }
+}
+
 #[test]
 fn what_a_period_asks_of_a_device_is_part_of_it() {
     let asks = |in_period: bool| {
