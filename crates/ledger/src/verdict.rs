@@ -18,7 +18,7 @@ use crate::causes::{Cause, CauseGroup};
 use crate::charge::notes::{
     TimerCallbacks, VerdictNote, answerer, asked, calls_slept_in, carrier, deferred, goes_on, grace_period,
     idle_cpus, is_boosted, is_called, let_go_in, other_lock, own_priority, owners_slept, protected_by_fork,
-    slept_in, slewed, tracer, waits_for_the_kernel, write_protected,
+    slept_in, slewed, stopped_by, tracer, waits_for_the_kernel, write_protected,
 };
 use crate::model::{Activation, Culprit, IrqKind, Segment, Trigger, Verdict};
 use crate::options::Judge;
@@ -158,7 +158,7 @@ pub(crate) fn of(
     let other_lock = other_lock(notes, of_verdict());
     evidence.extend(
         other_lock
-            .flatten()
+            .and_then(|(_, behind)| behind)
             .filter(|_| !on_time)
             .map(|waiter| Evidence::general(format!("{waiter} waited for that lock as well, since before"))),
     );
@@ -178,8 +178,8 @@ pub(crate) fn of(
         idle: idle_cpus(notes),
         all_by: &sharing,
         kernel_lock: waits_for_the_kernel(notes, of_verdict()),
-        is_no_mutex: other_lock.is_some(),
-        behind_waiter: other_lock.as_ref().and_then(Option::as_ref),
+        no_mutex: other_lock.map(|(kind, _)| kind),
+        behind_waiter: other_lock.as_ref().and_then(|(_, behind)| behind.as_ref()),
         called: is_called(notes, by),
         answerer: match underlying {
             Cause::OwnWait => answerer(notes),
@@ -201,6 +201,7 @@ pub(crate) fn of(
         write_protected: write_protected(notes).is_some(),
         forked: protected_by_fork(notes),
         is_traced: notes.contains(&VerdictNote::Traced),
+        stopped_by: stopped_by(notes),
         deferred: deferred(notes).filter(|_| underlying == Cause::SoftirqDeferred),
         same_process: by.is_some_and(|by| timeline.are_of_one_process(&by, activation.tid)),
         is_kin: by.is_some_and(|by| timeline.are_kin(&by, activation.tid)),

@@ -2,7 +2,7 @@
 
 use crate::model::culprit::{Culprit, is_stand_in};
 use crate::timeline::housekeeping::{is_kworker, is_of_kernel};
-use crate::timeline::sleeps::Asked;
+use crate::timeline::sleeps::{Asked, NoMutex};
 use whylate_base::{
     Action, AdvisedFix, Comm, Cpu, CpuSet, IrqAction, Ns, Priority, SchedClass, ThreadAction, Tid, UnitAction,
 };
@@ -83,8 +83,8 @@ pub(crate) struct Advised<'a> {
     pub(crate) asked: Option<Asked>,
     /// The lock is the kernel's, and not the program's.
     pub(crate) kernel_lock: bool,
-    /// The lock is no mutex of pthreads.
-    pub(crate) is_no_mutex: bool,
+    /// What the lock is that is no mutex of pthreads.
+    pub(crate) no_mutex: Option<NoMutex>,
     /// The thread that waited for that lock before.
     pub(crate) behind_waiter: Option<&'a Culprit>,
     /// The call in which it slept, where that is known by name.
@@ -115,6 +115,8 @@ pub(crate) struct Advised<'a> {
     pub(crate) forked: bool,
     /// It stopped for the program that traces it.
     pub(crate) is_traced: bool,
+    /// The signal by which it stopped.
+    pub(crate) stopped_by: Option<&'static str>,
     /// The softirq that was left to a thread.
     pub(crate) deferred: Option<u32>,
     /// The culprit is a thread of the late thread's process.

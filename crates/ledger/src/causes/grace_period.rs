@@ -4,7 +4,7 @@ use super::advised::{Advised, ITS_PROGRAM, all_by_hand};
 use super::info::LateActivation;
 use crate::model::Culprit;
 use crate::timeline::housekeeping::serves_rcu;
-use whylate_base::AdvisedFix;
+use whylate_base::{Action, AdvisedFix};
 
 /// Calls on the files of the kernel's own file systems.
 const WRITES: [&str; 3] = ["write", "writev", "pwrite64"];
@@ -31,6 +31,36 @@ pub(super) fn advice(of: &Advised<'_>) -> Vec<AdvisedFix> {
         );
     }
     all_by_hand(ITS_PROGRAM, &fixes.iter().map(String::as_str).collect::<Vec<_>>())
+}
+
+/// Advice against the callbacks of RCU on the CPU where it happened.
+pub(super) fn callbacks_elsewhere(of: &Advised<'_>) -> AdvisedFix {
+    AdvisedFix::new(
+        "let other CPUs run RCU's callbacks: rcu_nocbs=CPUS on the kernel's command line",
+        match of.cpu_list() {
+            Some(cpu) => Action::parameters(&format!("rcu_nocbs={cpu}")),
+            None => Action::by_hand("the recording does not show on which CPU it happened"),
+        },
+    )
+}
+
+/// Advice where a real-time thread of RCU has a CPU before the late thread. All of them get the priority of one parameter
+/// (`rcu_spawn_core_kthreads()`, `kernel/rcu/tree.c`).
+pub(super) fn advice_on_thread(of: &Advised<'_>) -> Option<Vec<AdvisedFix>> {
+    let Some(Culprit::Task { comm, priority, .. }) = of.by else { return None };
+    if !serves_rcu(comm.as_str()) || !priority.is_realtime() {
+        return None;
+    }
+    let lower = AdvisedFix::new(
+        format!(
+            "give {} a priority below that of the late thread: rcutree.kthread_prio=PRIORITY on the kernel's command line sets that of the threads \
+             of RCU at boot, chrt -f -p PRIORITY TID that of one",
+            of.the_culprit()
+        ),
+        of.lower_culprit(),
+    );
+    let runs_callbacks = comm.as_str().starts_with("rcuc/");
+    Some(runs_callbacks.then(|| callbacks_elsewhere(of)).into_iter().chain([lower]).collect())
 }
 
 /// True of the threads by which a grace period ends.

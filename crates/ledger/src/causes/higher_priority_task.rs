@@ -1,6 +1,7 @@
 //! A thread of higher real-time priority held the CPU.
 
 use super::advised::{Advised, ITS_PROGRAM, THEIR_PROGRAM};
+use super::grace_period;
 use super::info::{Blames, CauseGroup, CauseInfo, Details, LateActivation, ShownBy, page};
 use crate::model::culprit::Culprit;
 use whylate_base::{AdvisedFix, Priority, SchedClass};
@@ -80,6 +81,11 @@ fn role(by: &Culprit) -> Option<String> {
 
 fn advice(of: &Advised<'_>) -> Vec<AdvisedFix> {
     if let Some(advice) = of_irq_thread(of) {
+        return advice;
+    }
+    if of.priority.is_some_and(|late| late.is_realtime())
+        && let Some(advice) = grace_period::advice_on_thread(of)
+    {
         return advice;
     }
     if of.by.and_then(before_slash) == Some(IDLE_INJECT) {
@@ -190,6 +196,11 @@ mod tests {
         assert!(!forked.contains("service") && !forked.contains("same program"), "{forked}");
         let kernel = lines("jbd2/sda1-8", false, false);
         assert!(!kernel.contains("service") && kernel.contains("taskset"), "{kernel}");
+        let (callbacks, others) = (lines("rcuc/0", false, false), lines("rcu_preempt", false, false));
+        for of_rcu in [&callbacks, &others] {
+            assert!(of_rcu.contains("rcutree.kthread_prio="), "{of_rcu}");
+        }
+        assert!(callbacks.contains("rcu_nocbs=") && !others.contains("rcu_nocbs="), "{others}");
         let (bound, unbound) = (lines("kworker/1:2", false, false), lines("kworker/u4:2", false, false));
         assert!(
             bound.contains("belongs to its CPU") && unbound.contains("virtual/workqueue/cpumask"),

@@ -37,8 +37,8 @@ fn advice(of: &Advised<'_>) -> Vec<AdvisedFix> {
         fixes.push(AdvisedFix::by_hand(USE_PREEMPT_RT[3], KERNEL));
         return fixes;
     }
-    if of.is_no_mutex {
-        return [other_lock::advice(of), vec![move_culprit]].concat();
+    if let Some(kind) = of.no_mutex {
+        return [other_lock::advice(of, kind), vec![move_culprit]].concat();
     }
     vec![
         AdvisedFix::by_hand(

@@ -51,8 +51,8 @@ fn advice(of: &Advised<'_>) -> Vec<AdvisedFix> {
         ),
         THEIR_PROGRAM,
     );
-    if of.is_no_mutex {
-        return [vec![shorter], other_lock::advice(of)].concat();
+    if let Some(kind) = of.no_mutex {
+        return [vec![shorter], other_lock::advice(of, kind)].concat();
     }
     vec![
         shorter,

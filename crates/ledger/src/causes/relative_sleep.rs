@@ -22,9 +22,10 @@ fn advice(_: &Advised<'_>) -> Vec<AdvisedFix> {
     all_by_hand(
         ITS_PROGRAM,
         &[
-            "sleep until the start of the next period: clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &next, NULL); count that \
-             from the one before (next += period), and not from the time now",
-            "arm a timer once, with an interval (it_interval), or until an instant (TFD_TIMER_ABSTIME, TIMER_ABSTIME)",
+            "sleep until an absolute time, the start of the next period, and count that from the one before (next += period), not from the \
+             time now: in C clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &next, NULL), in PHP time_sleep_until(); where \
+             a language has no such call, sleep for what is left until then",
+            "arm a timer once, with an interval (in C it_interval), or until an instant (TFD_TIMER_ABSTIME, TIMER_ABSTIME)",
         ],
     )
 }

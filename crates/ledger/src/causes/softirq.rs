@@ -1,9 +1,10 @@
 //! A softirq ran.
 
 use super::advised::{Advised, ITS_PROGRAM, THEIR_PROGRAM, all_by_hand};
+use super::grace_period;
 use super::info::{Blames, CauseGroup, CauseInfo, ChargedTime, Details, LateActivation, page};
 use crate::model::culprit::Culprit;
-use whylate_base::{Action, AdvisedFix};
+use whylate_base::AdvisedFix;
 
 pub(super) const CAUSE: CauseInfo = CauseInfo {
     code: "softirq",
@@ -63,13 +64,7 @@ fn advice(of: &Advised<'_>) -> Vec<AdvisedFix> {
                 "steer received packets away from this CPU: /sys/class/net/DEV/queues/rx-N/rps_cpus",
             ],
         ),
-        Some(Culprit::Softirq { vec: 9 }) => vec![AdvisedFix::new(
-            "let other CPUs run RCU's callbacks: rcu_nocbs=CPUS on the kernel's command line",
-            match of.cpu_list() {
-                Some(cpu) => Action::parameters(&format!("rcu_nocbs={cpu}")),
-                None => Action::by_hand("the recording does not show on which CPU it happened"),
-            },
-        )],
+        Some(Culprit::Softirq { vec: 9 }) => vec![grace_period::callbacks_elsewhere(of)],
         Some(Culprit::Softirq { vec: 1 | 7 | 8 }) => vec![AdvisedFix::new(
             "take timers and load balancing off this CPU: isolcpus=, nohz_full=, an isolated cpuset partition",
             of.isolate(),

@@ -1,6 +1,6 @@
 //! Another program stopped it: by a signal, or as the one that traces it.
 
-use super::advised::{Advised, THEIR_PROGRAM, all_by_hand};
+use super::advised::{Advised, ITS_PROGRAM, THEIR_PROGRAM, all_by_hand};
 use super::info::{Blames, CauseGroup, CauseInfo, ChargedTime, Details, LateActivation, Usual, page};
 use crate::model::Culprit;
 use whylate_base::AdvisedFix;
@@ -44,6 +44,24 @@ fn evidence(time: &ChargedTime) -> String {
     }
 }
 
+/// Where no thread sent the signal, and it is one by which a terminal stops programs in the background (`__tty_check_change()`,
+/// `drivers/tty/tty_jobctrl.c`).
+fn by_terminal(signal: &str) -> Option<[&'static str; 2]> {
+    match signal {
+        "SIGTTOU" => Some([
+            "the kernel stops a program that writes to its terminal from the background (stty tostop), or sets it (tcsetattr): write to a file \
+             or a pipe there, or in the foreground",
+            "let it write all the same: stty -tostop on that terminal, or ignore SIGTTOU, signal(SIGTTOU, SIG_IGN)",
+        ]),
+        "SIGTTIN" => Some([
+            "the kernel stops a program that reads from its terminal in the background: redirect its input (< /dev/null, or a file), or read in \
+             the foreground",
+            "ignore SIGTTIN, signal(SIGTTIN, SIG_IGN): the read then fails with EIO",
+        ]),
+        _ => None,
+    }
+}
+
 fn advice(of: &Advised<'_>) -> Vec<AdvisedFix> {
     if of.is_traced {
         let by = of.by.map_or_else(|| "a program".to_owned(), Culprit::to_string);
@@ -59,6 +77,9 @@ fn advice(of: &Advised<'_>) -> Vec<AdvisedFix> {
             fixes.splice(1..1, [of.carrier_raised("the program that traces", ""), of.culprit_moved()]);
         }
         return fixes;
+    }
+    if let Some(advice) = of.stopped_by.filter(|_| of.by.is_none()).and_then(by_terminal) {
+        return all_by_hand(ITS_PROGRAM, &advice);
     }
     let find = match of.by {
         Some(by) => format!(
@@ -77,4 +98,24 @@ fn advice(of: &Advised<'_>) -> Vec<AdvisedFix> {
             THEIR_PROGRAM,
         ),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use whylate_base::{Comm, Priority, Tid};
+
+    #[test]
+    fn a_terminal_stops_programs_in_the_background_and_no_limit_of_cpu_time_is_meant() {
+        let by = Culprit::Task { tid: Tid(7), comm: Comm::from("jobs"), priority: Priority::DEFAULT };
+        let texts = |signal, by| {
+            let of = Advised { stopped_by: Some(signal), by, ..Advised::general() };
+            advice(&of).iter().map(|fix| fix.text.clone()).collect::<Vec<_>>().join("\n")
+        };
+        let (writes, reads) = (texts("SIGTTOU", None), texts("SIGTTIN", None));
+        assert!(writes.contains("stty -tostop") && !writes.contains("cpulimit"), "{writes}");
+        assert!(reads.contains("redirect its input") && !reads.contains("cpulimit"), "{reads}");
+        assert!(texts("SIGSTOP", None).contains("cpulimit"));
+        assert!(texts("SIGTTOU", Some(&by)).contains("find why jobs:7"), "a thread sent it");
+    }
 }

@@ -173,7 +173,7 @@ impl<'t> Charger<'t> {
         let waits = &self.open.marks().other_locks;
         let Some(wait) = waits.iter().find(|wait| (self.at..to).contains(&wait.at)) else { return };
         let behind = wait.behind.and_then(|tid| self.thread_at(tid, wait.at));
-        let note = VerdictNote::OtherLock { from: self.at, to, behind };
+        let note = VerdictNote::OtherLock { from: self.at, to, kind: wait.kind, behind };
         self.notes.push(note);
     }
 

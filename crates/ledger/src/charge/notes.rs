@@ -2,7 +2,7 @@
 
 use crate::causes::Cause;
 use crate::model::{Culprit, Segment};
-use crate::timeline::sleeps::Asked;
+use crate::timeline::sleeps::{Asked, NoMutex};
 use crate::timeline::slew::Slew;
 use crate::timeline::spent::Within;
 use crate::timeline::standing::Standing;
@@ -39,7 +39,7 @@ pub(crate) enum VerdictNote {
     /// It waited for a lock of the kernel in that time.
     KernelLock { from: Ns, to: Ns },
     /// It waited in that time for a lock that is no mutex; the thread that waited for that before.
-    OtherLock { from: Ns, to: Ns, behind: Option<Culprit> },
+    OtherLock { from: Ns, to: Ns, kind: NoMutex, behind: Option<Culprit> },
     /// In which call or handler it spent most of its own time, and how long.
     Spent { within: Within, time: Ns },
     /// Most of its page faults were writes to pages that were there, and write-protected: so many. `forked`: its process had
@@ -283,15 +283,15 @@ pub(crate) fn grace_period(notes: &[VerdictNote], charged: Ns) -> bool {
     charged > Ns::ZERO && time.0.saturating_mul(2) >= charged.0
 }
 
-/// Of segments that are waits for a lock which is no mutex: the thread that waited for that before, where one is known.
+/// Of segments that are waits for a lock which is no mutex: what that is, and the thread that waited for it before, where one is known.
 pub(crate) fn other_lock<'a>(
     notes: &[VerdictNote],
     mut segments: impl Iterator<Item = &'a Segment>,
-) -> Option<Option<Culprit>> {
+) -> Option<(NoMutex, Option<Culprit>)> {
     segments.find_map(|segment| {
-        notes.iter().find_map(|note| match note {
-            VerdictNote::OtherLock { from, to, behind } if *from < segment.end && segment.start < *to => {
-                Some(*behind)
+        notes.iter().find_map(|note| match *note {
+            VerdictNote::OtherLock { from, to, kind, behind } if from < segment.end && segment.start < to => {
+                Some((kind, behind))
             }
             _ => None,
         })

@@ -4,7 +4,7 @@ use super::Engine;
 use super::syscall_table::SyscallTable;
 use crate::timeline::activations::{Begin, Open, OtherLock, SleptOn, WakeCause};
 use crate::timeline::futexes::{SharedBy, lock_of};
-use crate::timeline::sleeps::Wait;
+use crate::timeline::sleeps::{NoMutex, Wait};
 use crate::timeline::states::State;
 use crate::timeline::thread::Thread;
 use crate::timeline::waking::Timeout;
@@ -75,10 +75,17 @@ impl Engine<'_> {
     }
 
     /// Notes of a thread that goes to sleep in its activation, on this futex if on one, that it waits for what is no mutex of pthreads, and
-    /// which thread waited by another word of that before.
+    /// which thread waited by another word of that before; or that it waits for the lock of a file.
     pub(super) fn note_other_lock(&mut self, at: Ns, tid: Tid, word: Option<u64>) {
-        let thread = word.and_then(|_| self.timeline.threads.get(tid));
+        let thread = self.timeline.threads.get(tid);
         let Some(thread) = thread.filter(|thread| thread.open.is_some()) else { return };
+        let call = SyscallTable::call_of(self.syscalls, thread).filter(|_| word.is_none());
+        if call.is_some_and(|(call, table)| table.locks_file(call)) {
+            if let Some(open) = &mut self.timeline.threads.get_mut(tid).open {
+                open.waits_for_other_lock(OtherLock { at, kind: NoMutex::OfFile, behind: None });
+            }
+            return;
+        }
         let word_of = |thread: &Thread| {
             let (call, table) = SyscallTable::call_of(self.syscalls, thread)?;
             table.waits_for_no_mutex(call)
@@ -93,7 +100,7 @@ impl Engine<'_> {
         let since = |other: &Tid| self.timeline.threads.get(*other).and_then(Thread::since);
         let behind = others.min_by_key(since);
         if let Some(open) = &mut self.timeline.threads.get_mut(tid).open {
-            open.waits_for_other_lock(OtherLock { at, behind });
+            open.waits_for_other_lock(OtherLock { at, kind: NoMutex::OfPthreads, behind });
         }
     }
 

@@ -85,7 +85,7 @@ impl SyscallTable {
             futex_wait(call)
         } else if call.nr == self.futex_wait {
             Wait::Semaphore { owner: None }
-        } else if call.nr == self.flock || self.waits_for_file_lock(call) {
+        } else if self.locks_file(call) {
             // The thread that gives the lock back wakes those that wait for it (`locks_wake_up_blocks`, `fs/locks.c`).
             Wait::Lock { owner: None }
         } else if call.nr == self.sched_setaffinity && state == TaskState::Uninterruptible {
@@ -163,10 +163,10 @@ impl SyscallTable {
         call.nr == IO_URING_ENTER && call.args[2] > 0
     }
 
-    /// True for the commands of fcntl(2) that wait for another lock of a file: F_SETLKW, F_SETLKW64 and F_OFD_SETLKW.
-    fn waits_for_file_lock(&self, call: &Syscall) -> bool {
+    /// True for the calls that wait for the lock of a file: flock(2), and of fcntl(2) F_SETLKW, F_SETLKW64 and F_OFD_SETLKW.
+    pub(crate) fn locks_file(&self, call: &Syscall) -> bool {
         const WAITING: [u64; 3] = [7, 14, 38];
-        self.fcntl.contains(&call.nr) && WAITING.contains(&call.args[1])
+        call.nr == self.flock || self.fcntl.contains(&call.nr) && WAITING.contains(&call.args[1])
     }
 
     /// True for the calls that end a thread.

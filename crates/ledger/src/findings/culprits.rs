@@ -9,8 +9,8 @@ use crate::causes::advised::Advised;
 use crate::causes::grace_period;
 use crate::causes::info::Usual;
 use crate::charge::notes::{
-    VerdictNote, carrier, deferred, executed, goes_on, is_boosted, is_called, own_priority, shown,
-    stopped_by, waits_for_the_kernel,
+    VerdictNote, carrier, deferred, executed, goes_on, is_boosted, is_called, other_lock, own_priority,
+    shown, stopped_by, waits_for_the_kernel,
 };
 use crate::costs::Cost;
 use crate::model::{Activation, Culprit, IrqKind, Segment, Trigger};
@@ -291,6 +291,7 @@ fn fix(subject: &Subject<'_>, (cause, by): (Cause, &Culprit), delay: &Delay<'_>)
         called: is_called(notes, Some(*by)),
         goes_on: goes_on(notes, Some(*by)).is_some(),
         kernel_lock: waits_for_the_kernel(notes, of_group()),
+        no_mutex: other_lock(notes, of_group()).map(|(kind, _)| kind),
         ..Advised::about(Some(by), Some(longest.map_or(cpu, |segment| segment.cpu)))
     })
 }

@@ -4,8 +4,9 @@ use super::kin::Kin;
 use super::subject::Subject;
 use crate::causes::Cause;
 use crate::causes::advised::Advised;
-use crate::charge::notes::time_in_the_kernel;
+use crate::charge::notes::{other_lock, time_in_the_kernel};
 use crate::model::{Culprit, Segment};
+use crate::timeline::sleeps::NoMutex;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 use whylate_base::{Confidence, Cpu, Evidence, Finding, Ns, Severity, Tid};
@@ -35,11 +36,14 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
                 middle: BTreeMap::new(),
                 owner,
                 in_kernel: Ns::ZERO,
+                no_mutex: None,
                 total: Ns::ZERO,
                 evidence: Vec::new(),
             });
             case.total += segment.length();
             case.middle.entry(by.to_string()).or_insert((by, Ns::ZERO)).1 += segment.length();
+            let other = other_lock(subject.notes(activation), std::iter::once(segment));
+            case.no_mutex = case.no_mutex.or(other.map(|(kind, _)| kind));
             case.in_kernel += time_in_the_kernel(subject.notes(activation), segment);
             if case.evidence.len() < 5 {
                 let what = format!("{} held the lock and waited {} for {}", owner, segment.length(), by);
@@ -72,6 +76,7 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
             evidence: case.evidence,
             fix: Cause::LockInversion.advice(&Advised {
                 kernel_lock: case.in_kernel.0.saturating_mul(2) > case.total.0,
+                no_mutex: case.no_mutex,
                 lock_owner: Some(case.owner),
                 ..Advised::about(Some(middle), Some(case.cpu))
             }),
@@ -87,6 +92,8 @@ struct Case<'a> {
     /// The threads that kept it off its CPU, by name, and for how long.
     middle: BTreeMap<String, (&'a Culprit, Ns)>,
     owner: &'a Culprit,
+    /// What the lock is that is no mutex.
+    no_mutex: Option<NoMutex>,
     /// For how long it waited for locks of the kernel.
     in_kernel: Ns,
     total: Ns,

@@ -2,7 +2,7 @@
 
 use super::irqs::IrqId;
 use super::origins::Origin;
-use super::sleeps::Wait;
+use super::sleeps::{NoMutex, Wait};
 use super::spent::Spent;
 use crate::model::Segment;
 use whylate_base::{Cpu, Ns, Tid};
@@ -121,10 +121,11 @@ pub(crate) struct Errand {
     pub(crate) since: Ns,
 }
 
-/// A wait by a futex for a read-write lock, a condition or a semaphore.
+/// A wait for what is no mutex.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct OtherLock {
     pub(crate) at: Ns,
+    pub(crate) kind: NoMutex,
     /// The thread that waited for it before, by another word of it.
     pub(crate) behind: Option<Tid>,
 }

@@ -55,6 +55,15 @@ pub(crate) enum Wait {
     Unsure,
 }
 
+/// What is no mutex of pthreads, and has no priority inheritance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NoMutex {
+    /// A read-write lock, a condition or a semaphore, by a futex.
+    OfPthreads,
+    /// A lock of a file: flock(2), or fcntl(2).
+    OfFile,
+}
+
 /// How a thread asked another one for an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Asked {

@@ -99,6 +99,8 @@ fn a_wait_for_the_lock_of_a_file_is_part_of_the_activation() {
     let explained = scene.at(5_110).sleep(owner).explain("victim");
     assert_blames(explained.only(), Cause::LockWait, Some(owner));
     assert_eq!(explained.only().response(), whylate_base::Ns::from_us(5_010));
+    let advised: String = explained.only().verdict.fix.iter().map(|fix| fix.text.as_str()).collect();
+    assert!(advised.contains("the lock of a file") && !advised.contains("mutexattr"), "{advised}");
 }
 
 #[test]
