@@ -187,7 +187,7 @@ impl Engine<'_> {
     }
 
     /// True of a wait for an answer that came at `at`, where it took a notable part of the period, or all that was left of it.
-    fn is_late_answer(&self, at: Ns, tid: Tid, period: Ns) -> bool {
+    pub(super) fn is_late_answer(&self, at: Ns, tid: Tid, period: Ns) -> bool {
         let Some(thread) = self.timeline.threads.get(tid) else { return false };
         let Some((usual, asked)) = thread.pacing.usual_period().zip(thread.since()) else { return false };
         let is_long = at - asked >= NOTABLE && (at - asked).0.saturating_mul(PART_OF_PERIOD) >= usual.0;

@@ -105,7 +105,7 @@ impl Engine<'_> {
     }
 
     /// A wait for a semaphore that `waker` ended, with it as the owner where the wait is taken for a lock's. A thread that the waiting one
-    /// has set off itself in this period gives an answer, unless both hand the word on.
+    /// has set off itself in this period gives an answer, if that took notably long, unless both hand the word on.
     pub(super) fn taken_for_a_lock(&self, tid: Tid, wait: Wait, waker: Tid) -> Wait {
         let posts = |waker: &Thread| match &waker.syscall {
             Some(call) => {
@@ -117,7 +117,9 @@ impl Engine<'_> {
         let works_for = |open: &Open| {
             let waker = self.timeline.threads.get(waker).and_then(|waker| waker.open.as_ref());
             let errand = waker.and_then(|waker| waker.errand);
-            errand.is_some_and(|errand| errand.of == tid && errand.since >= open.due)
+            let is_set_off = errand.is_some_and(|errand| errand.of == tid && errand.since >= open.due);
+            let is_late = |period| self.is_late_answer(self.timeline.now, tid, period);
+            is_set_off && open.period.is_some_and(is_late)
         };
         let word = self.futex_of(tid, wait);
         let confidence = self.timeline.threads.get(tid).filter(|_| posted).and_then(|thread| {
