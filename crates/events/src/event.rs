@@ -374,6 +374,11 @@ impl PageFault {
         let bits = PageFault::PROTECTION | PageFault::WRITE;
         self.error_code & bits == bits
     }
+
+    /// True where user code touched the instruction that it was about to execute.
+    pub fn is_fetch(&self) -> bool {
+        self.user && self.ip != 0 && self.ip == self.address
+    }
 }
 
 /// `signal_generate`

@@ -248,6 +248,9 @@ impl<'t> Charger<'t> {
             true => Charge::to(Cause::Dispatch, None, Confidence::High),
             false => Charge::unexplained(),
         };
+        // A CPU that idles for longer has nothing to do: what is on its way waits for something else.
+        let idle = timeline.between(self.at, to).filter(|(_, _, slice)| slice.running == Running::Idle);
+        let idles: Ns = idle.map(|(from, end, _)| end - from).sum();
         for (from, end, slice) in timeline.between(self.at, to) {
             let charge = match slice.running {
                 Running::Softirq(NET_RX) if !self.kept_from_softirq(cpu, from, end) => {
@@ -256,7 +259,7 @@ impl<'t> Charger<'t> {
                 }
                 // The thread that sent it is on its way to hand it over, or softirqs are disabled for a moment.
                 Running::Task(..) => shortly(from, end),
-                Running::Idle if end - from <= LONGEST_IDLE_EXIT => self.late_from_idle(cpu, from, end),
+                Running::Idle if idles <= LONGEST_IDLE_EXIT => self.late_from_idle(cpu, from, end),
                 Running::Idle => Charge::unexplained(),
                 _ => self.interruption((from, end, slice)).unwrap_or_else(Charge::unexplained),
             };

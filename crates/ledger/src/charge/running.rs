@@ -97,8 +97,9 @@ impl Charger<'_> {
     /// fault is traced.
     fn long_last_fault(&mut self, to: Ns) -> Option<(Ns, Ns, Charge)> {
         let faults = &self.open.marks().faults;
-        let last =
-            faults[..faults.partition_point(|fault| fault.at < to)].last().filter(|last| !last.goes_on)?;
+        let last = faults[..faults.partition_point(|fault| fault.at < to)]
+            .last()
+            .filter(|last| !last.goes_on && !last.is_fetch)?;
         let to = last.over_by.map_or(to, |over| over.min(to));
         let (at, length) = (last.at, to - last.at);
         let is_long = at >= self.at && (LONG_FAULT..=LONGEST_RECLAIM).contains(&length);
@@ -292,6 +293,7 @@ mod tests {
                 protected: false,
                 address: 0,
                 over_by: None,
+                is_fetch: false,
             });
             now += gap;
         }
@@ -312,6 +314,7 @@ mod tests {
             protected: false,
             address: 0,
             over_by: None,
+            is_fetch: false,
         };
         let burst =
             [at(0, 2_000, true), at(2_000, 4_500, true), at(4_500, 7_000, true), at(7_000, 900_000, false)];

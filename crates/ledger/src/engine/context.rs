@@ -5,6 +5,7 @@ use super::interrupts::LONGEST_SILENCE;
 use crate::model::is_stand_in;
 use crate::timeline::activations::{Begin, Open};
 use crate::timeline::cpus::{IrqsOffSample, Leaving};
+use crate::timeline::housekeeping::runs_softirqs;
 use crate::timeline::losses::Loss;
 use crate::timeline::standing::ReschedSample;
 use crate::timeline::states::State;
@@ -51,16 +52,14 @@ fn is_of_switch(leaving: &Leaving, at: Ns, event: &Event) -> bool {
         && (flags.irqs_off() || !leaving.shows_irqs_off)
 }
 
-/// True of an event that only the kernel makes in a thread's context: in no system call, it is still at the thread's fault.
+/// True of an event that only the kernel makes in a thread's context: in no system call, it is still at the thread's fault. At its end an
+/// interrupt wakes the threads that run softirqs, upon any code (`invoke_softirq()`, `kernel/softirq.c`).
 fn is_of_kernel(kind: &EventKind) -> bool {
-    matches!(
-        kind,
-        EventKind::Work(_)
-            | EventKind::Waking(_)
-            | EventKind::Wakeup { .. }
-            | EventKind::ContentionBegin { .. }
-            | EventKind::ContentionEnd { .. }
-    )
+    match kind {
+        EventKind::Waking(wake) | EventKind::Wakeup { wake, .. } => !runs_softirqs(wake.comm.as_str()),
+        EventKind::Work(_) | EventKind::ContentionBegin { .. } | EventKind::ContentionEnd { .. } => true,
+        _ => false,
+    }
 }
 
 /// True of a thread that runs on a CPU or is queued there.

@@ -12,6 +12,11 @@ impl Engine<'_> {
     pub(super) fn page_fault(&mut self, at: Ns, event: &Event, fault: &PageFault) {
         self.timeline.threads.get_mut(event.context.tid).crossings.faults(at);
         self.in_fault(at, event.cpu, event.context.tid, fault.address);
+        if fault.is_fetch()
+            && let Some(open) = &mut self.timeline.threads.get_mut(event.context.tid).open
+        {
+            open.fetches_code();
+        }
         if self.is_x86
             && fault.is_write_to_present()
             && let Some(open) = &mut self.timeline.threads.get_mut(event.context.tid).open

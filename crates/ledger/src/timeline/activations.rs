@@ -189,6 +189,8 @@ pub(crate) struct Fault {
     pub(crate) address: u64,
     /// The thread's next entry into a system call, or return from one: the fault was over by then.
     pub(crate) over_by: Option<Ns>,
+    /// It fetched an instruction: code is in pages of files, and none of that size is cleared, or copied.
+    pub(crate) is_fetch: bool,
 }
 
 /// A thread lets few others go on that run before it.
@@ -262,7 +264,15 @@ impl Open {
                 protected: false,
                 address,
                 over_by: None,
+                is_fetch: false,
             });
+        }
+    }
+
+    /// Notes that the last page fault is for the thread's next instruction.
+    pub(crate) fn fetches_code(&mut self) {
+        if let Some(fault) = self.last_fault() {
+            fault.is_fetch = true;
         }
     }
 

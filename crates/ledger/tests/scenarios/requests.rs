@@ -214,6 +214,26 @@ fn to_flush_a_work_item_is_to_wait_for_its_kworker() {
     assert_blames(explained("blk_done_work").only(), Cause::BlockIo, None);
 }
 
+/// The kworker sleeps in the work item for something else: no part of the time in which its CPU idles is the way out of an idle state.
+#[test]
+fn a_cpu_with_nothing_to_do_in_the_middle_of_a_work_item_is_not_slow_to_wake() {
+    let work = |step| EventKind::Work(Work { work: 0xdef0, function: "free_marks_fn".into(), step });
+    let scene = Scene::new().cpu(1).at(50).run(KWORKER).at(60).sleep(IDLE).at(100).timer_wakes(VICTIM);
+    let scene = scene.at(105).run(VICTIM).at(130).event(work(WorkStep::Queued)).wake(KWORKER, 1);
+    let scene = scene.at(150).block(KWORKER).at(151).event(work(WorkStep::Started));
+    let mut scene = scene.at(180).sleep(IDLE);
+    for tick in [780, 4_000, 8_000] {
+        scene = scene.at(tick).vector("local_timer").at(tick + 5).vector_exit("local_timer");
+    }
+    let scene = scene.at(8_100).wake(KWORKER, 1).at(8_105).run(KWORKER).at(8_150).wake(VICTIM, 1);
+    let scene = scene.at(8_152).event(work(WorkStep::Ended)).at(8_155).run(VICTIM).at(8_200).sleep(IDLE);
+    let late = scene.explain("victim").only().clone();
+    let idle = late.ledger.iter().filter(|segment| segment.cause == Cause::IdleExit);
+    let slow: Vec<_> = idle.filter(|segment| segment.length() > Ns::from_us(50)).collect();
+    assert!(slow.is_empty(), "{slow:?}");
+    assert_eq!(late.verdict.cause, Cause::Unexplained, "{:?}", late.ledger);
+}
+
 #[test]
 fn a_write_that_a_thread_of_the_driver_ends_waits_for_the_device() {
     const PWRITE64: i64 = 18;

@@ -2,7 +2,7 @@
 
 use super::support::{Explained, IDLE, MS, Scene, Thread, assert_blames, assert_charges, fair, rt, sys};
 use whylate_base::{Confidence, Ns, Tid};
-use whylate_events::{BlockedReason, ContextFlags, EventKind, Kind, Work, WorkStep};
+use whylate_events::{BlockedReason, ContextFlags, EventKind, Kind, PageFault, Work, WorkStep};
 use whylate_ledger::{Cause, Options};
 
 pub(super) const VICTIM: Thread = rt("victim", 10, 80);
@@ -320,6 +320,23 @@ fn after_a_fault_that_may_have_taken_long_own_work_is_not_sure() {
             verdict.evidence.iter().any(|seen| seen.what.starts_with("a page fault began, and nothing"));
         assert_eq!(doubt, confidence == Confidence::Low, "{verdict:?}");
     }
+}
+
+/// The page of an instruction is there at once, and the thread computes: at its end an interrupt wakes a thread for softirqs.
+#[test]
+fn a_fault_for_an_instruction_takes_no_milliseconds() {
+    let start = 120 * MS + 100;
+    let (address, timers) = (0x40_1000, fair("ktimers/1", 17));
+    let scene = sleeps(sys::UNTIL).at(start).timer_wakes(VICTIM).at(start + 5).run(VICTIM);
+    let scene = scene.ret(sys::CLOCK_NANOSLEEP).at(start + 10);
+    let fault = PageFault { address, ip: address, user: true, error_code: 0x14 };
+    let scene = scene.event(EventKind::PageFault(fault)).at(start + 4_000).vector("local_timer");
+    let scene = scene.at(start + 4_005).vector_exit("local_timer").at(start + 4_006).wake(timers, 1);
+    let scene = scene.at(start + 8_010).call(sys::CLOCK_NANOSLEEP, sys::UNTIL);
+    let worst = scene.at(start + 8_012).sleep(IDLE).explain("victim").worst().clone();
+    assert_blames(&worst, Cause::OwnWork, None);
+    assert!(worst.verdict.charged > Ns::from_us(7_990), "{:?}", worst.verdict);
+    assert!(worst.verdict.confidence > Confidence::Low, "{:?}", worst.verdict);
 }
 
 #[test]
