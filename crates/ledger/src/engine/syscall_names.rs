@@ -45,6 +45,7 @@ pub(super) const X86_64: &[(i64, &str)] = &[
     (149, "mlock"),
     (151, "mlockall"),
     (152, "munlockall"),
+    (202, "futex"),
     (217, "getdents64"),
     (232, "epoll_wait"),
     (242, "mq_timedsend"),
@@ -93,6 +94,7 @@ pub(super) const OF_32_BIT: &[(i64, &str)] = &[
     (177, "rt_sigtimedwait"),
     (179, "rt_sigsuspend"),
     (192, "mmap2"),
+    (240, "futex"),
     (426, "io_uring_enter"),
     (435, "clone3"),
 ];
@@ -118,6 +120,7 @@ pub(super) const GENERIC: &[(i64, &str)] = &[
     (82, "fsync"),
     (83, "fdatasync"),
     (95, "waitid"),
+    (98, "futex"),
     (133, "rt_sigsuspend"),
     (137, "rt_sigtimedwait"),
     (182, "mq_timedsend"),
