@@ -66,7 +66,7 @@ pub struct Fault {
     /// The kernels on which it takes place, as patterns.
     #[serde(default = "all")]
     pub kernels: Vec<String>,
-    /// The right causes, the usual one first.
+    /// The right causes, or codes of findings, the usual one first.
     pub causes: Vec<String>,
     /// The right culprits: `thread:PATTERN`, `irq:PATTERN`, `softirq:PATTERN`, or `none`. Empty where there is none to
     /// name.

@@ -6,7 +6,7 @@ use crate::scenario::ExpectedCulprit;
 use std::path::Path;
 use thiserror::Error;
 use whylate_base::parse_duration;
-use whylate_ledger::{Cause, finding_page};
+use whylate_ledger::finding_page;
 
 /// The reason why a case cannot be used.
 #[derive(Debug, Error)]
@@ -74,11 +74,8 @@ fn first_wrong(case: &Case) -> Option<String> {
     {
         return Some("no truth: write `truth`, or `had-cpu` for each fault".to_owned());
     }
-    let mut causes = case.faults.iter().flat_map(|fault| &fault.causes);
-    if let Some(cause) = causes.find(|cause| Cause::from_code(cause).is_none()) {
-        return Some(format!("`{cause}` is not a cause: `whylate explain --code list` names them all"));
-    }
-    if let Some(code) = case.may.iter().find(|code| finding_page(code).is_none()) {
+    let causes = case.faults.iter().flat_map(|fault| &fault.causes);
+    if let Some(code) = causes.chain(&case.may).find(|code| finding_page(code).is_none()) {
         return Some(format!(
             "`{code}` is neither a cause nor a finding: `whylate explain --code list` names them all"
         ));
@@ -124,7 +121,7 @@ mod tests {
         let with_finding = GOOD.replace("truth", "may = ['realtime-refused']\ntruth");
         assert!(parse("x", "x.toml", &with_finding).is_ok());
         for (from, to, expected) in [
-            ("'irq'", "'irk'", "`irk` is not a cause"),
+            ("'irq'", "'irk'", "`irk` is neither a cause nor a finding"),
             ("'none'", "'part:culprit'", "`part:culprit` is not a culprit"),
             ("truth", "may = ['irk']\ntruth", "`irk` is neither a cause nor a finding"),
             ("['irq']", "[]", "without `causes`"),

@@ -50,7 +50,8 @@ fn advice(of: &Advised<'_>) -> Vec<AdvisedFix> {
             true => "sched:sched_blocked_reason",
             false => "sched:sched_waking and sched:sched_blocked_reason",
         };
-        let what = format!("see what it sleeps in, while it does: cat /proc/TID/stack; or record {events} as well");
+        let what =
+            format!("see what it sleeps in, while it does: cat /proc/TID/stack; or record {events} as well");
         return all_by_hand(RECORD, &[&what]);
     }
     let calls: Vec<&str> = of.device_calls.iter().map(|(call, _)| *call).collect();

@@ -44,7 +44,7 @@ fn finding(subject: &Subject<'_>, thread: &Thread, input: &LateInput) -> Option<
     let finding = Finding {
         code: INFO.code,
         severity: Severity::Warning,
-        title: format!("{late} got its input late: {producer}, which hands it on, waited {queued} for a CPU"),
+        title: format!("{producer} handed {late} its input late: it waited {queued} for a CPU"),
         why: format!(
             "{producer} works for {of} and wakes {late}, and comes after both by its priority; no activation of {late} contains this \
              wait{again}"

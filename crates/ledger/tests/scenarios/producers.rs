@@ -34,7 +34,7 @@ fn a_thread_that_is_fed_late_has_a_finding_about_the_one_that_feeds_it() {
     assert_eq!(finding.severity, Severity::Warning);
     assert_eq!(
         finding.title,
-        "actuator:12 (rt 60) got its input late: filter:11 (nice 0), which hands it on, waited 5.04 ms for a CPU"
+        "filter:11 (nice 0) handed actuator:12 (rt 60) its input late: it waited 5.04 ms for a CPU"
     );
     assert!(finding.why.ends_with("it was late 3 times"), "{}", finding.why);
     let seen = &finding.evidence[0].what;
