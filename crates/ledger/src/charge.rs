@@ -65,7 +65,14 @@ pub(crate) fn ledger(
     charger.before_wake(waking);
     let cpu = charger.cpu;
     let stays = thread.history.between(waking, end);
+    let mut before = None;
     for (stay, next) in stays.iter().zip(stays.iter().skip(1).map(Some).chain([None])) {
+        if let (Some(State::Queued(left) | State::Running(left)), State::Queued(cpu)) = (before, stay.state)
+            && left != cpu
+        {
+            charger.moved_by_stopper(left, stay.to);
+        }
+        before = Some(stay.state);
         match stay.state {
             State::Running(cpu) => charger.running(cpu, stay.to),
             State::Queued(cpu) => match next.map(|next| next.state) {

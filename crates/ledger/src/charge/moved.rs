@@ -8,13 +8,15 @@
 //! A thread leaves the runqueue that it is on for a CPU that is about to run it, nearly always (`sched_balance_newidle()`,
 //! `pull_rt_task()`, `push_rt_task()`; `kernel/sched/fair.c`, `kernel/sched/rt.c`).
 
+use super::attribution::Charge;
 use super::charger::Charger;
 use super::precedence::{Contender, Relation};
-use super::queue::Queued;
+use super::queue::{ORDINARY_DISPATCH, Queued};
+use crate::causes::Cause;
 use crate::timeline::running::Running;
 use crate::timeline::slices::Clip;
 use crate::timeline::thread::Thread;
-use whylate_base::{Cpu, Ns};
+use whylate_base::{Confidence, Cpu, Ns};
 
 impl Charger<'_> {
     /// Charges up to `to` a time in which `waiter` was queued on one CPU at first, and ran on another behind it.
@@ -25,6 +27,24 @@ impl Charger<'_> {
         }
         if to > left {
             self.waiting_as(waiter, ran_on, to, Queued::Somewhere);
+        }
+    }
+
+    /// Charges what there is of a wait up to `to` in which the stopper of the CPU `left` still moves the thread from there: it has taken it off
+    /// that queue and not yet put it on the next one (`move_queued_task()`, `kernel/sched/core.c`).
+    pub(super) fn moved_by_stopper(&mut self, left: Cpu, to: Ns) {
+        let Some(timeline) = self.timeline.cpus.get(left) else { return };
+        let is_of_stopper = |(start, _, slice): &Clip| match slice.running {
+            Running::Task(tid, theirs) => {
+                Contender::of(&self.task(tid, theirs, *start)).is_some_and(|runner| runner.is_stopper())
+            }
+            Running::Irq(_) | Running::Softirq(_) | Running::Nmi => true,
+            Running::Idle | Running::Unknown => false,
+        };
+        let moves = timeline.between(self.at, to).take_while(is_of_stopper);
+        let until = moves.last().map_or(self.at, |(_, end, _)| end);
+        if until - self.at > ORDINARY_DISPATCH {
+            self.charge(until, Charge::to(Cause::Migration, None, Confidence::Medium));
         }
     }
 

@@ -109,7 +109,10 @@ impl Bandwidth {
 
     /// Whether RT throttling can strike on this kernel; `None` when the recording does not show.
     pub(crate) fn throttles(&self) -> Option<bool> {
-        if self.runtime == Some(RtRuntime::Unlimited) {
+        // A limit of the whole period is none (`sched_rt_runtime_exceeded()`, `kernel/sched/rt.c`), but for those of groups.
+        let is_whole =
+            self.limit().is_some_and(|limit| limit >= self.period) && self.group_sched != Some(true);
+        if self.runtime == Some(RtRuntime::Unlimited) || is_whole {
             return Some(false);
         }
         match (self.kernel, self.group_sched) {
@@ -140,14 +143,24 @@ mod tests {
     fn settings_are_what_they_were_at_an_instant() {
         let mut settings = BandwidthSettings::new(Some((6, 1)));
         assert_eq!(settings.at(Ns(5)).limit_or_default(), DEFAULT_RUNTIME);
-        settings.set_runtime_us(Ns(10), 500_000);
+        settings.set_runtime_us(Ns(10), 50_000);
         settings.set_runtime_us(Ns(20), -1);
         settings.set_period(Ns(20), Ns::from_ms(100));
         settings.set_period(Ns(30), Ns::from_ms(200));
         let throttles = [5, 10, 20, 30].map(|at| settings.at(Ns(at)).throttles());
         assert_eq!(throttles, [Some(true), Some(true), Some(false), Some(false)]);
-        assert_eq!(settings.at(Ns(5)).limit(), Some(Ns::from_ms(500)));
+        assert_eq!(settings.at(Ns(5)).limit(), Some(Ns::from_ms(50)));
         let periods = [5, 20, 30].map(|at| settings.at(Ns(at)).period);
         assert_eq!(periods, [100, 100, 200].map(Ns::from_ms));
+    }
+
+    #[test]
+    fn a_limit_of_the_whole_period_is_none() {
+        let mut settings = BandwidthSettings::new(Some((6, 1)));
+        settings.set_runtime_us(Ns(10), 1_000_000);
+        settings.set_runtime_us(Ns(20), 999_999);
+        assert_eq!([10, 20].map(|at| settings.at(Ns(at)).throttles()), [Some(false), Some(true)]);
+        settings.set_group_sched(Ns(30), true);
+        assert_eq!(settings.at(Ns(10)).throttles(), Some(true), "groups have limits of their own");
     }
 }

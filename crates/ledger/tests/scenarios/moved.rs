@@ -7,6 +7,7 @@ use whylate_ledger::Cause;
 const VICTIM: Thread = rt("victim", 10, 50);
 const FIRST: Thread = rt("first", 20, 80);
 const OTHER: Thread = fair("other", 30);
+const STOPPER: Thread = rt("migration/1", 19, 99);
 
 /// The victim is woken on CPU 1, where `runs` has the CPU, and CPU 2 idles.
 fn woken_behind(runs: Thread, victim: Thread) -> Scene {
@@ -64,4 +65,24 @@ fn a_cpu_that_switches_from_idle_to_it_was_idle_since_it_was_queued() {
         let explained = scene.run(VICTIM).at(2 * MS).sleep(IDLE).explain("victim");
         assert_charges(explained.only(), &[(cause, 120), (Cause::OwnWork, 880)]);
     }
+}
+
+#[test]
+fn a_thread_is_on_no_queue_until_the_stopper_has_moved_it() {
+    let scene = Scene::new().cpu(1).at(0).run(FIRST).cpu(2).at(100).run(OTHER);
+    let scene = scene.cpu(1).at(MS).wake(VICTIM, 1).at(MS + 10).sleep(VICTIM).at(MS + 100).run(STOPPER);
+    let scene = scene.at(MS + 110).migrate(VICTIM, 1, 2).cpu(2).at(MS + 300).sleep(IDLE);
+    let scene = scene.cpu(1).at(3 * MS).sleep(IDLE).cpu(2).at(3 * MS + 20).run(VICTIM);
+    let explained = scene.at(3 * MS + 100).sleep(IDLE).explain("victim");
+    let expected = [
+        (Cause::HigherPriorityTask, 10),
+        (Cause::StopTask, 10),
+        (Cause::Migration, 2 * MS - 110),
+        (Cause::IdleExit, 20),
+        (Cause::OwnWork, 90 + 80),
+    ];
+    assert_charges(explained.only(), &expected);
+    assert!(
+        explained.finding("rt-throttled").is_none() && explained.finding("coarse-clock-throttled").is_none()
+    );
 }
