@@ -40,6 +40,7 @@ pub(crate) mod packets;
 pub(crate) mod past;
 pub(crate) mod pending;
 mod per_cpu;
+pub(crate) mod periods;
 pub(crate) mod quota;
 pub(crate) mod recent;
 mod recording;

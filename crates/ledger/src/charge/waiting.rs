@@ -210,7 +210,7 @@ impl Charger<'_> {
                 if pinned.covers(start, end)
                     && !serves_the_kernel(&by)
                     && waiter.refused.is_none()
-                    && (pinned.until.is_some() || !waiter.pacing.has_periods()) =>
+                    && (pinned.until.is_some() || !waiter.pacing.periods.are_by_sleeps()) =>
             {
                 let confidence = if pinned.until.is_some() { Confidence::High } else { Confidence::Medium };
                 Charge::to(Cause::PinnedBeforePriority, Some(by), confidence)

@@ -43,12 +43,12 @@ impl Engine<'_> {
         let thread = self.timeline.threads.get_mut(tid);
         if matches!(refined, Wait::Input) {
             let call = SyscallTable::call_of(self.syscalls, thread);
-            thread.pacing.cycles.serves |= call.is_some_and(|(call, table)| table.accepts(call));
+            thread.pacing.periods.cycles.serves |= call.is_some_and(|(call, table)| table.accepts(call));
             if matches!(waking.cause, WakeCause::Timer { .. }) {
-                thread.pacing.note_timeout(at);
+                thread.pacing.periods.note_timeout(at);
             }
         }
-        thread.pacing.cycles.slept(refined, at - thread.since().unwrap_or(at));
+        thread.pacing.periods.cycles.slept(refined, at - thread.since().unwrap_or(at));
         if let Some(served) = self.served(at, tid, (wait, refined), waking) {
             return (served, None);
         }
@@ -78,7 +78,7 @@ impl Engine<'_> {
         if is_hop || had_come && slept >= NOTABLE {
             return None;
         }
-        let cycles = &thread.pacing.cycles;
+        let cycles = &thread.pacing.periods.cycles;
         let in_the_middle = match waking.cause {
             WakeCause::Timer { .. } => cycles.sleep_mostly(),
             _ => cycles.await_replies(),
@@ -121,8 +121,8 @@ impl Engine<'_> {
             is_its_errand || open.begin == Begin::Woken(WakeCause::Thread(tid)) && open.waking >= entered
         };
         if peer.open.as_ref().is_some_and(woken_in_there) {
-            self.timeline.threads.get_mut(tid).pacing.note_answer(from);
-        } else if !thread.pacing.is_answered_by(from) {
+            self.timeline.threads.get_mut(tid).pacing.periods.note_answer(from);
+        } else if !thread.pacing.periods.is_answered_by(from) {
             return None;
         }
         (at - asked_at >= NOTABLE).then_some(Wait::Answer { from, asked })
@@ -154,7 +154,7 @@ impl Engine<'_> {
     pub(super) fn errand(&self, tid: Tid, waking: &Waking) -> Option<Errand> {
         let waker = self.timeline.threads.get(sender(tid, waking)?)?;
         let open = waker.open.as_ref()?;
-        let has_periods = || waker.pacing.has_periods() || waker.pacing.has_timeouts();
+        let has_periods = || waker.pacing.periods.are_by_sleeps() || waker.pacing.periods.are_by_timeouts();
         let errand = match open.period.filter(|_| has_periods()) {
             Some(_) => Errand { of: waker.tid, since: waking.at },
             None => open.errand?,
@@ -171,16 +171,16 @@ impl Engine<'_> {
         let threads = &self.timeline.threads;
         // An event loop waits for its next timer and for messages in the same call; what it waits for by a futex is in the middle.
         let is_in_loop =
-            |thread: &Thread| thread.pacing.has_timeouts() && matches!(wait, Wait::Semaphore { .. });
-        let thread = threads.get(tid).filter(|thread| thread.pacing.has_periods() || is_in_loop(thread))?;
+            |thread: &Thread| thread.pacing.periods.are_by_timeouts() && matches!(wait, Wait::Semaphore { .. });
+        let thread = threads.get(tid).filter(|thread| thread.pacing.periods.are_by_sleeps() || is_in_loop(thread))?;
         let period = thread.open.as_ref()?.period?;
         let from = sender(tid, waking)?;
         let peer = threads.get(from).filter(|peer| !peer.is_housekeeping())?;
         let errand = peer.open.as_ref().and_then(|open| open.errand);
         let set_off = errand.is_some_and(|errand| errand.of == tid && errand.since >= period);
         if set_off {
-            self.timeline.threads.get_mut(tid).pacing.note_answer(from);
-        } else if !thread.pacing.is_answered_by(from) {
+            self.timeline.threads.get_mut(tid).pacing.periods.note_answer(from);
+        } else if !thread.pacing.periods.is_answered_by(from) {
             return None;
         }
         Some(Answer { from, period })
@@ -189,7 +189,7 @@ impl Engine<'_> {
     /// True of a wait for an answer that came at `at`, where it took a notable part of the period, or all that was left of it.
     pub(super) fn is_late_answer(&self, at: Ns, tid: Tid, period: Ns) -> bool {
         let Some(thread) = self.timeline.threads.get(tid) else { return false };
-        let Some((usual, asked)) = thread.pacing.usual_period().zip(thread.since()) else { return false };
+        let Some((usual, asked)) = thread.pacing.periods.usual().zip(thread.since()) else { return false };
         let is_long = at - asked >= NOTABLE && (at - asked).0.saturating_mul(PART_OF_PERIOD) >= usual.0;
         is_long || at - period >= usual
     }

@@ -243,7 +243,7 @@ impl Engine<'_> {
                 }
                 let table = SyscallTable::of_thread(self.syscalls, thread);
                 let wait = why_asleep(table, at, thread, lent_priority_to, state);
-                thread.pacing.note_wait(at, wait);
+                thread.pacing.periods.note_wait(at, wait);
                 let word = thread.syscall.as_ref().zip(table).and_then(|(call, table)| table.waits_on(call));
                 if !wait.continues() {
                     thread.futexes.sleeps(word);

@@ -67,7 +67,7 @@ impl EndedActivation {
     /// asks about, and what runs once and ends is all that there is.
     pub(crate) fn ends_program(&self, thread: &Thread) -> bool {
         let (lifetime, due) = (&thread.lifetime, self.open.due);
-        let recurs = || thread.pacing.has_periods() || lifetime.has_run_several_times();
+        let recurs = || thread.pacing.periods.are_by_sleeps() || lifetime.has_run_several_times();
         let ends = lifetime.is_killed_by(due) || lifetime.ends_in(due, self.end) && recurs();
         ends && self.open.begin != Begin::Marked
     }

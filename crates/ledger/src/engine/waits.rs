@@ -23,7 +23,7 @@ impl Engine<'_> {
         let wait = self.refined(tid, seemed, cause);
         if matches!((seemed, wait), (Wait::Ring, Wait::Period)) {
             let thread = self.timeline.threads.get_mut(tid);
-            thread.pacing.note_wait(thread.since().unwrap_or_default(), wait);
+            thread.pacing.periods.note_wait(thread.since().unwrap_or_default(), wait);
         }
         wait
     }
@@ -198,7 +198,7 @@ impl Engine<'_> {
         let Some(thread) = self.timeline.threads.get(tid) else { return false };
         let unknown = SyscallTable::call_of(self.syscalls, thread)
             .is_some_and(|(call, table)| table.wait(call, TaskState::Interruptible) == Wait::Unsure);
-        unknown && is_in_period(thread) && thread.pacing.has_periods()
+        unknown && is_in_period(thread) && thread.pacing.periods.are_by_sleeps()
     }
 
     /// A function of the stack behind an event. Behind the switch of a thread that goes to sleep uninterruptibly it shows what for.
@@ -273,19 +273,19 @@ pub(super) fn why_asleep(
         return match table.wait(call, state) {
             // A program serves the file system (FUSE). To open a FIFO is to wait for its other end, and may be a thread's period.
             Wait::Output if table.works_on_files(call) => {
-                match is_in_period(thread) && thread.pacing.has_periods() {
+                match is_in_period(thread) && thread.pacing.periods.are_by_sleeps() {
                     true => Wait::Output,
                     false => Wait::Unsure,
                 }
             }
             // A program whose periods are those in which another one reads waits for the next one here.
-            Wait::Output if !(is_in_period(thread) && thread.pacing.writes_in_periods()) => Wait::Input,
+            Wait::Output if !(is_in_period(thread) && thread.pacing.periods.writes_in_periods()) => Wait::Input,
             // What it has asked of a device in its period, it needs in its period.
             Wait::Input if table.awaits_requests(call) && is_in_period(thread) => Wait::Io,
             Wait::Input if table.awaits_ring(call) && is_in_period(thread) => Wait::Ring,
             // So it does what a child does for it. A shell's loop waits for `sleep`: its periods are that child's.
             Wait::Input
-                if table.awaits_child(call) && is_in_period(thread) && thread.pacing.has_periods() =>
+                if table.awaits_child(call) && is_in_period(thread) && thread.pacing.periods.are_by_sleeps() =>
             {
                 Wait::Child
             }
