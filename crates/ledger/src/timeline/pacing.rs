@@ -57,6 +57,8 @@ pub(crate) struct Pacing {
     /// The thread that waits for the end of this one: the sleeps are also its own.
     waiter: Option<Tid>,
     same_step: u32,
+    /// The step that two sleeps in a row had.
+    usual_step: Option<Ns>,
     same_distance: u32,
     /// Notable changes of the response that left the distance as it was.
     kept: u32,
@@ -145,7 +147,10 @@ impl Pacing {
             _ => {}
         }
         if let (Some(before), Some(step)) = (last.step, next.step) {
-            self.same_step += u32::from(size(step - before) <= SAME_STEP);
+            if size(step - before) <= SAME_STEP {
+                self.same_step += 1;
+                self.usual_step = Some(step);
+            }
         }
         let (Some(before), Some(response)) = (last.response, next.response) else { return };
         let longer = response - before;
@@ -156,7 +161,9 @@ impl Pacing {
             self.made_up_for += 1;
         }
         if size(longer) >= NOTABLE_CHANGE {
-            if changes_by(Ns::ZERO, longer) {
+            if changes_by(Ns::ZERO, longer) && next.step.is_some_and(|step| self.leaves_out(step)) {
+                self.made_up_for += 1;
+            } else if changes_by(Ns::ZERO, longer) {
                 self.kept += 1;
                 self.pending = Some(longer);
             }
@@ -175,6 +182,14 @@ impl Pacing {
             self.row.pop_front();
         }
         self.row.push_back(next.expires);
+    }
+
+    /// True of a step over whole periods: what lets the thread go on at even distances, as the refills of a quota do, may make its sleeps
+    /// alike all the same.
+    fn leaves_out(&self, step: Ns) -> bool {
+        let Some(usual) = self.usual_step.filter(|usual| *usual > SAME_STEP) else { return false };
+        let periods = (step.0 + usual.0 / 2) / usual.0;
+        periods > 1 && size(step - Ns(usual.0 * periods)) <= SAME_STEP
     }
 
     /// True for a thread whose timers end more than half of its sleeps. A timeout that hardly ever comes is no period: a server
@@ -351,6 +366,17 @@ mod tests {
     }
 
     /// An event loop that once has another timer to look after.
+    #[test]
+    fn a_quota_that_ends_late_periods_at_even_distances_makes_no_drift() {
+        let late = |n: i64| if n % 5 == 4 { PERIOD * (1 + n % 2) } else { 0 };
+        let response = |n: i64| 2_200_000 + late(n) + jitter(n) / 2;
+        let absolute = pacing(response, |_, now, _| (now / PERIOD + 1) * PERIOD);
+        assert_eq!(absolute.drifts(), Some(false));
+        // One that counts from now is later by the same.
+        let python = pacing(response, |n, now, _| now + PERIOD - 2_200_000 + jitter(n));
+        assert_eq!(python.drifts(), Some(true));
+    }
+
     #[test]
     fn a_change_that_looks_made_up_for_is_one_of_many() {
         let work = |n: i64| 3_000_000 + if n % 6 == 0 { 9_000 } else { 0 } + jitter(n) / 10;
