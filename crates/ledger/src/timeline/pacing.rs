@@ -146,11 +146,11 @@ impl Pacing {
             }
             _ => {}
         }
-        if let (Some(before), Some(step)) = (last.step, next.step) {
-            if size(step - before) <= SAME_STEP {
-                self.same_step += 1;
-                self.usual_step = Some(step);
-            }
+        if let (Some(before), Some(step)) = (last.step, next.step)
+            && size(step - before) <= SAME_STEP
+        {
+            self.same_step += 1;
+            self.usual_step = Some(step);
         }
         let (Some(before), Some(response)) = (last.response, next.response) else { return };
         let longer = response - before;
