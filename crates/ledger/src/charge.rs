@@ -38,7 +38,7 @@ use crate::timeline::activations::{Begin, Open, WakeCause};
 use crate::timeline::origins::Origin;
 use crate::timeline::running::Running;
 use crate::timeline::slices::CpuSlice;
-use crate::timeline::spent::{Spent, Within};
+use crate::timeline::spent::{Calls, Spent, Within};
 use crate::timeline::states::State;
 use crate::timeline::thread::Thread;
 use attribution::Charge;
@@ -109,6 +109,9 @@ pub(crate) fn ledger(
     }
     let own = spent(open, &charger.segments, Cause::OwnWork).into_iter().next();
     charger.notes.extend(own.map(|(within, time)| VerdictNote::Spent { within, time }));
+    charger.notes.extend(open.marks().many_calls.map(|(Calls { nr, times, time }, name)| {
+        VerdictNote::ManyCalls { within: Within::Call { nr, name }, times, time }
+    }));
     for cause in [Cause::OwnWait, Cause::KernelSleep, Cause::BlockIo] {
         let slept = spent(open, &charger.segments, cause).into_iter().take(MOST_CALLS);
         charger.notes.extend(slept.map(|(within, time)| VerdictNote::SleptIn { cause, within, time }));

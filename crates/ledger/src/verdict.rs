@@ -239,6 +239,11 @@ pub(crate) fn of(
     if let Some((within, time)) = spent.filter(|_| cause == Cause::OwnWork && !on_time) {
         verdict.why += &spent::sentence(within, time);
         verdict.fix = spent::advice(within);
+    } else if let Some((within, times, time)) =
+        spent::many(notes, charged).filter(|_| cause == Cause::OwnWork && !on_time)
+    {
+        verdict.why += &spent::sentence_on_many(within, times, time);
+        verdict.fix.push(spent::advice_on_many(within));
     }
     if let Some(slew) = slewed(notes, charged).filter(|_| cause == Cause::TimerLate && !on_time) {
         let thread = format!("{} ({late_priority})", activation.comm);

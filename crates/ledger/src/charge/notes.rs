@@ -42,6 +42,8 @@ pub(crate) enum VerdictNote {
     OtherLock { from: Ns, to: Ns, kind: NoMutex, behind: Option<Culprit> },
     /// In which call or handler it spent most of its own time, and how long.
     Spent { within: Within, time: Ns },
+    /// It made so many short system calls of this kind, which took so long in all.
+    ManyCalls { within: Within, times: u64, time: Ns },
     /// Most of its page faults were writes to pages that were there, and write-protected: so many. `forked`: its process had
     /// started another one with a copy of its memory shortly before.
     WriteProtected { times: usize, forked: bool },

@@ -170,9 +170,11 @@ impl Engine<'_> {
         }
         let threads = &self.timeline.threads;
         // An event loop waits for its next timer and for messages in the same call; what it waits for by a futex is in the middle.
-        let is_in_loop =
-            |thread: &Thread| thread.pacing.periods.are_by_timeouts() && matches!(wait, Wait::Semaphore { .. });
-        let thread = threads.get(tid).filter(|thread| thread.pacing.periods.are_by_sleeps() || is_in_loop(thread))?;
+        let is_in_loop = |thread: &Thread| {
+            thread.pacing.periods.are_by_timeouts() && matches!(wait, Wait::Semaphore { .. })
+        };
+        let thread =
+            threads.get(tid).filter(|thread| thread.pacing.periods.are_by_sleeps() || is_in_loop(thread))?;
         let period = thread.open.as_ref()?.period?;
         let from = sender(tid, waking)?;
         let peer = threads.get(from).filter(|peer| !peer.is_housekeeping())?;

@@ -124,7 +124,8 @@ impl Engine<'_> {
         let word = self.futex_of(tid, wait);
         let confidence = self.timeline.threads.get(tid).filter(|_| posted).and_then(|thread| {
             let in_period = thread.open.as_ref().filter(|open| by_timer(open));
-            let seldom = thread.pacing.periods.seldom_waits() && in_period.is_some_and(|open| !works_for(open));
+            let seldom =
+                thread.pacing.periods.seldom_waits() && in_period.is_some_and(|open| !works_for(open));
             match word.and_then(|word| shares(thread, word)) {
                 _ if seldom => Some(Confidence::Medium),
                 Some(SharedBy::HandingOn) => Some(Confidence::Medium),

@@ -82,6 +82,7 @@ impl Engine<'_> {
         let first = self.timeline.first.unwrap_or(at);
         let thread = self.timeline.threads.get_mut(tid);
         thread.timeouts.clear();
+        thread.crossings.begins();
         // A period that began before the last activation ended is late from its own beginning on,
         // but never reaches back beyond the one before.
         let mut earliest = thread.last_due.unwrap_or(first).max(first);

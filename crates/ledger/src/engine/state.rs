@@ -112,7 +112,7 @@ impl<'a> Engine<'a> {
     /// The activation of `tid`, if one is in progress, ends: it was `done`, or was only seen up to `end`.
     pub(crate) fn end(&mut self, tid: Tid, done: Option<Ns>, end: Ns) {
         let goes_on_starting = self.goes_on_starting(tid);
-        let Engine { timeline, ended, options, scope, .. } = self;
+        let Engine { timeline, ended, options, scope, syscalls, .. } = self;
         let Some(thread) = timeline.threads.get(tid) else { return };
         let Some(open) = &thread.open else { return };
         // How long a program took to start, before it made itself real-time, is no deadline's matter.
@@ -138,7 +138,11 @@ impl<'a> Engine<'a> {
         let is_reported = is_selected && !(starts_program && becomes_realtime && options.tasks.is_empty());
         let in_scope = scope.as_ref().is_none_or(|scope| is_in_scope(scope, thread, open, end));
         if is_reported {
-            let open = thread.open.take();
+            let mut open = thread.open.take();
+            if let (Some(calls), Some(open)) = (thread.crossings.many(), &mut open) {
+                let table = SyscallTable::of_thread(*syscalls, thread);
+                open.made(calls, table.and_then(|table| table.name(calls.nr)));
+            }
             ended.extend(open.map(|open| EndedActivation { tid, open, done, end, in_scope, starts_program }));
             return;
         }

@@ -180,8 +180,8 @@ impl SyscallTable {
     }
 
     /// The name of a call in which a thread may work for long.
-    pub(crate) fn name(&self, call: &Syscall) -> Option<&'static str> {
-        self.names.iter().find(|(nr, _)| *nr == call.nr).map(|(_, name)| *name)
+    pub(crate) fn name(&self, call: i64) -> Option<&'static str> {
+        self.names.iter().find(|(nr, _)| *nr == call).map(|(_, name)| *name)
     }
 
     /// Whether a call of this name that writes to a file does so with whole pages of 4 KB, as its length and offset show: no page has to be read for

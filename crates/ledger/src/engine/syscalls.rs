@@ -68,11 +68,14 @@ impl Engine<'_> {
         {
             // In a call that it entered before, it slept until the activation began.
             if from >= open.due {
-                let name = table.name(call);
+                let name = table.name(call.nr);
                 let whole_pages = name.and_then(|name| SyscallTable::writes_whole_pages(name, call));
                 let whole_pages = whole_pages.map(|is_whole| is_whole && self.is_x86);
                 open.spends(Spent { within: Within::Call { nr: call.nr, name }, from, to: at, whole_pages });
             }
+        }
+        if let (Some(_), Some(running)) = (known.filter(|_| !sleep), thread.since()) {
+            thread.crossings.returned_soon(ret.nr, running);
         }
         let setting = known.and_then(|(call, table)| table.setting(call, caller));
         let locks_memory = ret.ret == 0 && known.is_some_and(|(call, table)| table.locks_memory(call));

@@ -279,13 +279,17 @@ pub(super) fn why_asleep(
                 }
             }
             // A program whose periods are those in which another one reads waits for the next one here.
-            Wait::Output if !(is_in_period(thread) && thread.pacing.periods.writes_in_periods()) => Wait::Input,
+            Wait::Output if !(is_in_period(thread) && thread.pacing.periods.writes_in_periods()) => {
+                Wait::Input
+            }
             // What it has asked of a device in its period, it needs in its period.
             Wait::Input if table.awaits_requests(call) && is_in_period(thread) => Wait::Io,
             Wait::Input if table.awaits_ring(call) && is_in_period(thread) => Wait::Ring,
             // So it does what a child does for it. A shell's loop waits for `sleep`: its periods are that child's.
             Wait::Input
-                if table.awaits_child(call) && is_in_period(thread) && thread.pacing.periods.are_by_sleeps() =>
+                if table.awaits_child(call)
+                    && is_in_period(thread)
+                    && thread.pacing.periods.are_by_sleeps() =>
             {
                 Wait::Child
             }

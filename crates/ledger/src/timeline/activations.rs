@@ -3,7 +3,7 @@
 use super::irqs::IrqId;
 use super::origins::Origin;
 use super::sleeps::{NoMutex, Wait};
-use super::spent::Spent;
+use super::spent::{Calls, Spent};
 use crate::model::Segment;
 use whylate_base::{Cpu, Ns, Tid};
 use whylate_events::Marker;
@@ -148,6 +148,8 @@ pub(crate) struct Marks {
     pub(crate) other_locks: Vec<OtherLock>,
     /// Long system calls, and handlers of signals.
     pub(crate) spent: Vec<Spent>,
+    /// Many short system calls of one kind, and the name of that where it is known.
+    pub(crate) many_calls: Option<(Calls, Option<&'static str>)>,
     /// What its program itself wrote about its lateness, and when.
     pub(crate) said: Option<(Ns, Marker)>,
 }
@@ -160,6 +162,7 @@ static NO_MARKS: Marks = Marks {
     called: Vec::new(),
     other_locks: Vec::new(),
     spent: Vec::new(),
+    many_calls: None,
     said: None,
 };
 
@@ -380,6 +383,11 @@ impl Open {
         if marks.len() < MAX_MARKS {
             marks.push(spent);
         }
+    }
+
+    /// Notes the short system calls that it made most of.
+    pub(crate) fn made(&mut self, calls: Calls, name: Option<&'static str>) {
+        self.marks.get_or_insert_default().many_calls = Some((calls, name));
     }
 
     /// Notes that it woke a thread that runs before it.

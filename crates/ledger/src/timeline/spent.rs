@@ -13,6 +13,11 @@ const NEAR_SIGNAL: Ns = Ns::from_ms(1);
 /// A shorter time explains nothing.
 const LONG: Ns = Ns::from_us(200);
 
+/// So many kinds of short calls are counted in one activation.
+const MOST_KINDS: usize = 16;
+/// So many calls of one kind may be a loop.
+const MANY: u64 = 20;
+
 /// What a thread executed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Within {
@@ -80,8 +85,17 @@ pub(crate) struct Spent {
     pub(crate) whole_pages: Option<bool>,
 }
 
+/// Short system calls of one number, in which the thread did not sleep.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Calls {
+    pub(crate) nr: i64,
+    pub(crate) times: u64,
+    /// In all of them.
+    pub(crate) time: Ns,
+}
+
 /// The crossings between a thread's own code and the kernel.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Crossings {
     /// When it last entered a system call, and returned from one.
     entered: Ns,
@@ -94,6 +108,8 @@ pub(crate) struct Crossings {
     signal: Option<(Ns, i32)>,
     /// When something made it return from a sleep in a call that was not over.
     interrupted: Option<Ns>,
+    /// Its short calls in this activation.
+    short: Vec<Calls>,
 }
 
 impl Crossings {
@@ -136,6 +152,32 @@ impl Crossings {
     pub(crate) fn returns(&mut self, at: Ns) -> Option<Ns> {
         self.returned = at;
         Some(self.entered).filter(|&entered| at - entered >= LONG)
+    }
+
+    /// It has returned from a system call, in which it did not sleep, if it has run since `running`: counts that as a short one.
+    #[inline]
+    pub(crate) fn returned_soon(&mut self, nr: i64, running: Ns) {
+        let took = self.returned - self.entered;
+        if running > self.entered || took >= LONG {
+            return;
+        }
+        if let Some(calls) = self.short.iter_mut().find(|calls| calls.nr == nr) {
+            calls.times += 1;
+            calls.time += took;
+        } else if self.short.len() < MOST_KINDS {
+            self.short.push(Calls { nr, times: 1, time: took });
+        }
+    }
+
+    /// An activation begins.
+    pub(crate) fn begins(&mut self) {
+        self.short.clear();
+    }
+
+    /// The short calls of this activation that took longest in all, where they are many and that is long.
+    pub(crate) fn many(&self) -> Option<Calls> {
+        let longest = self.short.iter().max_by_key(|calls| calls.time)?;
+        Some(*longest).filter(|calls| calls.times >= MANY && calls.time >= LONG)
     }
 
     /// It is sent a signal.

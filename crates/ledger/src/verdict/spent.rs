@@ -7,6 +7,8 @@ use whylate_base::{AdvisedFix, Ns};
 
 /// Calls that give memory to a program, and fill it at once where memory is locked; and calls that take memory away.
 const FILLS: [&str; 8] = ["mmap", "mmap2", "mprotect", "mremap", "brk", "mlock", "mlock2", "mlockall"];
+/// Short calls that took less than one part in so many are not what the thread did differently.
+const NOTABLE_PART: i64 = 4;
 const FREES: [&str; 3] = ["munmap", "madvise", "munlockall"];
 const STARTS: [&str; 4] = ["fork", "clone", "clone3", "execve"];
 
@@ -20,6 +22,32 @@ pub(super) fn most(notes: &[VerdictNote], charged: Ns, usual: Ns) -> Option<(&Wi
         }
         _ => None,
     })
+}
+
+/// The short system calls that took a notable part of the time, how many, and how long.
+pub(super) fn many(notes: &[VerdictNote], charged: Ns) -> Option<(&Within, u64, Ns)> {
+    notes.iter().find_map(|note| match note {
+        VerdictNote::ManyCalls { within, times, time }
+            if time.0.saturating_mul(NOTABLE_PART) >= charged.0 =>
+        {
+            Some((within, *times, *time))
+        }
+        _ => None,
+    })
+}
+
+/// What is to be added to the sentence about them.
+pub(super) fn sentence_on_many(within: &Within, times: u64, time: Ns) -> String {
+    format!("; {time} of it in {times} calls of {}", within.place())
+}
+
+/// What helps against them.
+pub(super) fn advice_on_many(within: &Within) -> AdvisedFix {
+    let text = format!(
+        "make fewer calls of {} in the real-time loop, or have another thread make them",
+        within.place()
+    );
+    AdvisedFix::by_hand(text, ITS_PROGRAM)
 }
 
 /// What is to be added to the sentence.

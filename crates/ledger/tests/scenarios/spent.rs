@@ -48,6 +48,37 @@ fn handles(returns: i64, length: i64) -> impl Fn(Scene, i64) -> Scene {
     }
 }
 
+/// So many calls, each of 150 us in 200.
+fn loops(nr: i64, times: i64) -> impl Fn(Scene, i64) -> Scene {
+    move |scene, at| {
+        (0..times).fold(scene, |scene, n| {
+            let at = at + n * 200;
+            scene.at(at).call(nr, [0x7000, 0, 0]).at(at + 150).ret(nr)
+        })
+    }
+}
+
+#[test]
+fn many_short_calls_are_named_that_took_a_notable_part_of_the_time() {
+    const NEWFSTATAT: i64 = 262;
+    let explained = works(nothing, loops(NEWFSTATAT, 24));
+    let worst = explained.worst();
+    assert_blames(worst, Cause::OwnWork, None);
+    let why = &worst.verdict.why;
+    assert!(why.ends_with("; 3.60 ms of it in 24 calls of the system call newfstatat"), "{why}");
+    assert!(
+        worst
+            .verdict
+            .fix
+            .iter()
+            .any(|fix| fix.text.starts_with("make fewer calls of the system call newfstatat"))
+    );
+    for few in [loops(NEWFSTATAT, 12), loops(NEWFSTATAT, 19)] {
+        let why = works(nothing, few).worst().verdict.why.clone();
+        assert!(!why.contains("calls of"), "{why}");
+    }
+}
+
 #[test]
 fn the_call_that_took_the_time_is_named_and_its_advice_is_about_it() {
     for (nr, name, helps) in [
