@@ -173,8 +173,9 @@ impl Engine<'_> {
             let sample = ReschedSample { at, tid: context.tid, is_preemptible, item };
             cpu.resched_in_interrupts.push_back(sample);
         }
-        // Settling down to sleep again, or stopping its tick for it (an event of no type here).
-        let settles = matches!(event.kind, EventKind::CpuIdle { state: Some(_) } | EventKind::Other);
+        // Settling down to sleep again, or stopping its tick for it (an event of no type here). One that is to yield leaves its loop.
+        let settles = matches!(event.kind, EventKind::CpuIdle { state: Some(_) } | EventKind::Other)
+            && !context.flags.contains(ContextFlags::NEED_RESCHED);
         if settles && context.tid.is_idle() && cpu.interrupt().is_none() {
             cpu.idle_signs.push_back(at);
         }

@@ -11,7 +11,7 @@ use super::per_cpu::PerCpu;
 use super::recent::{drop_while, forget_before, partition_from_end};
 use super::running::Running;
 use super::slew::{ONE_INTERRUPT, Slew, SlewJudge};
-use super::slices::{CpuSlice, Slices};
+use super::slices::{CpuSlice, Slices, idle_back_to};
 use super::standing::ReschedSample;
 use super::timers::{Callback, Firing, LateTimer};
 use super::usage::{Usage, UsageBlocks};
@@ -289,6 +289,13 @@ impl CpuTimeline {
                     None => return usage,
                 },
             }
+        }
+    }
+
+    /// Up to a switch at `at` it was idle since then, where nothing is known of it.
+    pub(crate) fn was_idle_since(&mut self, since: Ns, at: Ns) {
+        if let Some(index) = idle_back_to(&mut self.slices, since, at) {
+            self.usage.invalidate(index);
         }
     }
 

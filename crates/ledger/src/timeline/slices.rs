@@ -68,3 +68,25 @@ impl Iterator for Slices<'_> {
         None
     }
 }
+
+/// Makes the idle time behind a time in which nothing is known begin at `since`, up to a switch at `at`; returns the first slice that is another one.
+pub(super) fn idle_back_to(slices: &mut VecDeque<CpuSlice>, since: Ns, at: Ns) -> Option<usize> {
+    let behind = slices.iter().rposition(|slice| slice.start < at)? + 1;
+    let is_idle = |slice: &CpuSlice| {
+        matches!(slice.running, Running::Idle | Running::Irq(_) | Running::Softirq(_) | Running::Nmi)
+    };
+    let first = slices.range(..behind).rposition(|slice| !is_idle(slice)).map_or(0, |before| before + 1);
+    if first == behind || slices.get(first)?.start <= since {
+        return None;
+    }
+    let idle = CpuSlice { start: since, running: Running::Idle, switched: false };
+    match first.checked_sub(1).and_then(|before| slices.get_mut(before)) {
+        None => slices.insert(first, idle),
+        Some(unknown) if unknown.running == Running::Unknown && unknown.start >= since => {
+            unknown.running = Running::Idle;
+        }
+        Some(unknown) if unknown.running == Running::Unknown => slices.insert(first, idle),
+        Some(_) => return None,
+    }
+    Some(first.saturating_sub(1))
+}

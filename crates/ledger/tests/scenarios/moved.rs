@@ -2,6 +2,7 @@
 
 use super::support::{IDLE, MS, Scene, Thread, assert_blames, assert_charges, fair, rt};
 use whylate_base::Confidence;
+use whylate_events::ContextFlags;
 use whylate_ledger::Cause;
 
 const VICTIM: Thread = rt("victim", 10, 50);
@@ -65,6 +66,17 @@ fn a_cpu_that_switches_from_idle_to_it_was_idle_since_it_was_queued() {
         let explained = scene.run(VICTIM).at(2 * MS).sleep(IDLE).explain("victim");
         assert_charges(explained.only(), &[(cause, 120), (Cause::OwnWork, 880)]);
     }
+}
+
+#[test]
+fn a_cpu_whose_first_event_is_of_its_idle_task_was_idle_since_it_was_queued() {
+    // The interrupt that wakes the CPU, and which the recording has no type for: it is to yield already.
+    let to_yield = ContextFlags::NEED_RESCHED | ContextFlags::IRQS_OFF;
+    let scene = Scene::new().cpu(1).at(0).run(FIRST).at(MS).wake(VICTIM, 2).cpu(2);
+    let scene = scene.at(MS + 800).sign(to_yield);
+    let explained = scene.at(MS + 850).run(VICTIM).at(2 * MS).sleep(IDLE).explain("victim");
+    assert_charges(explained.only(), &[(Cause::IdleExit, 850), (Cause::OwnWork, 150)]);
+    assert!(explained.0.findings.is_empty(), "{:?}", explained.codes());
 }
 
 #[test]
