@@ -52,6 +52,13 @@ fn advice(of: &Advised<'_>) -> Vec<AdvisedFix> {
             ),
             THEIR_PROGRAM,
         )],
+        None if of.shows_calls => all_by_hand(
+            RECORD,
+            &[
+                "measure which of both it is: rtla hwnoise (or the hwlat tracer) shows whether the hardware or a hypervisor takes the \
+               CPU, and the irqsoff tracer for how long interrupts are disabled",
+            ],
+        ),
         None => all_by_hand(
             RECORD,
             &[
