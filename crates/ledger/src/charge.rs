@@ -28,6 +28,7 @@ mod queue;
 mod quota;
 mod running;
 mod standing;
+mod stoppers;
 pub(crate) mod timers;
 mod waiting;
 

@@ -206,7 +206,7 @@ fn explain_all(mut source: impl EventSource, options: &Options, mut each: Option
         candidates: None,
         waits_beside: None,
         scope,
-        stands_still: verdict::stands_still(timeline),
+        stands_still: timeline.stands_still(),
         host: None,
         peer: None,
     };

@@ -91,6 +91,9 @@ use windows::Windows;
 /// A page stays write-protected after a fork until it is written to, which may be seconds later.
 const RECENT_FORK: Ns = Ns::from_secs(10);
 
+/// Once or twice is an exception: see [`Timeline::stands_still`].
+const OFTEN: u32 = 3;
+
 /// See the module.
 pub(crate) struct Timeline {
     pub(crate) cpus: Cpus,
@@ -203,6 +206,11 @@ impl Timeline {
             is_over: false,
             first: None,
         }
+    }
+
+    /// True of a guest whose CPUs were shown to stand still again and again.
+    pub(crate) fn stands_still(&self) -> bool {
+        self.hypervisor == Some(true) && self.standstills >= OFTEN
     }
 
     /// True where the recording ends at `to`, and does not show whether a CPU that had no event since `from` went on as it was.

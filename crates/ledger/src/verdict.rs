@@ -47,8 +47,6 @@ const MINOR: Ns = Ns::from_us(200);
 const LONG_DELAY: Ns = Ns::from_ms(1);
 /// See [`may_be_stolen`].
 const LONG_HANDLER: Ns = Ns::from_ms(1);
-/// Once or twice is an exception: see [`stands_still`].
-const OFTEN: u32 = 3;
 /// Segments that are listed as evidence.
 const MAX_EVIDENCE: usize = 4;
 
@@ -113,7 +111,7 @@ pub(crate) fn of(
         ((cause, by), charged) = start.or(most.copied()).unwrap_or(((Cause::OwnWork, None), Ns::ZERO));
     }
     let own = judged.iter().filter(|segment| (segment.cause, segment.by) == (cause, by));
-    let stands_still = stands_still(timeline);
+    let stands_still = timeline.stands_still();
     let mut confidence = confidence_of(own.clone(), stands_still);
     if on_time && is_cut && cause == Cause::OwnWork {
         confidence = Confidence::Low;
@@ -310,11 +308,6 @@ fn armed_by(timeline: &Timeline, notes: &[VerdictNote], by: &Culprit, charged: N
 /// For how long the thread itself ran.
 pub(crate) fn own_time(ledger: &[Segment]) -> Ns {
     ledger.iter().filter(|segment| segment.cause == Cause::OwnWork).map(Segment::length).sum()
-}
-
-/// True of a guest whose CPUs were shown to stand still again and again.
-pub(crate) fn stands_still(timeline: &Timeline) -> bool {
-    timeline.hypervisor == Some(true) && timeline.standstills >= OFTEN
 }
 
 /// How sure segments of one cause and culprit are: three quarters of their time are at least so sure, as a moment in doubt

@@ -25,7 +25,8 @@ impl Charger<'_> {
                 // Stopping all CPUs is the stopper's work (`kernel/stop_machine.c`): no hypervisor took them away.
                 Running::Task(tid, prio) => {
                     let task = self.task(tid, prio, from);
-                    match Contender::of(&task).is_some_and(|task| task.is_stopper()) {
+                    let stops = Contender::of(&task).is_some_and(|task| task.is_stopper());
+                    match stops && !self.is_lone_stopper(cpu, (from, end), (tid, prio)) {
                         true => Charge::to(Cause::StopTask, Some(task), Confidence::High),
                         false => self.kept_from_interrupt(cpu, from, end, tid, prio).unwrap_or_else(|| {
                             let confidence =

@@ -17,6 +17,8 @@ pub(super) const ORDINARY: Ns = Ns::from_us(10);
 const NOTABLE_THEFT: Ns = Ns::from_us(50);
 /// A softirq does not disable interrupts for so long.
 const LONG_IN_SOFTIRQ: Ns = Ns::from_ms(1);
+/// A guest's CPU on which a timer is overdue for so long most likely stands still, where its CPUs do so again and again.
+const LONG_OVERDUE: Ns = Ns::from_ms(1);
 /// No idle state takes longer to leave (the deepest of cpuidle's tables are a few hundred microseconds).
 pub(super) const LONGEST_IDLE_EXIT: Ns = Ns::from_ms(1);
 
@@ -131,8 +133,15 @@ impl Charger<'_> {
         match late.in_kernel {
             // User code cannot disable interrupts.
             Some(false) => Some(Charge::to(Cause::Stolen, None, Confidence::Medium)),
+            _ if self.is_lone_stopper(cpu, (from, to), (tid, prio)) => {
+                Some(Charge::to(Cause::Stolen, None, Confidence::Medium))
+            }
             Some(true) => {
                 Some(self.behind_death(cpu, late.silent_since).unwrap_or(disabled(self.unobserved())))
+            }
+            // With preemption disabled alone the interrupt would have come; CPUs that stand still all the time do so here, too.
+            None if self.timeline.stands_still() && late.handled - late.due >= LONG_OVERDUE => {
+                Some(Charge::to(Cause::Stolen, None, Confidence::Low))
             }
             None => None,
         }

@@ -97,7 +97,8 @@ impl Charger<'_> {
                 self.remark_idle(start, cpu, idle);
             }
             if let Running::Task(tid, theirs) = slice.running
-                && charge.cause.culprit_runs_first()
+                && (charge.cause.culprit_runs_first()
+                    || self.is_lone_stopper(cpu, (start, end), (tid, theirs)))
             {
                 self.but_for_thefts(cpu, (start, end), (tid, theirs), charge);
             }

@@ -51,6 +51,7 @@ impl Engine<'_> {
     #[cold]
     pub(super) fn note_silence(&mut self, last: Ns, at: Ns, cpu: Cpu, in_wakeup: bool) {
         let is_text = self.timeline.is_text;
+        let stands_still = self.timeline.stands_still();
         let Some(timeline) = self.timeline.cpus.get_mut(cpu) else { return };
         timeline.without_events = Some((last, at));
         if is_text && timeline.switches == 0 && at - last >= LONGER_THAN_A_TICK {
@@ -88,7 +89,10 @@ impl Engine<'_> {
         let handler = timeline.interrupt().map(|frame| frame.running);
         // Only where callbacks are seen is what is not seen no work: without hrtimers the tick is not traced.
         let traced = timeline.callbacks.back();
-        let only_wakes = |callback| timeline.firing.is_none() || only_wakes(callback, at - last, guest);
+        let is_tick = |callback| stands_still && at - last >= LONG_SILENCE && is_tick(callback);
+        let only_wakes = |callback| {
+            timeline.firing.is_none() || only_wakes(callback, at - last, guest) || is_tick(callback)
+        };
         let is_own_timer = |id: IrqId| self.timeline.irqs.kind(id) == IrqKind::OwnTimer;
         let no_work =
             traced.is_some_and(only_wakes) && matches!(handler, Some(Running::Irq(id)) if is_own_timer(id));
@@ -428,6 +432,12 @@ fn ends_sleep(function: Symbol) -> bool {
 /// wake a thread. On hardware it may have to wait for the lock of a runqueue.
 fn only_wakes(callback: &Callback, silence: Ns, guest: bool) -> bool {
     (guest || silence >= LONG_SILENCE) && callback.function.as_str().starts_with("hrtimer_wakeup")
+}
+
+/// True of the callback of a CPU's own tick (`kernel/time/tick-sched.c`): it counts time, in some microseconds.
+fn is_tick(callback: &Callback) -> bool {
+    const CALLBACKS: [&str; 2] = ["tick_sched_timer", "tick_nohz_handler"];
+    CALLBACKS.iter().any(|begin| callback.function.as_str().starts_with(begin))
 }
 
 /// True of an interrupt's or NAPI's thread, or one that runs softirqs, whose time on the CPU up to `now` is an exception among

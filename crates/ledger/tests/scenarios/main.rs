@@ -21,6 +21,7 @@ mod let_go;
 mod lifetimes;
 mod live;
 mod locks;
+mod lone_stoppers;
 mod losses;
 mod markers;
 mod moved;

@@ -1,0 +1,35 @@
+//! The stopper of a CPU while an interrupt is overdue there: does it stop the machine, or does a virtual CPU itself stand still?
+//!
+//! To stop several CPUs their stoppers wait for each other with interrupts disabled (`multi_cpu_stop()`, `kernel/stop_machine.c`). What
+//! one does for its own CPU alone, as to move a thread to another, takes microseconds.
+
+use super::charger::Charger;
+use super::precedence::Contender;
+use crate::timeline::cpus::CpuTimeline;
+use crate::timeline::running::Running;
+use whylate_base::{Cpu, Ns, Priority, Tid};
+
+impl Charger<'_> {
+    /// True of a stopper that has a guest's `cpu` in `from..to`, and stops no other: it keeps no interrupt from coming for long.
+    pub(super) fn is_lone_stopper(
+        &self,
+        cpu: Cpu,
+        (from, to): (Ns, Ns),
+        (tid, prio): (Tid, Priority),
+    ) -> bool {
+        let is_stopper = |tid: Tid, prio: Priority| {
+            Contender::of(&self.task(tid, prio, from)).is_some_and(|task| task.is_stopper())
+        };
+        let stops = |timeline: &CpuTimeline| {
+            timeline.between(from, to).any(
+                |(_, _, slice)| matches!(slice.running, Running::Task(tid, prio) if is_stopper(tid, prio)),
+            )
+        };
+        // A machine of one CPU is stopped by that one's alone.
+        let mut others = self.timeline.cpus.iter().filter(|(other, _)| *other != cpu).peekable();
+        self.timeline.hypervisor == Some(true)
+            && is_stopper(tid, prio)
+            && others.peek().is_some()
+            && !others.any(|(_, timeline)| stops(timeline))
+    }
+}
