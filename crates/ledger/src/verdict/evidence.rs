@@ -8,6 +8,9 @@ use crate::stats::Charged;
 use crate::timeline::Timeline;
 use whylate_base::{Evidence, Ns};
 
+/// What is less than one in so many parts of what the culprit took is not worth a sentence.
+const HARDLY_ANY: i64 = 100;
+
 /// A note on the ledger, where it bears on the verdict.
 pub(super) fn noted(note: &VerdictNote, cause: Cause, by: Option<Culprit>) -> Option<Evidence> {
     match (note, cause, by) {
@@ -25,17 +28,18 @@ pub(super) fn noted(note: &VerdictNote, cause: Cause, by: Option<Culprit>) -> Op
     }
 }
 
-/// What threads beside the culprit had the CPU by the same rule, and for how long all of them had it.
+/// What threads beside the culprit had the CPU by the same rule, and for how long these had it.
 pub(super) fn with_others(groups: &[Charged], cause: Cause, by: Option<Culprit>) -> Option<Evidence> {
-    let alike = || groups.iter().filter(|((other, _), _)| *other == cause);
-    let others = alike().filter(|((_, other), _)| *other != by).count();
-    let all: Ns = alike().map(|(_, time)| *time).sum();
-    let others = match others {
-        1 => "one other thread".to_owned(),
-        n => format!("{n} other threads"),
+    let others = || groups.iter().filter(|((other, who), _)| *other == cause && *who != by);
+    let time: Ns = others().map(|(_, time)| *time).sum();
+    let of_culprit: Ns = groups.iter().filter(|(key, _)| *key == (cause, by)).map(|(_, time)| *time).sum();
+    let text = match others().count() {
+        0 => return None,
+        _ if time.0.saturating_mul(HARDLY_ANY) < of_culprit.0 => return None,
+        1 => format!("one other thread ran before it as well: {time}"),
+        count => format!("{count} other threads ran before it as well: {time} in all"),
     };
-    let text = format!("{others} ran before it as well: {all} in all");
-    (cause.culprit_runs_first() && alike().count() > 1).then(|| Evidence::general(text))
+    cause.culprit_runs_first().then(|| Evidence::general(text))
 }
 
 /// What the bandwidth windows of the activation show beyond their length.

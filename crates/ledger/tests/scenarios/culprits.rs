@@ -93,7 +93,7 @@ fn several_threads_that_run_first_are_one_delay() {
     let activation = explained.only();
     assert_eq!(activation.verdict.cause, Cause::FairQueue);
     let seen: Vec<&str> = activation.verdict.evidence.iter().map(|seen| seen.what.as_str()).collect();
-    assert!(seen.contains(&"2 other threads ran before it as well: 6.00 ms in all"), "{seen:?}");
+    assert!(seen.contains(&"2 other threads ran before it as well: 4.00 ms in all"), "{seen:?}");
 }
 
 #[test]
