@@ -283,6 +283,7 @@ mod tests {
             waits_to_end: false,
             is_whole: true,
             growth: None,
+            at_job_before: Ns::ZERO,
             usual_work: Ns::from_us(1),
             rt_runtime: None,
             rt_period: Ns::from_ms(1_000),

@@ -191,6 +191,7 @@ pub(crate) fn of(
         grows: growth.is_some(),
         in_handler: matches!(slept, Some(Within::Handler { .. })),
         shows_calls: timeline.recorded.contains(Kind::Syscall),
+        catches_up: sentence::at_job_before(activation).0.saturating_mul(2) > charged.0,
         shows_wakings: timeline.seen.contains(Kind::Waking),
         work_item: let_go_in(notes, by),
         goes_on: goes_on(notes, by).is_some(),

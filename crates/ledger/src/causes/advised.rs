@@ -97,6 +97,8 @@ pub(crate) struct Advised<'a> {
     pub(crate) grows: bool,
     /// It slept in the handler of a signal.
     pub(crate) in_handler: bool,
+    /// What is charged to it is mostly its job before, which it was still at.
+    pub(crate) catches_up: bool,
     /// The recording has system calls.
     pub(crate) shows_calls: bool,
     /// It has `sched_waking`.

@@ -24,10 +24,16 @@ pub(super) const CAUSE: CauseInfo = CauseInfo {
 };
 
 fn why(late: &LateActivation<'_>) -> String {
-    let LateActivation { thread, charged, usual_work, .. } = late;
+    let LateActivation { thread, charged, usual_work, at_job_before, .. } = late;
     let faults =
         if late.shows_page_faults { "" } else { " (or handled page faults, which were not recorded)" };
-    if let Some(Growth { count, from, to }) = late.growth.filter(|_| late.is_whole) {
+    if at_job_before.0.saturating_mul(2) > charged.0 {
+        let own = *charged - *at_job_before;
+        format!(
+            "{thread} was still at the job before when this one was due, for {at_job_before}{faults}; it then ran for {own}, and \
+             {usual_work} is usual"
+        )
+    } else if let Some(Growth { count, from, to }) = late.growth.filter(|_| late.is_whole) {
         format!(
             "{thread} itself ran for {charged}{faults}, and {usual_work} is usual: its response grows from one activation to the next, the {count} longest \
              are the last ones, from {from} to {to}"
@@ -44,6 +50,10 @@ fn evidence(time: &ChargedTime) -> String {
 }
 
 fn advice(of: &Advised<'_>) -> Vec<AdvisedFix> {
+    if of.catches_up {
+        let before = "look at the activation before, which took longer than its period: this one only waited for it";
+        return all_by_hand(ITS_PROGRAM, &[before]);
+    }
     if of.grows {
         let grows = "find what grows from one activation to the next: a list, a table or a string to which each adds, and which it goes \
                      through or copies as a whole; bound it, or empty it in time";

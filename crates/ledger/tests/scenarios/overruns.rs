@@ -41,6 +41,37 @@ fn a_period_that_began_before_the_last_one_was_done_is_late_by_the_overrun() {
     assert_charges(second, &[(Cause::OwnWork, 201 + 95), (Cause::Dispatch, 2), (Cause::IdleExit, 2)]);
 }
 
+/// Twenty periods of 10 ms with 0.1 ms of work each; the next job goes on for 25 ms, and two periods then wait for it.
+fn backlog() -> Explained {
+    let mut scene = Scene::new().cpu(1).at(0).sign(ContextFlags::default());
+    for n in 0..20 {
+        let due = n * 10 * MS + 100;
+        scene = scene.at(due).timer_wakes(VICTIM).at(due + 5).run(VICTIM).at(due + 105).sleep(IDLE);
+    }
+    let due = 200 * MS + 100;
+    scene = scene.at(due).timer_wakes(VICTIM).at(due + 5).run(VICTIM);
+    for (n, begun) in [(1, due + 25 * MS), (2, due + 25 * MS + 110)] {
+        scene = scene.at(begun).arm(TIMER, due + n * 10 * MS).at(begun + 1).sleep(IDLE).at(begun + 3);
+        scene = scene.fire(TIMER).wake(VICTIM, 1).fired(TIMER).at(begun + 5).run(VICTIM);
+    }
+    scene.at(due + 25 * MS + 220).sleep(IDLE).explain("victim")
+}
+
+#[test]
+fn what_a_job_that_catches_up_waited_for_is_the_job_before() {
+    let explained = backlog();
+    let [.., long, first, second] = explained.in_order()[..] else { panic!("too few activations") };
+    for (late, before) in [(first, "15.00 ms"), (second, "5.11 ms")] {
+        assert_blames(late, Cause::OwnWork, None);
+        let why = &late.verdict.why;
+        let begins = "victim (rt 80) was still at the job before when this one was due, for ";
+        assert!(why.starts_with(&format!("{begins}{before}")) && why.contains("it then ran for 10"), "{why}");
+        assert!(late.verdict.fix[0].text.starts_with("look at the activation before"));
+    }
+    let long = &long.verdict.why;
+    assert!(long.starts_with("victim (rt 80) itself ran for 25.00 ms"), "{long}");
+}
+
 /// The CPU was idle then by rights: no timer was armed.
 #[test]
 fn an_overrun_that_slept_in_the_middle_of_its_work_is_no_theft() {
