@@ -106,7 +106,8 @@ impl Charger<'_> {
         let most = doings.iter().max_by_key(|&one| weight(one));
         let (&(server, doing), &(total, since)) = most.filter(|&one| weight(one).0 >= least)?;
         let others = all_behind.get(&server).copied().filter(|(all, _)| *all - total >= NOTABLE);
-        let server = self.thread_at(server, since)?;
+        let thread = self.timeline.threads.get(server)?;
+        let server = self.task(server, Self::priority_in(thread, since, to), since);
         let (what, behind) = match doing {
             Doing::Behind(tid, priority) => {
                 let by = self.task(tid, priority, since);

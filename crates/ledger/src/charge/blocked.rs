@@ -268,9 +268,9 @@ impl<'t> Charger<'t> {
         // As it was called when it did so: a new thread has the name of the one that creates it, and its priority, until it sets another.
         let by = by.map(|waker| {
             let stays = waker.history.between(self.at, to);
-            let longest =
-                stays.iter().max_by_key(|stay| stay.to - stay.from).map_or(self.at, |stay| stay.from);
-            self.task(waker.tid, waker.priority_at(longest), to)
+            let longest = stays.iter().max_by_key(|stay| stay.to - stay.from);
+            let (from, until) = longest.map_or((self.at, to), |stay| (stay.from, stay.to));
+            self.task(waker.tid, Self::priority_in(waker, from, until), to)
         });
         self.note_work_item(by, to);
         let confidence = if matches!(

@@ -228,6 +228,22 @@ impl Charger<'_> {
         Some(self.task(tid, thread.priority_at(at), at))
     }
 
+    /// The priority that a thread had for most of `from..to`: it may have inherited another one for a moment, or set it itself.
+    pub(super) fn priority_in(thread: &Thread, from: Ns, to: Ns) -> Priority {
+        let mut times: Vec<(Priority, Ns)> = Vec::new();
+        let mut since = from;
+        for until in thread.priority_changes(from, to).chain([to]) {
+            let priority = thread.priority_at(since);
+            match times.iter_mut().find(|(had, _)| *had == priority) {
+                Some((_, time)) => *time += until - since,
+                None => times.push((priority, until - since)),
+            }
+            since = until;
+        }
+        let most = times.into_iter().max_by_key(|(_, time)| *time);
+        most.map_or(thread.priority_at(from), |(priority, _)| priority)
+    }
+
     /// A thread as a culprit, by the name that it had then.
     pub(super) fn task(&self, tid: Tid, priority: Priority, at: Ns) -> Culprit {
         Culprit::Task { tid, comm: self.timeline.comm_at(tid, at), priority }

@@ -39,7 +39,7 @@ pub(crate) fn plain(timeline: &Timeline, thread: &Thread, open: &Open, end: Ns) 
         && queued.start > due
         && queued.start <= running;
     let ran_here = matches!(runs.state, State::Running(on) if on == cpu) && runs.start == running;
-    if !(slept && queued_here && ran_here && thread.keeps_priority(due, running)) {
+    if !(slept && queued_here && ran_here && thread.priority_changes(due, running).next().is_none()) {
         return None;
     }
 

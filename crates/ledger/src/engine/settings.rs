@@ -26,7 +26,7 @@ pub(super) fn shows_given_priority(thread: &mut Thread, at: Ns, priority: Priori
     let Some(given) = thread.policy_given.take() else { return };
     let queued = thread.since().filter(|&queued| given - queued <= RIGHT_AFTER);
     let since = queued.unwrap_or(given);
-    if thread.keeps_priority(since, at) {
+    if thread.priority_changes(since, at).next().is_none() {
         thread.set_priority(since, priority);
     }
 }

@@ -254,9 +254,9 @@ impl Thread {
         self.priorities.at(instant).own()
     }
 
-    /// True when its priority did not change between two instants.
-    pub(crate) fn keeps_priority(&self, from: Ns, to: Ns) -> bool {
-        self.priorities.changes(from, to).next().is_none()
+    /// When its priority changed between two instants, both excluded.
+    pub(crate) fn priority_changes(&self, from: Ns, to: Ns) -> impl Iterator<Item = Ns> {
+        self.priorities.changes(from, to)
     }
 
     /// Its last known policy, where the recording shows one.
@@ -493,6 +493,7 @@ mod tests {
         let rt = Priority::realtime;
         assert_eq!(effective, [Priority::DEFAULT, Priority::DEFAULT, rt(50), rt(90), rt(50)]);
         assert_eq!(thread.own_priority_at(Ns(45)), rt(50));
-        assert!(thread.keeps_priority(Ns(10), Ns(30)) && !thread.keeps_priority(Ns(10), Ns(31)));
+        let keeps = |until: i64| thread.priority_changes(Ns(10), Ns(until)).next().is_none();
+        assert!(keeps(30) && !keeps(31));
     }
 }
