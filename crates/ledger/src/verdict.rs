@@ -16,9 +16,10 @@ use usual::Usually;
 use crate::causes::advised::Advised;
 use crate::causes::{Cause, CauseGroup};
 use crate::charge::notes::{
-    TimerCallbacks, VerdictNote, answerer, asked, calls_slept_in, carrier, deferred, goes_on, grace_period,
-    idle_cpus, is_boosted, is_called, let_go_in, other_lock, own_priority, owners_slept, protected_by_fork,
-    slept_in, slewed, stopped_by, tracer, waits_for_the_kernel, write_protected,
+    TimerCallbacks, VerdictNote, answerer, answerer_itself, asked, calls_slept_in, carrier, deferred,
+    goes_on, grace_period, idle_cpus, is_boosted, is_called, let_go_in, other_lock, own_priority,
+    owners_slept, protected_by_fork, slept_in, slewed, stopped_by, tracer, waits_for_the_kernel,
+    write_protected,
 };
 use crate::model::{Activation, Culprit, IrqKind, Segment, Trigger, Verdict};
 use crate::options::Judge;
@@ -184,14 +185,15 @@ pub(crate) fn of(
             Cause::Stopped => tracer(notes),
             _ => None,
         },
+        answerer_itself: answerer_itself(notes),
         asked: asked(notes, by),
         call: slept.and_then(Within::call),
         device_calls: &device_calls,
         whole_pages: notes.contains(&VerdictNote::WholePages),
         grows: growth.is_some(),
+        catches_up: sentence::at_job_before(activation).0.saturating_mul(2) > charged.0,
         in_handler: matches!(slept, Some(Within::Handler { .. })),
         shows_calls: timeline.recorded.contains(Kind::Syscall),
-        catches_up: sentence::at_job_before(activation).0.saturating_mul(2) > charged.0,
         shows_wakings: timeline.seen.contains(Kind::Waking),
         work_item: let_go_in(notes, by),
         goes_on: goes_on(notes, by).is_some(),

@@ -2,7 +2,7 @@
 
 use crate::model::culprit::{Culprit, is_stand_in};
 use crate::timeline::housekeeping::{is_kworker, is_of_kernel};
-use crate::timeline::sleeps::{Asked, NoMutex};
+use crate::timeline::sleeps::{Asked, Itself, NoMutex};
 use whylate_base::{
     Action, AdvisedFix, Comm, Cpu, CpuSet, IrqAction, Ns, Priority, SchedClass, ThreadAction, Tid, UnitAction,
 };
@@ -79,6 +79,8 @@ pub(crate) struct Advised<'a> {
     /// The thread that was to answer the late thread, the child that it waited for or the program that traces it, and the one that had
     /// the CPU for which that waited.
     pub(crate) answerer: Option<(&'a Culprit, Option<&'a Culprit>)>,
+    /// What that thread itself did in place of its answer.
+    pub(crate) answerer_itself: Option<Itself>,
     /// How it asked for the answer that it waited for.
     pub(crate) asked: Option<Asked>,
     /// The lock is the kernel's, and not the program's.
@@ -95,10 +97,10 @@ pub(crate) struct Advised<'a> {
     pub(crate) whole_pages: bool,
     /// The response of the late thread grows from one activation to the next.
     pub(crate) grows: bool,
-    /// It slept in the handler of a signal.
-    pub(crate) in_handler: bool,
     /// What is charged to it is mostly its job before, which it was still at.
     pub(crate) catches_up: bool,
+    /// It slept in the handler of a signal.
+    pub(crate) in_handler: bool,
     /// The recording has system calls.
     pub(crate) shows_calls: bool,
     /// It has `sched_waking`.

@@ -7,7 +7,7 @@ use super::info::{
     Blames, CauseGroup, CauseInfo, ChargedTime, Details, LateActivation, ShownBy, Usual, page,
 };
 use crate::model::Culprit;
-use crate::timeline::sleeps::Asked;
+use crate::timeline::sleeps::{Asked, Itself};
 use crate::timeline::spent::Within;
 use whylate_base::AdvisedFix;
 
@@ -122,10 +122,17 @@ fn advice_on_answers(
         fixes.push(of.carrier_raised("the thread that answers", ""));
         fixes.push(of.culprit_moved());
     } else {
-        fixes.push(AdvisedFix::by_hand(
-            format!("find what kept {server} from its answer: {}, or --chains", server.command()),
-            ITS_PROGRAM,
-        ));
+        let command = server.command();
+        let find = match of.answerer_itself {
+            Some(Itself::Slept) => format!(
+                "let {server} answer before it sleeps, or find what it sleeps for: its own timer ended that sleep ({command})"
+            ),
+            Some(Itself::Ran) => {
+                format!("let {server} do less before it answers: its own code ran ({command}, or --chains)")
+            }
+            None => format!("find what kept {server} from its answer: {command}, or --chains"),
+        };
+        fixes.push(AdvisedFix::by_hand(find, ITS_PROGRAM));
     }
     let not_in_the_loop = match asked {
         Asked::Message => {

@@ -4,7 +4,7 @@ use super::charger::Charger;
 use super::notes::VerdictNote;
 use crate::model::Culprit;
 use crate::timeline::running::Running;
-use crate::timeline::sleeps::{Asked, Wait};
+use crate::timeline::sleeps::{Asked, Itself, Wait};
 use crate::timeline::states::{State, Stay};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -23,6 +23,7 @@ const MOST_STOPS: usize = 3;
 struct Kept {
     server: Culprit,
     behind: Option<Culprit>,
+    itself: Option<Itself>,
     seen: Evidence,
 }
 
@@ -77,7 +78,7 @@ impl Charger<'_> {
     pub(super) fn note_tracer(&mut self, tracer: Tid, to: Ns) {
         let most = Ns((to - self.at).0 / 2);
         let kept = self.kept_server(tracer, to, most.max(LONG_STOP), "traces it");
-        let Some(Kept { server, behind: Some(behind), seen }) = kept else { return };
+        let Some(Kept { server, behind: Some(behind), seen, .. }) = kept else { return };
         let noted = self.notes.iter().filter(|note| matches!(note, VerdictNote::Tracer { .. })).count();
         if noted < MOST_STOPS {
             self.notes.push(VerdictNote::Note(seen));
@@ -87,11 +88,11 @@ impl Charger<'_> {
 
     /// True where what took most of the server's time until `to` took `least` of it, and is noted; `as_what` says which server that is.
     fn note_server(&mut self, last: Tid, to: Ns, least: Ns, as_what: &str) -> bool {
-        let Some(Kept { server, behind, seen }) = self.kept_server(last, to, least, as_what) else {
+        let Some(Kept { server, behind, itself, seen }) = self.kept_server(last, to, least, as_what) else {
             return false;
         };
         self.notes.push(VerdictNote::Note(seen));
-        self.notes.push(VerdictNote::Answerer { server, behind });
+        self.notes.push(VerdictNote::Answerer { server, behind, itself });
         true
     }
 
@@ -136,7 +137,12 @@ impl Charger<'_> {
             Doing::Timer => (format!("slept for {total} until a timer of its own expired"), None),
         };
         let text = format!("{server}, which {as_what}, {what}");
-        Some(Kept { server, behind, seen: Evidence::at(since, self.cpu, text) })
+        let itself = match doing {
+            Doing::Ran => Some(Itself::Ran),
+            Doing::Timer => Some(Itself::Slept),
+            _ => None,
+        };
+        Some(Kept { server, behind, itself, seen: Evidence::at(since, self.cpu, text) })
     }
 
     fn doings_of_servers(&self, from: Tid, to: Ns) -> Doings {

@@ -2,7 +2,7 @@
 
 use crate::causes::Cause;
 use crate::model::{Culprit, Segment};
-use crate::timeline::sleeps::{Asked, NoMutex};
+use crate::timeline::sleeps::{Asked, Itself, NoMutex};
 use crate::timeline::slew::Slew;
 use crate::timeline::spent::Within;
 use crate::timeline::standing::Standing;
@@ -26,8 +26,9 @@ pub(crate) enum VerdictNote {
     Called(Tid),
     /// A thread of its own priority left the CPU, runnable, to another one of that priority.
     TakesTurns(Tid),
-    /// It waited for an answer of this thread, which itself waited for the CPU that another one had.
-    Answerer { server: Culprit, behind: Option<Culprit> },
+    /// It waited for an answer of this thread, which itself waited for the CPU that another one had, or did `itself` what took most of
+    /// the time.
+    Answerer { server: Culprit, behind: Option<Culprit>, itself: Option<Itself> },
     /// It waited for an answer of this thread, which it had asked for so.
     Asked(Tid, Asked),
     /// The owner of a lock that it waited for slept for so long.
@@ -226,9 +227,17 @@ pub(crate) fn deferred(notes: &[VerdictNote]) -> Option<u32> {
 /// The thread that was to answer it, and the one that had that thread's CPU.
 pub(crate) fn answerer(notes: &[VerdictNote]) -> Option<(&Culprit, Option<&Culprit>)> {
     notes.iter().find_map(|note| match note {
-        VerdictNote::Answerer { server, behind } => Some((server, behind.as_ref())),
+        VerdictNote::Answerer { server, behind, .. } => Some((server, behind.as_ref())),
         _ => None,
     })
+}
+
+/// What the thread itself did that was to answer it.
+pub(crate) fn answerer_itself(notes: &[VerdictNote]) -> Option<Itself> {
+    notes.iter().find_map(|note| match note {
+        VerdictNote::Answerer { itself, .. } => Some(*itself),
+        _ => None,
+    })?
 }
 
 /// The program that traces the late thread, and the thread that had the CPU for which it waited.

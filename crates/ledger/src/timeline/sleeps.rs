@@ -55,6 +55,15 @@ pub(crate) enum Wait {
     Unsure,
 }
 
+/// What a thread did in place of its answer, by which no other thread kept it from that.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Itself {
+    /// It had a CPU.
+    Ran,
+    /// It slept until a timer of its own expired.
+    Slept,
+}
+
 /// What is no mutex of pthreads, and has no priority inheritance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NoMutex {

@@ -8,6 +8,7 @@ use whylate_ledger::{Activation, Cause};
 
 const VICTIM: Thread = rt("victim", 10, 50);
 const SERVER: Thread = rt("server", 20, 60);
+const OWN: u64 = 0xffff_8881_0000_3000;
 
 /// Thirty periods of 10 ms in each of which the server runs for 0.4 ms; it is woken by a timer, or by the victim.
 fn served(called: bool) -> Explained {
@@ -358,5 +359,50 @@ fn a_call_or_a_page_fault_that_the_kernel_leaves_to_a_program_is_a_request() {
     for how in [Left::WokeBefore, Left::Disk] {
         let other = leaves_to_a_program(how);
         assert!(other.verdict.evidence.iter().all(|one| !one.what.contains("which was to answer")));
+    }
+}
+
+/// Thirty periods of 10 ms; in each the victim waits for a message of the server that it woke. In the last one the server first runs for 5 ms,
+/// for most of which it has another priority than at their beginning and end, or sleeps for so long.
+fn serves_itself(sleeps: bool) -> Activation {
+    let server = rt("server", 20, 40);
+    let raised = Thread { prio: VICTIM.prio, ..server };
+    let mut scene = Scene::new().cpu(1).at(0).run(server).at(20).sleep(IDLE);
+    for n in 0..30 {
+        let due = n * 10 * MS + 1_000;
+        scene = scene.at(due).timer_wakes(VICTIM).at(due + 5).run(VICTIM).ret(sys::CLOCK_NANOSLEEP);
+        scene = scene.at(due + 50).wake(server, 1).at(due + 60).call(sys::READ, [3, 0, 100]).sleep(server);
+        let mut answered = due + 100;
+        if n == 29 && sleeps {
+            scene =
+                scene.at(due + 70).call(sys::CLOCK_NANOSLEEP, sys::UNTIL).arm(OWN, due + 5 * MS).sleep(IDLE);
+            scene =
+                scene.at(due + 5 * MS).fire(OWN).wake(server, 1).fired(OWN).at(due + 5 * MS + 5).run(server);
+            scene = scene.ret(sys::CLOCK_NANOSLEEP);
+            answered = due + 5 * MS + 30;
+        } else if n == 29 {
+            scene = scene
+                .at(due + 70)
+                .inherit(server, server, raised)
+                .at(due + 90)
+                .inherit(server, raised, server);
+            answered = due + 5 * MS;
+        }
+        scene = scene.at(answered).wake(VICTIM, 1).at(answered + 5).sleep(VICTIM).ret(sys::READ);
+        scene = scene.at(answered + 50).call(sys::CLOCK_NANOSLEEP, sys::UNTIL).sleep(server);
+        scene = scene.at(answered + 60).call(sys::READ, [3, 0, 100]).sleep(IDLE);
+    }
+    longest(&scene.explain("victim"))
+}
+
+#[test]
+fn what_a_server_does_itself_is_what_the_advice_is_about() {
+    for (sleeps, first) in [
+        (true, "let server:20 (rt 40) answer before it sleeps, or find what it sleeps for: "),
+        (false, "let server:20 (rt 40) do less before it answers: "),
+    ] {
+        let late = serves_itself(sleeps);
+        assert_blames(&late, Cause::OwnWait, Some(rt("server", 20, 40)));
+        assert!(late.verdict.fix[0].text.starts_with(first), "{:?}", late.verdict);
     }
 }
