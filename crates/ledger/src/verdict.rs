@@ -241,7 +241,7 @@ pub(crate) fn of(
         verdict.why += &spent::sentence(within, time);
         verdict.fix = spent::advice(within);
     } else if let Some((within, times, time)) =
-        spent::many(notes, charged).filter(|_| cause == Cause::OwnWork && !on_time)
+        spent::many(notes, charged, usual_work).filter(|_| cause == Cause::OwnWork && !on_time)
     {
         verdict.why += &spent::sentence_on_many(within, times, time);
         verdict.fix.push(spent::advice_on_many(within));

@@ -51,7 +51,8 @@ fn evidence(time: &ChargedTime) -> String {
 
 fn advice(of: &Advised<'_>) -> Vec<AdvisedFix> {
     if of.catches_up {
-        let before = "look at the activation before, which took longer than its period: this one only waited for it";
+        let before =
+            "look at the activation before, which took longer than its period: this one only waited for it";
         return all_by_hand(ITS_PROGRAM, &[before]);
     }
     if of.grows {

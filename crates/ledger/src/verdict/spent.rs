@@ -24,8 +24,12 @@ pub(super) fn most(notes: &[VerdictNote], charged: Ns, usual: Ns) -> Option<(&Wi
     })
 }
 
-/// The short system calls that took a notable part of the time, how many, and how long.
-pub(super) fn many(notes: &[VerdictNote], charged: Ns) -> Option<(&Within, u64, Ns)> {
+/// The short system calls that took a notable part of the time, how many, and how long. Of a time that is little more than usual, the usual
+/// work may have made them.
+pub(super) fn many(notes: &[VerdictNote], charged: Ns, usual: Ns) -> Option<(&Within, u64, Ns)> {
+    if charged.0 < usual.0.saturating_mul(2) {
+        return None;
+    }
     notes.iter().find_map(|note| match note {
         VerdictNote::ManyCalls { within, times, time }
             if time.0.saturating_mul(NOTABLE_PART) >= charged.0 =>
