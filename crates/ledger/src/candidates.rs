@@ -25,6 +25,9 @@ const STARVED: Ns = Ns::from_ms(10);
 const SOON: Ns = Ns::from_us(20);
 /// A wait this many times as long as any that is explained may be what the trace was recorded for.
 const FAR_LONGER: i64 = 20;
+/// A real-time thread of the kernel that waits for so long, and so many times as long as any that is explained, is late.
+const LATE_OF_KERNEL: Ns = Ns::from_us(200);
+const LONGER_OF_KERNEL: i64 = 4;
 /// The second thread of each boot (`rest_init`, `init/main.c`) forks all others of the kernel's own.
 const KTHREADD: Tid = Tid(2);
 /// Of a thread that was started by a longer row of others it is not known which command started it all.
@@ -67,17 +70,28 @@ pub(crate) fn of(timeline: &Timeline, options: &Options) -> Option<Candidates> {
     })
 }
 
-/// Of the threads of programs that are not explained, the one that waited longest for a CPU; `None` where that is not far longer than `latest`, what an
-/// explained one was late at most.
-pub(crate) fn waits_beside(timeline: &Timeline, latest: Ns) -> Option<Candidate> {
-    let waits = |thread: &&Thread| {
-        let wait = thread.tally.wait;
-        let is_shown = !thread.tid.is_idle() && !is_stand_in(thread.tid) && thread.tally.activations > 0;
-        is_shown && wait >= STARVED && wait.0 / FAR_LONGER >= latest.0
+/// Of the threads that are not explained, the one that waited longest for a CPU; `None` where that is not far longer than `latest`, what an
+/// explained one was late at most. Threads of programs count, and those of the kernel that come before the `first` of those explained: on an
+/// interrupt's thread others wait.
+pub(crate) fn waits_beside(timeline: &Timeline, latest: Ns, first: Option<Priority>) -> Option<Candidate> {
+    let is_shown =
+        |thread: &Thread| !thread.tid.is_idle() && !is_stand_in(thread.tid) && thread.tally.activations > 0;
+    let waits_long =
+        |thread: &Thread| thread.tally.wait >= STARVED && thread.tally.wait.0 / FAR_LONGER >= latest.0;
+    let goes_first = |thread: &Thread| first.is_some_and(|first| thread.priority().outranks(first));
+    let comes_late = |thread: &Thread| {
+        thread.tally.wait >= LATE_OF_KERNEL && thread.tally.wait.0 / LONGER_OF_KERNEL >= latest.0
     };
-    let all = timeline.threads.iter().filter(waits).map(|thread| candidate(timeline, thread));
     let of_program = |one: &Candidate| matches!(one.kind, CandidateKind::Command | CandidateKind::Program);
-    all.filter(of_program).max_by_key(|one| (one.wait, Reverse(one.tid)))
+    let all = timeline.threads.iter().filter(|thread| is_shown(thread)).filter_map(|thread| {
+        let is_first = thread.ever_realtime && goes_first(thread) && comes_late(thread);
+        if !is_first && !waits_long(thread) {
+            return None;
+        }
+        let one = candidate(timeline, thread);
+        (of_program(&one) && waits_long(thread) || !of_program(&one) && is_first).then_some(one)
+    });
+    all.max_by_key(|one| (one.wait, Reverse(one.tid)))
 }
 
 /// How likely a candidate is meant, the most likely first.

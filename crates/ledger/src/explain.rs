@@ -224,7 +224,8 @@ fn explain_all(mut source: impl EventSource, options: &Options, mut each: Option
     if asked.tasks.is_empty() && explanation.candidates.is_none() {
         let latest =
             explanation.tasks.iter().filter_map(|task| task.latency).map(|latency| latency.max).max();
-        explanation.waits_beside = candidates::waits_beside(timeline, latest.unwrap_or(Ns::ZERO));
+        let first = explanation.tasks.iter().map(|task| task.priority).min();
+        explanation.waits_beside = candidates::waits_beside(timeline, latest.unwrap_or(Ns::ZERO), first);
     }
     explanation
 }

@@ -53,7 +53,8 @@ pub struct Explanation {
     pub chains: Option<Chains>,
     /// The threads to choose from, where no thread was asked for and no real-time thread was active.
     pub candidates: Option<Candidates>,
-    /// Of the programs' threads that are not explained, the one that waited longest for a CPU, where that is far more than any that is explained.
+    /// Of the threads that are not explained, the one that waited longest for a CPU, where that is far more than any that is explained: of a
+    /// program, or of the kernel where it comes before those by its priority.
     pub waits_beside: Option<Candidate>,
     /// The part of the trace that was asked for; `None` where that is all of it.
     pub scope: Option<AppliedScope>,

@@ -22,7 +22,7 @@ pub(crate) fn closing(explanation: &Explanation) -> Option<String> {
     let none = is_none.then(|| no_finding(explanation)).flatten();
     // Beside a warning it is a matter of course that others wait.
     let is_harmless = findings.iter().all(|finding| finding.severity == Severity::Info);
-    let is_shown = is_harmless && (none.is_some() || !findings.is_empty());
+    let is_shown = is_harmless && !(findings.is_empty() && explanation.tasks.is_empty());
     let beside = explanation.waits_beside.as_ref().filter(|_| is_shown).map(waits_beside);
     let parts: Vec<String> = none.into_iter().chain(beside).collect();
     (!parts.is_empty()).then(|| parts.join(" "))

@@ -235,3 +235,20 @@ fn a_thread_that_waits_far_longer_than_those_explained_is_named() {
     assert_eq!(beside(9_000, 5), None, "a busy CPU");
     assert_eq!(beside(300_000, 20_000), None, "the late one is the one to explain");
 }
+
+#[test]
+fn a_thread_of_the_kernel_that_goes_first_and_waits_longer_is_named() {
+    // A program of priority 10 starts after 5 us; the interrupt's thread waits for 300 us behind another thread of the kernel.
+    let beside = |priority: i32, waits: i64| {
+        let (program, handler) = (rt("control", 10, 10), rt("irq/17-acme", 50, priority));
+        let scene =
+            Scene::new().cpu(1).at(0).run(FLUSH).at(100).wake(handler, 1).at(100 + waits).run(handler);
+        let scene = scene.at(200 + waits).sleep(IDLE).at(2_000).timer_wakes(program).at(2_005).run(program);
+        let explained = scene.at(2_050).sleep(IDLE).explain_with(&Options::default());
+        assert_eq!(explained.0.tasks.len(), 1);
+        explained.0.waits_beside.map(|one| (one.tid, one.wait))
+    };
+    assert_eq!(beside(50, 300), Some((Tid(50), Some(Ns::from_us(300)))));
+    assert_eq!(beside(50, 150), None, "it is hardly late");
+    assert_eq!(beside(5, 300), None, "the program goes before it");
+}
