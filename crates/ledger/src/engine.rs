@@ -144,7 +144,7 @@ impl Engine<'_> {
                 self.timeline.pending.lost();
                 match since.filter(|&since| self.others_went_on(event.cpu, since, kinds)) {
                     Some(since) => self.partly_lost(since, at, event.cpu),
-                    None => self.lost(at, event.cpu, since),
+                    None => self.lost(at, event.cpu, since, count.is_none()),
                 }
                 return true;
             }

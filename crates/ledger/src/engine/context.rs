@@ -285,16 +285,24 @@ impl Engine<'_> {
 
     /// Events were lost on a CPU up to `at`, of a buffer whose last event before was at `since`. Events of another buffer may
     /// have shown threads meanwhile, but not the switches between them.
-    pub(super) fn lost(&mut self, at: Ns, cpu: Cpu, since: Option<Ns>) {
+    pub(super) fn lost(&mut self, at: Ns, cpu: Cpu, since: Option<Ns>, is_cut: bool) {
         let Some(timeline) = self.timeline.cpus.get_mut(cpu) else { return };
+        // A buffer that went round has lost what was before its first event. A text that is cut there shows no other events of that CPU.
+        let begins = timeline.last_event.is_none() && !(is_cut && self.timeline.is_text);
         let from = timeline.lose(at);
+        let from = self.timeline.first.filter(|_| begins).unwrap_or(from);
         timeline.last_event = Some(at);
         timeline.faulting = None;
         self.timeline.origins.lose(cpu);
         self.timeline.losses.add(Loss { cpu, from: since.map_or(from, |since| since.min(from)), to: at });
         self.timeline.close_window(cpu, from);
         for tid in self.timeline.threads.active_ids(|thread| is_on(thread, cpu)) {
-            self.timeline.threads.get_mut(tid).lose(from);
+            let woken = self.timeline.threads.get(tid).and_then(Thread::since);
+            match woken.filter(|_| begins) {
+                // It may have run there since, and slept again.
+                Some(woken) => self.leave_sight(woken, tid),
+                None => self.timeline.threads.get_mut(tid).lose(from),
+            }
         }
     }
 

@@ -393,3 +393,18 @@ fn a_timer_that_events_were_lost_about_is_not_late() {
         assert_eq!(last, Ns::from_us(due), "lost: {loses}, fires at {fires}");
     }
 }
+
+#[test]
+fn what_was_before_the_first_event_of_a_buffer_that_went_round_is_lost() {
+    let other = rt("other", 20, 60);
+    let begins = |lost: bool| {
+        let scene = Scene::new().cpu(1).at(0).run(other).at(100).wake(VICTIM, 2).at(200).sleep(IDLE);
+        let scene = scene.cpu(2).at(9 * MS);
+        let scene = if lost { scene.lose() } else { scene };
+        scene.run(VICTIM).at(9 * MS + 50).sleep(IDLE).explain("victim")
+    };
+    let whole = begins(false);
+    assert_eq!(whole.only().latency(), Some(Ns::from_us(9 * MS - 100)));
+    let lost = begins(true);
+    assert!(lost.in_order().iter().all(|one| one.latency().is_none()), "{:?}", lost.in_order());
+}
