@@ -15,7 +15,6 @@ mod info;
 mod inversion;
 mod kin;
 mod late_answers;
-mod late_input;
 mod left_out;
 mod longest_call;
 mod losses;
@@ -24,6 +23,7 @@ mod os_noise;
 mod peer_late;
 mod pinned;
 mod placement;
+mod producer_late;
 mod quota;
 mod recorded_cpus;
 mod refused;
@@ -67,7 +67,7 @@ const CODES: [FindingInfo; 16] = [
     vcpu_preempted::INFO,
     peer_late::INFO,
     left_out::INFO,
-    late_input::INFO,
+    producer_late::INFO,
 ];
 
 /// Findings that are measurements, an answer by themselves.
@@ -91,7 +91,7 @@ const FINDERS: [fn(&Subject<'_>) -> Vec<Finding>; 29] = [
     inversion::findings,
     culprits::findings,
     late_answers::findings,
-    late_input::findings,
+    producer_late::findings,
     beside::findings,
     placement::findings,
     quota::findings,
