@@ -74,23 +74,20 @@ pub(crate) fn of(timeline: &Timeline, options: &Options) -> Option<Candidates> {
 /// explained one was late at most. Threads of programs count, and those of the kernel that come before the `first` of those explained: on an
 /// interrupt's thread others wait.
 pub(crate) fn waits_beside(timeline: &Timeline, latest: Ns, first: Option<Priority>) -> Option<Candidate> {
-    let is_shown =
-        |thread: &Thread| !thread.tid.is_idle() && !is_stand_in(thread.tid) && thread.tally.activations > 0;
-    let waits_long =
-        |thread: &Thread| thread.tally.wait >= STARVED && thread.tally.wait.0 / FAR_LONGER >= latest.0;
-    let goes_first = |thread: &Thread| first.is_some_and(|first| thread.priority().outranks(first));
-    let comes_late = |thread: &Thread| {
-        thread.tally.wait >= LATE_OF_KERNEL && thread.tally.wait.0 / LONGER_OF_KERNEL >= latest.0
+    let waits = |thread: &Thread, least: Ns, longer: i64| {
+        thread.tally.wait >= least && thread.tally.wait.0 / longer >= latest.0
     };
-    let of_program = |one: &Candidate| matches!(one.kind, CandidateKind::Command | CandidateKind::Program);
-    let all = timeline.threads.iter().filter(|thread| is_shown(thread)).filter_map(|thread| {
-        let is_first = thread.ever_realtime && goes_first(thread) && comes_late(thread);
-        if !is_first && !waits_long(thread) {
-            return None;
-        }
-        let one = candidate(timeline, thread);
-        (of_program(&one) && waits_long(thread) || !of_program(&one) && is_first).then_some(one)
-    });
+    let may_count = |thread: &&Thread| {
+        let is_shown = !thread.tid.is_idle() && !is_stand_in(thread.tid) && thread.tally.activations > 0;
+        is_shown && waits(thread, LATE_OF_KERNEL, LONGER_OF_KERNEL)
+    };
+    let goes_first = |thread: &Thread| first.is_some_and(|first| thread.priority().outranks(first));
+    let counts = |(thread, one): &(&Thread, Candidate)| match one.kind {
+        CandidateKind::Command | CandidateKind::Program => waits(thread, STARVED, FAR_LONGER),
+        _ => thread.ever_realtime && goes_first(thread),
+    };
+    let all = timeline.threads.iter().filter(may_count).map(|thread| (thread, candidate(timeline, thread)));
+    let all = all.filter(counts).map(|(_, one)| one);
     all.max_by_key(|one| (one.wait, Reverse(one.tid)))
 }
 

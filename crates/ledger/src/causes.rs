@@ -283,7 +283,7 @@ mod tests {
             waits_to_end: false,
             is_whole: true,
             growth: None,
-            at_job_before: Ns::ZERO,
+            at_job_before: None,
             usual_work: Ns::from_us(1),
             rt_runtime: None,
             rt_period: Ns::from_ms(1_000),

@@ -84,7 +84,7 @@ use stops::StopSignals;
 use thread::Thread;
 use threads::Threads;
 use timers::ArmedTimers;
-use whylate_base::{Comm, Cpu, CpuSet, Ns, Tid};
+use whylate_base::{Comm, Cpu, CpuSet, Ns, Priority, Tid};
 use whylate_events::{Kind, KindSet};
 use windows::Windows;
 
@@ -228,15 +228,22 @@ impl Timeline {
         self.threads.get(tid).map(|thread| thread.comm_at(instant)).unwrap_or_default()
     }
 
+    /// A thread as a culprit, by the name that it had at an instant.
+    pub(crate) fn task(&self, tid: Tid, priority: Priority, instant: Ns) -> Culprit {
+        Culprit::Task { tid, comm: self.comm_at(tid, instant), priority }
+    }
+
+    /// The same, by its priority at that instant as well; `None` of one that was not seen.
+    pub(crate) fn thread_at(&self, tid: Tid, instant: Ns) -> Option<Culprit> {
+        let thread = self.threads.get(tid)?;
+        Some(self.task(tid, thread.priority_at(instant), instant))
+    }
+
     /// What raised nearly all of the time of a culprit that is a softirq of that CPU, as it was at that instant.
     pub(crate) fn raiser(&self, by: &Culprit, cpu: Cpu, instant: Ns) -> Option<Culprit> {
         let Culprit::Softirq { vec } = by else { return None };
         Some(match self.softirqs.raised_by(cpu, *vec)? {
-            Raiser::Task(tid) => {
-                let thread = self.threads.get(tid)?;
-                let (comm, priority) = (thread.comm_at(instant), thread.priority_at(instant));
-                Culprit::Task { tid, comm, priority }
-            }
+            Raiser::Task(tid) => self.thread_at(tid, instant)?,
             Raiser::Irq(id) => {
                 let (irq, name) = self.irqs.get(id);
                 Culprit::Irq { irq, name }

@@ -10,7 +10,7 @@ mod usual;
 
 use sentence::Circumstances;
 pub(crate) use sentence::{as_shown, segment};
-use start::{NOTABLE, starts_late, starts_mostly};
+use start::{NOTABLE, at_job_before, starts_late, starts_mostly};
 use usual::Usually;
 
 use crate::causes::advised::Advised;
@@ -191,7 +191,7 @@ pub(crate) fn of(
         device_calls: &device_calls,
         whole_pages: notes.contains(&VerdictNote::WholePages),
         grows: growth.is_some(),
-        catches_up: sentence::at_job_before(activation).0.saturating_mul(2) > charged.0,
+        catches_up: at_job_before(activation, charged).is_some(),
         in_handler: matches!(slept, Some(Within::Handler { .. })),
         shows_calls: timeline.recorded.contains(Kind::Syscall),
         shows_wakings: timeline.seen.contains(Kind::Waking),

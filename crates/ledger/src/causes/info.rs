@@ -186,8 +186,8 @@ pub(crate) struct LateActivation<'a> {
     pub(crate) is_whole: bool,
     /// Its response grows from one activation to the next.
     pub(crate) growth: Option<Growth>,
-    /// For how long it ran after it was due, and before it began: it was at the job before.
-    pub(crate) at_job_before: Ns,
+    /// For how long it ran after it was due, and before it began, where that is most of what is charged: it was at the job before.
+    pub(crate) at_job_before: Option<Ns>,
     /// The thread's usual work.
     pub(crate) usual_work: Ns,
     /// `kernel.sched_rt_runtime_us` and its period.

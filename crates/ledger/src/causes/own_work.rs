@@ -27,8 +27,8 @@ fn why(late: &LateActivation<'_>) -> String {
     let LateActivation { thread, charged, usual_work, at_job_before, .. } = late;
     let faults =
         if late.shows_page_faults { "" } else { " (or handled page faults, which were not recorded)" };
-    if at_job_before.0.saturating_mul(2) > charged.0 {
-        let own = *charged - *at_job_before;
+    if let Some(at_job_before) = *at_job_before {
+        let own = *charged - at_job_before;
         format!(
             "{thread} was still at the job before when this one was due, for {at_job_before}{faults}; it then ran for {own}, and \
              {usual_work} is usual"

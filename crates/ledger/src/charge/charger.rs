@@ -224,8 +224,7 @@ impl Charger<'_> {
 
     /// A thread as it was at an instant.
     pub(super) fn thread_at(&self, tid: Tid, at: Ns) -> Option<Culprit> {
-        let thread = self.timeline.threads.get(tid)?;
-        Some(self.task(tid, thread.priority_at(at), at))
+        self.timeline.thread_at(tid, at)
     }
 
     /// The priority that a thread had for most of `from..to`: it may have inherited another one for a moment, or set it itself.
@@ -246,6 +245,6 @@ impl Charger<'_> {
 
     /// A thread as a culprit, by the name that it had then.
     pub(super) fn task(&self, tid: Tid, priority: Priority, at: Ns) -> Culprit {
-        Culprit::Task { tid, comm: self.timeline.comm_at(tid, at), priority }
+        self.timeline.task(tid, priority, at)
     }
 }

@@ -3,7 +3,6 @@
 use super::attribution::Charge;
 use super::charger::Charger;
 use super::overdue::ORDINARY;
-use super::precedence::Contender;
 use crate::causes::Cause;
 use crate::timeline::running::Running;
 use whylate_base::{Confidence, Cpu, Ns};
@@ -24,10 +23,11 @@ impl Charger<'_> {
                 Running::Idle => self.late_from_idle(cpu, from, end),
                 // Stopping all CPUs is the stopper's work (`kernel/stop_machine.c`): no hypervisor took them away.
                 Running::Task(tid, prio) => {
-                    let task = self.task(tid, prio, from);
-                    let stops = Contender::of(&task).is_some_and(|task| task.is_stopper());
+                    let stops = self.is_stopper(from, (tid, prio));
                     match stops && !self.is_lone_stopper(cpu, (from, end), (tid, prio)) {
-                        true => Charge::to(Cause::StopTask, Some(task), Confidence::High),
+                        true => {
+                            Charge::to(Cause::StopTask, Some(self.task(tid, prio, from)), Confidence::High)
+                        }
                         false => self.kept_from_interrupt(cpu, from, end, tid, prio).unwrap_or_else(|| {
                             let confidence =
                                 if end - from <= ORDINARY { Confidence::High } else { Confidence::Low };

@@ -35,9 +35,7 @@ impl Charger<'_> {
     pub(super) fn moved_by_stopper(&mut self, left: Cpu, to: Ns) {
         let Some(timeline) = self.timeline.cpus.get(left) else { return };
         let is_of_stopper = |(start, _, slice): &Clip| match slice.running {
-            Running::Task(tid, theirs) => {
-                Contender::of(&self.task(tid, theirs, *start)).is_some_and(|runner| runner.is_stopper())
-            }
+            Running::Task(tid, theirs) => self.is_stopper(*start, (tid, theirs)),
             Running::Irq(_) | Running::Softirq(_) | Running::Nmi => true,
             Running::Idle | Running::Unknown => false,
         };

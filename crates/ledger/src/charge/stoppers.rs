@@ -10,6 +10,11 @@ use crate::timeline::running::Running;
 use whylate_base::{Cpu, Ns, Priority, Tid};
 
 impl Charger<'_> {
+    /// True of a thread of the stop class, as it was at an instant.
+    pub(super) fn is_stopper(&self, at: Ns, (tid, prio): (Tid, Priority)) -> bool {
+        Contender::of(&self.task(tid, prio, at)).is_some_and(|task| task.is_stopper())
+    }
+
     /// True of a stopper that has a guest's `cpu` in `from..to`, and stops no other: it keeps no interrupt from coming for long.
     pub(super) fn is_lone_stopper(
         &self,
@@ -17,18 +22,15 @@ impl Charger<'_> {
         (from, to): (Ns, Ns),
         (tid, prio): (Tid, Priority),
     ) -> bool {
-        let is_stopper = |tid: Tid, prio: Priority| {
-            Contender::of(&self.task(tid, prio, from)).is_some_and(|task| task.is_stopper())
-        };
         let stops = |timeline: &CpuTimeline| {
-            timeline.between(from, to).any(
-                |(_, _, slice)| matches!(slice.running, Running::Task(tid, prio) if is_stopper(tid, prio)),
-            )
+            timeline.between(from, to).any(|(_, _, slice)| {
+                matches!(slice.running, Running::Task(tid, prio) if self.is_stopper(from, (tid, prio)))
+            })
         };
         // A machine of one CPU is stopped by that one's alone.
         let mut others = self.timeline.cpus.iter().filter(|(other, _)| *other != cpu).peekable();
         self.timeline.hypervisor == Some(true)
-            && is_stopper(tid, prio)
+            && self.is_stopper(from, (tid, prio))
             && others.peek().is_some()
             && !others.any(|(_, timeline)| stops(timeline))
     }

@@ -180,20 +180,8 @@ impl Engine<'_> {
             cpu.idle_signs.push_back(at);
         }
         if !is_current {
-            let since = self.idle_since(event).unwrap_or(at);
-            self.appear(since, last, event.cpu, context.tid);
+            self.appear(at, last, event.cpu, context.tid);
         }
-    }
-
-    /// Since when a CPU of which nothing was known has been idle, as it switches from the idle task to a thread that was queued
-    /// there: once that was queued, the scheduler chose no other before it.
-    fn idle_since(&self, event: &Event) -> Option<Ns> {
-        let EventKind::Switch(switch) = &event.kind else { return None };
-        let cpu = self.timeline.cpus.get(event.cpu).filter(|cpu| cpu.current().is_none())?;
-        let next = self.timeline.threads.get(switch.next_tid).filter(|_| switch.prev_tid.is_idle())?;
-        let queued_here = matches!(next.state(), State::Queued(on) if on == event.cpu);
-        let queued = next.since().filter(|_| queued_here)?;
-        Some(cpu.slices.back().map_or(queued, |unknown| unknown.start.max(queued)))
     }
 
     /// A thread is found on a CPU without having been seen to get there. What the CPU ran since its `last` event

@@ -170,11 +170,13 @@ impl Engine<'_> {
             // A fault in which it was preempted may go on.
             thread.faulting = thread.faulting.filter(|fault| at - *fault <= LONGEST_FAULT);
             let in_fault = std::mem::take(&mut thread.sleeps_in_fault);
-            // Once it was queued here, the scheduler chose no other before it: an idle CPU was idle since then.
+            // Once it was queued here, the scheduler chose no other before it: an idle CPU was idle since then, unless it has just been
+            // seen to be without the thread that it ran before.
             if switch.prev_tid.is_idle()
                 && let (State::Queued(on), Some(since)) = (thread.state(), thread.since())
                 && on == cpu
                 && let Some(timeline) = self.timeline.cpus.get_mut(cpu)
+                && timeline.unseen_until != Some(at)
             {
                 timeline.was_idle_since(since, at);
             }

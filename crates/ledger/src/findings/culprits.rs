@@ -17,7 +17,7 @@ use crate::model::{Activation, Culprit, IrqKind, Segment, Trigger};
 use crate::stats;
 use crate::verdict::priority_while;
 use std::cmp::Reverse;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{HashMap, HashSet};
 use whylate_base::{AdvisedFix, Confidence, Evidence, Finding, Ns, Priority, SchedClass, Severity, Tid};
 
 /// A timer interrupt of the CPU's own takes some microseconds, tens on a slow machine.
@@ -72,11 +72,11 @@ fn seconds(subject: &Subject<'_>, activation: &Activation) -> Vec<((Cause, Culpr
         return Vec::new();
     }
     // What it sets to work itself is a part of that.
-    let is_called = |by: Culprit| is_its_own && is_called(subject.notes(activation), Some(by));
+    let is_its_helper = |by: Culprit| is_its_own && is_called(subject.notes(activation), Some(by));
     let is_second = |(cause, by): (Cause, Culprit), charged: Ns| {
         let of_group = |segment: &&Segment| (segment.cause, segment.by) == (cause, Some(by));
         !is_of_verdict(activation, cause, by)
-            && !is_called(by)
+            && !is_its_helper(by)
             && cause.has_culprit_finding()
             && cause.info().details.usual == Usual::Nothing
             && charged >= MINOR
@@ -151,7 +151,7 @@ fn finding(subject: &Subject<'_>, cause: Cause, by: Culprit, accused: Accused<'_
     };
     let costs: Vec<(Culprit, &Cost)> =
         victims.iter().flat_map(|&tid| costs_of_kin(subject, tid, cause, &in_worst)).collect();
-    let each: BTreeSet<String> = costs.iter().map(|(by, _)| by.to_string()).collect();
+    let each: HashSet<Culprit> = costs.iter().map(|(by, _)| *by).collect();
     // What it waited for before it was real-time, or after, made no period late; nor is a helper late that the culprit set to work.
     let is_late = |delay: &&Delay<'_>| {
         let then = priority_while(subject.timeline, delay.activation, (cause, Some(by)));

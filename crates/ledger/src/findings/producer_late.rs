@@ -27,17 +27,9 @@ fn finding(subject: &Subject<'_>, thread: &Thread, input: &LateInput) -> Option<
     if subject.stats.get(tid).is_some() || !subject.is_in_scope(cpu, from, to) {
         return None;
     }
-    let at = |tid: Tid| {
-        let thread = subject.timeline.threads.get(tid)?;
-        let (comm, priority) = (thread.comm_at(to), thread.priority_at(to));
-        Some(Culprit::Task { tid, comm, priority })
-    };
+    let at = |tid: Tid| subject.timeline.thread_at(tid, to);
     let (late, producer, of) = (at(thread.tid)?, at(tid)?, at(of)?);
-    let behind = behind.map(|(tid, priority)| Culprit::Task {
-        tid,
-        comm: subject.timeline.comm_at(tid, to),
-        priority,
-    });
+    let behind = behind.map(|(tid, priority)| subject.timeline.task(tid, priority, to));
     let had_cpu = behind.map_or_else(String::new, |by| format!(" that {by} had for most of that time"));
     let again =
         if input.times == 1 { String::new() } else { format!("; it was late {}", words::times(input.times)) };

@@ -71,12 +71,12 @@ impl Iterator for Slices<'_> {
 
 /// Makes the idle time behind a time in which nothing is known begin at `since`, up to a switch at `at`; returns the first slice that is another one.
 pub(super) fn idle_back_to(slices: &mut VecDeque<CpuSlice>, since: Ns, at: Ns) -> Option<usize> {
-    let behind = slices.iter().rposition(|slice| slice.start < at)? + 1;
+    let behind = slices.iter().rposition(|slice| slice.start < at).map_or(0, |last| last + 1);
     let is_idle = |slice: &CpuSlice| {
         matches!(slice.running, Running::Idle | Running::Irq(_) | Running::Softirq(_) | Running::Nmi)
     };
     let first = slices.range(..behind).rposition(|slice| !is_idle(slice)).map_or(0, |before| before + 1);
-    if first == behind || slices.get(first)?.start <= since {
+    if slices.get(first).is_none_or(|idle| idle.start <= since) {
         return None;
     }
     let idle = CpuSlice { start: since, running: Running::Idle, switched: false };

@@ -1,5 +1,6 @@
 //! The words of a verdict: one sentence that an engineer can act on, and the evidence's lines.
 
+use super::start::at_job_before;
 use crate::causes::Cause;
 use crate::causes::info::{ChargedTime, LateActivation};
 use crate::charge::notes::{
@@ -241,7 +242,7 @@ pub(crate) fn why(
         waits_to_end: ends_waiting(timeline, activation),
         is_whole: activation.is_whole(),
         growth,
-        at_job_before: at_job_before(activation),
+        at_job_before: at_job_before(activation, verdict.charged),
         usual_work,
         rt_runtime: bandwidth.limit(),
         rt_period: bandwidth.period,
@@ -250,13 +251,6 @@ pub(crate) fn why(
         is_sure: verdict.confidence > Confidence::Low,
         starved_because: underlying.info().details.starves.unwrap_or_default(),
     })
-}
-
-/// For how long the thread itself ran after it was due, and before it began with what it was due for.
-pub(super) fn at_job_before(activation: &Activation) -> Ns {
-    let Some(begun) = activation.running else { return Ns::ZERO };
-    let before = |segment: &Segment| segment.end.min(begun).since(segment.start);
-    activation.ledger.iter().filter(|segment| segment.cause == Cause::OwnWork).map(before).sum()
 }
 
 /// How many threads of the culprit's name had time of the verdict's cause, and how much.

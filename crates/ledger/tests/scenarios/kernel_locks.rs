@@ -1,6 +1,6 @@
 //! Contended locks of the kernel.
 
-use super::locks::{OWNER, VICTIM, owner_on_cpu_2};
+use super::locks::{OWNER, VICTIM, kept_from_release, owner_on_cpu_2};
 use super::support::{IDLE, Scene, Thread, assert_blames, assert_charges, charged_to, fair, rt};
 use whylate_base::{Confidence, Ns};
 use whylate_events::{ContextFlags, EventKind, HrtimerExpiry};
@@ -42,32 +42,8 @@ fn a_contended_kernel_lock_is_followed_to_its_owner() {
 /// A wait for a lock of the kernel whose owner is `low`, which `middle` kept off the CPU; the texts of what to do about it.
 fn behind_a_lock_of_the_kernel(low: Thread) -> Vec<String> {
     let middle = rt("middle", 30, 30);
-    let explained = Scene::new()
-        .cpu(1)
-        .at(0)
-        .run(low)
-        .at(100)
-        .timer_wakes(VICTIM)
-        .at(103)
-        .run(VICTIM)
-        .at(150)
-        .contend(0xffff_8880)
-        .at(152)
-        .sleep(low)
-        .at(200)
-        .timer_wakes(middle)
-        .at(202)
-        .run(middle)
-        .at(1_202)
-        .sleep(low)
-        .at(1_302)
-        .wake(VICTIM, 1)
-        .at(1_304)
-        .run(VICTIM)
-        .acquire(0xffff_8880)
-        .at(1_404)
-        .sleep(low)
-        .explain("victim");
+    let contends = |scene: Scene| scene.contend(0xffff_8880);
+    let explained = kept_from_release(low, middle, contends, |scene| scene.acquire(0xffff_8880).at(1_404));
     let activation = explained.only();
     assert_blames(activation, Cause::LockInversion, Some(middle));
     let of_finding = &explained.finding("lock-inversion").expect("a finding").fix;

@@ -1,6 +1,8 @@
 //! Waiting for a lock: the owner is followed through its own life.
 
-use super::support::{IDLE, MS, Scene, Thread, assert_blames, assert_charges, charged_to, fair, rt, sys};
+use super::support::{
+    Explained, IDLE, MS, Scene, Thread, assert_blames, assert_charges, charged_to, fair, rt, sys,
+};
 use whylate_base::{Confidence, Ns};
 use whylate_events::{ContextFlags, Fact};
 use whylate_ledger::{Cause, Culprit};
@@ -134,36 +136,30 @@ fn inheritance_does_not_make_the_owner_a_real_time_thread() {
     assert_eq!(tasks, [VICTIM.tid]);
 }
 
+/// The victim waits for a lock of `low`, between `waits` and `goes_on`, while `middle` keeps that off the CPU for 1 ms.
+pub(super) fn kept_from_release(
+    low: Thread,
+    middle: Thread,
+    waits: impl Fn(Scene) -> Scene,
+    goes_on: impl Fn(Scene) -> Scene,
+) -> Explained {
+    let scene = Scene::new().cpu(1).at(0).run(low).at(100).timer_wakes(VICTIM).at(103).run(VICTIM).at(150);
+    let scene = waits(scene).at(152).sleep(low).at(200).timer_wakes(middle).at(202).run(middle);
+    let scene = scene.at(1_202).sleep(low).at(1_302).wake(VICTIM, 1).at(1_304).run(VICTIM);
+    goes_on(scene).sleep(low).explain("victim")
+}
+
+/// The same for a lock of a program.
+fn kept_by_futex(low: Thread, middle: Thread) -> Explained {
+    let waits = |scene: Scene| scene.call(sys::FUTEX, sys::LOCK);
+    let goes_on = |scene: Scene| scene.ret(sys::FUTEX).at(1_404).call(sys::CLOCK_NANOSLEEP, sys::UNTIL);
+    kept_from_release(low, middle, waits, goes_on)
+}
+
 #[test]
 fn a_thread_in_the_middle_that_keeps_the_owner_off_the_cpu_is_the_inversion() {
     let (low, middle) = (rt("low", 20, 10), rt("middle", 30, 30));
-    let explained = Scene::new()
-        .cpu(1)
-        .at(0)
-        .run(low)
-        .at(100)
-        .timer_wakes(VICTIM)
-        .at(103)
-        .run(VICTIM)
-        .at(150)
-        .call(sys::FUTEX, sys::LOCK)
-        .at(152)
-        .sleep(low)
-        .at(200)
-        .timer_wakes(middle)
-        .at(202)
-        .run(middle)
-        .at(1_202)
-        .sleep(low)
-        .at(1_302)
-        .wake(VICTIM, 1)
-        .at(1_304)
-        .run(VICTIM)
-        .ret(sys::FUTEX)
-        .at(1_404)
-        .call(sys::CLOCK_NANOSLEEP, sys::UNTIL)
-        .sleep(low)
-        .explain("victim");
+    let explained = kept_by_futex(low, middle);
     let activation = explained.only();
     assert_charges(
         activation,
@@ -256,33 +252,7 @@ fn among_sched_other_threads_there_is_no_inversion() {
 #[test]
 fn an_owner_behind_a_thread_above_the_victim_is_no_inversion() {
     let (low, higher) = (rt("low", 20, 10), rt("higher", 30, 70));
-    let explained = Scene::new()
-        .cpu(1)
-        .at(0)
-        .run(low)
-        .at(100)
-        .timer_wakes(VICTIM)
-        .at(103)
-        .run(VICTIM)
-        .at(150)
-        .call(sys::FUTEX, sys::LOCK)
-        .at(152)
-        .sleep(low)
-        .at(200)
-        .timer_wakes(higher)
-        .at(202)
-        .run(higher)
-        .at(1_202)
-        .sleep(low)
-        .at(1_302)
-        .wake(VICTIM, 1)
-        .at(1_304)
-        .run(VICTIM)
-        .at(1_404)
-        .ret(sys::FUTEX)
-        .call(sys::CLOCK_NANOSLEEP, sys::UNTIL)
-        .sleep(low)
-        .explain("victim");
+    let explained = kept_by_futex(low, higher);
     let activation = explained.only();
     assert_charges(
         activation,
