@@ -105,7 +105,9 @@ fn explain_all(mut source: impl EventSource, options: &Options, mut each: Option
     let shown =
         || timeline.threads.iter().filter(|thread| !thread.tid.is_idle()).filter_map(Thread::shown_priority);
     let is_unranked = shown().next().is_some() && shown().all(|shown| shown == Priority::UNKNOWN);
-    let missing = missing(recorded, asked.chains.is_some(), is_unranked);
+    let mut missing = missing(recorded, asked.chains.is_some());
+    missing.extend(is_unranked.then_some(UNRANKED));
+    missing.extend(timeline.contexts.are_chosen().then_some(OF_FEW_THREADS));
 
     let mut activations: Vec<Activation> = Vec::new();
     let mut tasks: Vec<TaskSummary> = Vec::new();
@@ -294,8 +296,16 @@ const UNRANKED: Missing = Missing {
     is_partial: true,
 };
 
+/// Events of some threads only.
+const OF_FEW_THREADS: Missing = Missing {
+    kind: Kind::Other,
+    cannot_tell: "what other threads, the idle task and interrupts upon them did: the events of few threads were recorded; \
+                  record without such a filter (trace-cmd record -P, set_event_pid)",
+    is_partial: true,
+};
+
 /// What the ledger needs and the trace neither has nor reports as recorded.
-fn missing(recorded: KindSet, chains: bool, is_unranked: bool) -> Vec<Missing> {
+fn missing(recorded: KindSet, chains: bool) -> Vec<Missing> {
     let needs = [
         (Kind::Switch, "which thread had the CPU, and so what delayed a thread"),
         (Kind::Waking, "when a thread should have been able to run, before it was on a runqueue"),
@@ -319,6 +329,5 @@ fn missing(recorded: KindSet, chains: bool, is_unranked: bool) -> Vec<Missing> {
         .chain(of_chains.into_iter().filter(|_| chains))
         .filter(|(kind, _)| !recorded.contains(*kind))
         .map(|(kind, cannot_tell)| Missing::all_of(kind, cannot_tell))
-        .chain(is_unranked.then_some(UNRANKED))
         .collect()
 }

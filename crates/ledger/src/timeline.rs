@@ -16,6 +16,7 @@ pub(crate) mod affinity;
 pub(crate) mod armed;
 pub(crate) mod bandwidth;
 pub(crate) mod clocks;
+pub(crate) mod contexts;
 pub(crate) mod cpus;
 pub(crate) mod cycles;
 pub(crate) mod due_instants;
@@ -67,6 +68,7 @@ pub(crate) mod windows;
 use crate::model::Culprit;
 use bandwidth::BandwidthSettings;
 use clocks::TimerClocks;
+use contexts::Contexts;
 use cpus::{CpuTimeline, Cpus};
 use foreign_modules::ForeignModules;
 use irqs::Irqs;
@@ -119,6 +121,7 @@ pub(crate) struct Timeline {
     pub(crate) hypervisor: Option<bool>,
     pub(crate) foreign_modules: ForeignModules,
     pub(crate) losses: Losses,
+    pub(crate) contexts: Contexts,
     /// The CPUs that were recorded; `None` where all were.
     pub(crate) recorded_cpus: Option<CpuSet>,
     /// How many threads began to run without a recorded wake-up.
@@ -194,6 +197,7 @@ impl Timeline {
             foreign_modules: ForeignModules::default(),
             losses: Losses::default(),
             recorded_cpus: None,
+            contexts: Contexts::default(),
             unseen_wakeups: 0,
             standstills: 0,
             seen: KindSet::NONE,
@@ -273,6 +277,11 @@ impl Timeline {
     pub(crate) fn shows_interrupts(&self) -> bool {
         let has = |kind| self.seen.contains(kind);
         has(Kind::Softirq) && (has(Kind::Irq) || has(Kind::Vector))
+    }
+
+    /// True where the recording shows which work items kworkers do.
+    pub(crate) fn shows_items(&self) -> bool {
+        self.seen.contains(Kind::Work) && !self.contexts.are_chosen()
     }
 
     /// True where the recording has interrupts or softirqs: an event outside them is the current thread's own.

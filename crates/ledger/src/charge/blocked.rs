@@ -17,7 +17,7 @@ use crate::timeline::states::State;
 use crate::timeline::stops::stop_name;
 use crate::timeline::thread::Thread;
 use whylate_base::{Confidence, Evidence, Ns, Tid};
-use whylate_events::{BlockedReason, Kind};
+use whylate_events::BlockedReason;
 
 /// A chain of owners longer than this is a cycle.
 const LONGEST_CHAIN: usize = 16;
@@ -194,7 +194,7 @@ impl<'t> Charger<'t> {
     /// Notes the kworker that ended a sleep where its work items are not recorded, and there is one: it may have ended a request, or
     /// held what the thread waited for.
     fn note_kworker(&mut self, waker: Option<Tid>) -> bool {
-        let waker = waker.filter(|_| !self.timeline.seen.contains(Kind::Work));
+        let waker = waker.filter(|_| !self.timeline.shows_items());
         let Some(kworker) = waker.and_then(|tid| self.timeline.threads.get(tid)) else { return false };
         let is_one = is_kworker(kworker.comm_at(self.at).as_str());
         if is_one {
@@ -232,7 +232,7 @@ impl<'t> Charger<'t> {
     /// True where the kworker that ended a sleep was runnable for most of it, and had no CPU: no device took that time. What
     /// kworkers do is not recorded, or else it shows whose work item it was.
     fn is_behind_kworker(&self, waker: Option<Tid>, to: Ns) -> bool {
-        let waker = waker.filter(|_| !self.timeline.seen.contains(Kind::Work));
+        let waker = waker.filter(|_| !self.timeline.shows_items());
         let kworker = waker.and_then(|tid| self.timeline.threads.get(tid));
         kworker.filter(|kworker| is_kworker(kworker.comm_at(to).as_str())).is_some_and(|kworker| {
             let queued = kworker.history.time_queued(self.at, to);

@@ -102,6 +102,7 @@ impl Engine<'_> {
             cpu.leaving = None;
             return;
         }
+        self.timeline.contexts.note(event);
         if !event.context.flags.contains(ContextFlags::NMI) {
             cpu.in_handler_since = match event.context.flags.in_interrupt() {
                 true if cpu.current().is_none() => Some(at),

@@ -344,15 +344,16 @@ impl Engine<'_> {
         });
         // Where events were lost since, a timer that seems late may have been cancelled or have fired there, and have
         // been armed again; one that is on time is still the same.
-        // So it is with the timer of a thread that may have been on a CPU that was not recorded.
+        // So it is with the timer of a thread that may have been on a CPU that was not recorded, and where the events of few threads are.
         let (losses, threads) = (&self.timeline.losses, &self.timeline.threads);
         let recorded_cpus = self.timeline.recorded_cpus.as_ref();
+        let is_chosen = self.timeline.contexts.are_chosen();
         let lost = |armed: &ArmedTimer| {
             let within = |recorded: &CpuSet| {
                 let owner = armed.by.and_then(|tid| threads.get(tid));
                 owner.is_none_or(|owner| owner.affinity.stays_within(armed.armed, at, recorded))
             };
-            losses.any_between(None, armed.armed, at) || !recorded_cpus.is_none_or(within)
+            is_chosen || losses.any_between(None, armed.armed, at) || !recorded_cpus.is_none_or(within)
         };
         let armed = armed
             .filter(|armed| read - on_trace_clock(armed.expires).max(armed.armed) < LATE || !lost(armed));

@@ -13,13 +13,14 @@ use crate::timeline::states::State;
 use crate::timeline::thread::Thread;
 use crate::timeline::waking::{Timeout, Waking};
 use whylate_base::{Cpu, Ns, Tid};
-use whylate_events::{ContextFlags, Event, Kind, Wake};
+use whylate_events::{Context, ContextFlags, Event, Kind, Wake};
 
 impl Engine<'_> {
     /// `sched_waking`: a wake-up begins.
     pub(super) fn waking(&mut self, at: Ns, event: &Event, wake: &Wake) {
         self.may_have_slept(at, event, wake.tid);
         let mut waking = self.wake_of(at, event, wake);
+        self.note_context(event, &waking);
         self.reach_back(wake.tid, wake.comm, &mut waking);
         self.note_napi(event, wake.tid, wake.comm, &waking);
         let thread = self.timeline.threads.get_mut(wake.tid);
@@ -41,10 +42,19 @@ impl Engine<'_> {
         self.may_have_slept(at, event, wake.tid);
         let waking = noted.unwrap_or_else(|| {
             let mut waking = self.wake_of(at, event, wake);
+            self.note_context(event, &waking);
             self.reach_back(wake.tid, wake.comm, &mut waking);
             waking
         });
         self.woken(at, wake.tid, wake.target_cpu, &waking);
+    }
+
+    /// Whether an interrupt made the wake-up that is recorded itself.
+    fn note_context(&mut self, event: &Event, waking: &Waking) {
+        let Context { tid, flags, .. } = event.context;
+        if waking.cause == WakeCause::Unseen && (flags.in_interrupt() || tid.is_idle()) {
+            self.timeline.contexts.wakes_barely(tid);
+        }
     }
 
     /// What the current context shows of the wake-up it makes.

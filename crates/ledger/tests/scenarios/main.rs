@@ -7,6 +7,7 @@ mod answers;
 mod bandwidth;
 mod candidates;
 mod chains;
+mod contexts;
 mod culprits;
 mod devices;
 mod drift;

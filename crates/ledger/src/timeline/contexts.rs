@@ -1,0 +1,86 @@
+//! In which threads' contexts events are recorded: those of all threads, or of few.
+//!
+//! With `set_event_pid`, as `trace-cmd record -P` sets it, an event is recorded in the context of a chosen thread only, and a switch or
+//! a wake-up where it concerns one (`kernel/trace/trace_events.c`, `event_filter_pid_sched_waking_probe_pre()`). So it is where the
+//! rows with a thread's name were picked out of a text. What an interrupt does upon the idle task is missing then, and so are
+//! timers that are armed, cancelled and handled there:
+//!
+//! ```text
+//! control-7  hrtimer_start ...  sched_switch control ==> swapper
+//! <idle>-0                                                         sched_waking control    and no interrupt around it
+//! ```
+
+use whylate_base::Tid;
+use whylate_events::{Event, Kind};
+
+/// So many wake-ups outside of every recorded interrupt are no chance.
+const ENOUGH: u32 = 3;
+/// Who asks for the events of more threads than this, asks for all.
+const MOST: usize = 32;
+
+/// What the events so far show of it.
+pub(crate) enum Contexts {
+    /// Interrupts were seen in the contexts of some threads, and wake-ups without their interrupts in those of others.
+    Open { interrupted: Vec<Tid>, bare: Vec<Tid>, wakeups: u32 },
+    /// Interrupts are recorded upon any thread.
+    All,
+}
+
+impl Default for Contexts {
+    fn default() -> Contexts {
+        Contexts::Open { interrupted: Vec::new(), bare: Vec::new(), wakeups: 0 }
+    }
+}
+
+impl Contexts {
+    /// Takes in an event that is not of the scheduler's own.
+    #[inline]
+    pub(crate) fn note(&mut self, event: &Event) {
+        if matches!(self, Contexts::Open { .. }) {
+            self.note_interrupt(event);
+        }
+    }
+
+    #[cold]
+    fn note_interrupt(&mut self, event: &Event) {
+        let Contexts::Open { interrupted, bare, .. } = self else { return };
+        let is_of_interrupt = matches!(
+            event.kind.kind(),
+            Kind::Irq
+                | Kind::Vector
+                | Kind::Softirq
+                | Kind::HrtimerExpire
+                | Kind::HrtimerStart
+                | Kind::CpuIdle
+        );
+        let tid = event.context.tid;
+        if !is_of_interrupt || interrupted.contains(&tid) {
+            return;
+        }
+        match tid.is_idle() || bare.contains(&tid) || interrupted.len() == MOST {
+            true => *self = Contexts::All,
+            false => interrupted.push(tid),
+        }
+    }
+
+    /// An interrupt of which no event was recorded woke a thread in the context of `tid`.
+    #[cold]
+    pub(crate) fn wakes_barely(&mut self, tid: Tid) {
+        let Contexts::Open { interrupted, bare, wakeups } = self else { return };
+        if interrupted.contains(&tid) {
+            return;
+        }
+        *wakeups = wakeups.saturating_add(1);
+        if bare.len() < MOST && !bare.contains(&tid) {
+            bare.push(tid);
+        }
+    }
+
+    /// True where only few threads' events are recorded, by what was seen so far.
+    pub(crate) fn are_chosen(&self) -> bool {
+        match self {
+            Contexts::Open { interrupted, wakeups, .. } => !interrupted.is_empty() && *wakeups >= ENOUGH,
+            Contexts::All => false,
+        }
+    }
+}
