@@ -94,8 +94,10 @@ impl Engine<'_> {
             timeline.firing.is_none() || only_wakes(callback, at - last, guest) || is_tick(callback)
         };
         let is_own_timer = |id: IrqId| self.timeline.irqs.kind(id) == IrqKind::OwnTimer;
-        let no_work =
-            traced.is_some_and(only_wakes) && matches!(handler, Some(Running::Irq(id)) if is_own_timer(id));
+        let in_own_timer = matches!(handler, Some(Running::Irq(id)) if is_own_timer(id));
+        let no_work = in_own_timer && traced.is_some_and(only_wakes);
+        // Where callbacks are not traced, one may have had the CPU as well as the host.
+        let in_doubt = in_own_timer && traced.is_none() && guest && at - last >= LONG_SILENCE;
         if (no_work || in_wakeup) && at - last >= LONG_SILENCE {
             self.timeline.standstills += 1;
         }
@@ -106,8 +108,8 @@ impl Engine<'_> {
             }
             _ => false,
         };
-        if no_work || unusual || in_wakeup {
-            let is_sure = no_work || guest || at - last >= LONG_SILENCE;
+        if no_work || unusual || in_wakeup || in_doubt {
+            let is_sure = no_work || ((unusual || in_wakeup) && (guest || at - last >= LONG_SILENCE));
             timeline.fall_silent(Silence { from: last, to: at, is_sure, in_wakeup });
         }
     }

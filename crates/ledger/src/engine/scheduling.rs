@@ -101,6 +101,12 @@ impl Engine<'_> {
         };
         let due = due.max(earliest).min(at);
         let began_fair = !thread.priority().is_realtime();
+        // Without events of timers, its call shows what the thread slept for, and that an interrupt woke it.
+        let ends_period = match waking.cause {
+            WakeCause::Timer { .. } => true,
+            WakeCause::Thread(_) | WakeCause::Upon(_) => false,
+            _ => matches!(thread.state(), State::Blocked { wait: Wait::Period, .. }),
+        };
         let errand = self.errand(tid, waking);
         self.note_begin(tid, waking);
         self.note_producer(tid, waking);
@@ -111,7 +117,7 @@ impl Engine<'_> {
         open.cpu = Some(cpu);
         open.began_fair = began_fair;
         open.awake = waking.awake();
-        open.period = Some(due).filter(|_| matches!(waking.cause, WakeCause::Timer { .. }));
+        open.period = Some(due).filter(|_| ends_period);
         open.errand = errand;
         open.origin = waking.origin.filter(|_| due < waking.at).map(Box::new);
         thread.last_due = Some(due);

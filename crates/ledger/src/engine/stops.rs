@@ -90,10 +90,11 @@ pub(super) fn slept_while_stopped(thread: &mut Thread) {
     }
 }
 
-/// True of a thread that slept, and was woken for nothing but to stop: it was in its call all the time.
+/// True of a thread that slept, and was woken for nothing but to stop: it was in its call all the time. What wakes a thread upon an
+/// idle task is an interrupt, which sends no such signal.
 fn is_woken_to_stop(at: Ns, thread: &Thread, open: &Open) -> bool {
-    let by_thread =
-        matches!(open.begin, Begin::Woken(WakeCause::Thread(_) | WakeCause::Upon(_) | WakeCause::Unseen));
+    let by_thread = open.awake.is_none()
+        && matches!(open.begin, Begin::Woken(WakeCause::Thread(_) | WakeCause::Upon(_) | WakeCause::Unseen));
     let ran = thread.history.time_in(open.due, at, |state| matches!(state, State::Running(_)));
     let calls_again = thread.crossings.entered_since(open.waking);
     by_thread && !calls_again && ran < LONGEST_WAY_INTO_STOP

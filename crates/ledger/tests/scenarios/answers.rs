@@ -55,6 +55,8 @@ enum Answered {
     Busy,
     /// By the server that it woke, twice in each period; the last time late.
     Twice,
+    /// By the server that it woke; no event of a timer is recorded.
+    WithoutTimers,
 }
 
 /// Thirty periods of 10 ms. In each the victim asks a server by a socket and sleeps until that answers, which it does at once or, in
@@ -71,8 +73,11 @@ fn asks_a_server(how: Answered, hogged: i64) -> Explained {
         if how == Answered::Busy && n == 29 {
             scene = scene.at(due - 10).run(client).wake(server, 1).at(due - 5).sleep(server);
         }
-        scene =
-            scene.at(due).timer_wakes(VICTIM).at(due + 5).run(VICTIM).ret(sys::CLOCK_NANOSLEEP).at(due + 10);
+        scene = match how {
+            Answered::WithoutTimers => scene.at(due).wake(VICTIM, 1),
+            _ => scene.at(due).timer_wakes(VICTIM),
+        };
+        scene = scene.at(due + 5).run(VICTIM).ret(sys::CLOCK_NANOSLEEP).at(due + 10);
         if how == Answered::Twice {
             scene = scene.wake(server, 1).call(sys::READ, [3, 0, 100]).sleep(server);
             scene = scene.at(due + 30).wake(VICTIM, 1).at(due + 35).sleep(VICTIM).ret(sys::READ).at(due + 50);
@@ -102,7 +107,7 @@ fn asks_a_server(how: Answered, hogged: i64) -> Explained {
 
 #[test]
 fn an_answer_that_takes_a_notable_part_of_the_period_is_part_of_it() {
-    for how in [Answered::Asked, Answered::Relayed, Answered::Busy] {
+    for how in [Answered::Asked, Answered::Relayed, Answered::Busy, Answered::WithoutTimers] {
         for late_by in [15 * MS, 5 * MS] {
             let explained = asks_a_server(how, late_by);
             let late = longest(&explained);

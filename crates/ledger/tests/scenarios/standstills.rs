@@ -34,6 +34,26 @@ fn silence_in_the_timer_interrupt_is_stolen_time_and_a_long_callback_is_not() {
     assert_eq!(explained.worst().verdict.cause, Cause::Irq);
 }
 
+/// In a tick without an event of its callbacks, nothing happens for 2 ms behind a wake-up; one of three ticks is as long.
+#[test]
+fn where_callbacks_are_not_recorded_a_long_timer_interrupt_of_a_guest_is_in_doubt() {
+    for (guest, confidence) in [(true, Confidence::Low), (false, Confidence::High)] {
+        let mut scene =
+            Scene::new().cpu(1).at(0).fact(Fact::Hypervisor(guest)).run(VICTIM).at(25).sleep(IDLE);
+        for n in 1..=60 {
+            let at = n * 4_000;
+            scene = scene.at(at).vector("local_timer").at(at + 2);
+            if n == 60 {
+                scene = scene.wake(VICTIM, 1);
+            }
+            scene = scene.at(at + if n % 3 == 0 { 2_000 } else { 5 }).vector_exit("local_timer");
+        }
+        let explained = scene.at(242_005).run(VICTIM).at(242_050).sleep(IDLE).explain("victim");
+        let verdict = &explained.worst().verdict;
+        assert_eq!((verdict.cause, verdict.confidence), (Cause::Irq, confidence), "{guest} {}", verdict.why);
+    }
+}
+
 /// The timer's callback, of this name, does nothing for `silence` us before it wakes the victim.
 fn silent_callback(guest: bool, function: &str, silence: i64) -> Activation {
     silent_callback_in(Scene::new().cpu(1).fact(Fact::Hypervisor(guest)), function, silence)

@@ -119,6 +119,25 @@ fn stopped_asleep(stops: &[i64], continued: i64, begins_again: bool) -> Explaine
     scene.explain("victim")
 }
 
+/// Of switches and wake-ups alone: an interrupt wakes a thread upon the idle task, and it works for 45 us before it is stopped.
+#[test]
+fn a_thread_that_an_interrupt_woke_was_not_woken_to_stop() {
+    let mut scene = Scene::new().cpu(1).at(0).run(VICTIM).at(40).sleep(IDLE);
+    for n in 1..=20 {
+        let due = n * 20 * MS;
+        scene = scene.at(due).wake(VICTIM, 1).at(due + 5).run(VICTIM).at(due + 50);
+        if n == 9 {
+            scene = scene.switch_as(TaskState::Stopped, IDLE).at(due + 15 * MS).run(LIMITER);
+            scene = scene.at(due + 15 * MS + 5).wake(VICTIM, 1).at(due + 15 * MS + 10).run(VICTIM);
+            scene = scene.at(due + 15 * MS + 20);
+        }
+        scene = scene.sleep(IDLE);
+    }
+    let explained = scene.explain("victim");
+    assert_blames(explained.worst(), Cause::Stopped, None);
+    assert_eq!(explained.worst().response(), Ns::from_us(15 * MS + 20));
+}
+
 #[test]
 fn a_signal_that_stops_a_thread_at_work_is_the_reason() {
     let explained = stopped_at_work(&[5, 9, 13], BY_LIMITER);
