@@ -5,26 +5,30 @@ use crate::causes::Cause;
 use crate::causes::advised::Advised;
 use crate::model::Segment;
 use crate::timeline::settings::STUCK;
-use whylate_base::{Evidence, Finding, Severity};
+use whylate_base::{Evidence, Finding, Ns, Severity};
 
 pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
     let stuck = subject.timeline.threads.iter().filter_map(|thread| {
         let stats = subject.stats.get(thread.tid)?;
-        let (by, cost) = stats
-            .costs
-            .iter()
-            .filter(|((cause, _), _)| *cause == Cause::PinnedBeforePriority)
+        let waits = || stats.costs.iter().filter(|((cause, _), _)| *cause == Cause::PinnedBeforePriority);
+        let (by, cost) = waits()
             .filter_map(|((_, by), cost)| Some((by.as_ref()?, cost)))
             .max_by_key(|(_, cost)| cost.total)
             .filter(|(_, cost)| cost.total >= STUCK)?;
         let pinned = thread.pinned_fair?;
-        let raised = match pinned.until {
-            Some(_) => "only then did the thread raise its priority",
-            None => "it never got to raise its priority",
+        // What worked for most of that time was not stuck, as taskset(1) and chrt(1), of which one starts the other.
+        let all: Ns = waits().map(|(_, cost)| cost.total).sum();
+        if all.0.saturating_mul(2) < (pinned.until.unwrap_or(subject.timeline.now) - pinned.at).0 {
+            return None;
+        }
+        let comm = thread.comm_at(pinned.at);
+        let (raised, severity) = match pinned.until {
+            Some(_) => ("only then did the thread raise its priority", Severity::Warning),
+            None => ("it never got to raise its priority", Severity::Error),
         };
         let evidence = Evidence {
             at: Some(pinned.at),
-            ..Evidence::general(format!("{} called sched_setaffinity as SCHED_OTHER", pinned.comm))
+            ..Evidence::general(format!("{comm} called sched_setaffinity as SCHED_OTHER"))
         };
         let worst = subject.by_thread.get(&thread.tid).into_iter().flatten();
         let waited =
@@ -33,8 +37,8 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
         let of = Advised { charged: cost.most, ..Advised::about(Some(by), cpu) };
         Some(Finding {
             code: Cause::PinnedBeforePriority.code(),
-            severity: Severity::Error,
-            title: format!("{}:{} pinned itself before raising its priority", pinned.comm, thread.tid),
+            severity,
+            title: format!("{comm}:{} pinned itself before raising its priority", thread.tid),
             why: format!("{} held that CPU for {}: {raised}", by, cost.total),
             evidence: vec![evidence],
             fix: Cause::PinnedBeforePriority.advice(&of),

@@ -9,8 +9,6 @@ pub(crate) const STUCK: Ns = Ns::from_ms(1);
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PinnedFair {
     pub(crate) at: Ns,
-    /// Its name then.
-    pub(crate) comm: Comm,
     /// When it asked for a real-time policy after that, or was seen with one; `None` where it never did.
     pub(crate) until: Option<Ns>,
 }

@@ -384,7 +384,7 @@ impl Thread {
     /// It pins itself to CPUs, unless it is real-time, or is about to be shown as such.
     pub(crate) fn pins_itself(&mut self, at: Ns) {
         if !self.priority().is_realtime() && self.raised.is_none() {
-            self.pinned_fair = Some(PinnedFair { at, comm: self.comm(), until: None });
+            self.pinned_fair = Some(PinnedFair { at, until: None });
         }
     }
 

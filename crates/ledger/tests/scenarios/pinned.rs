@@ -1,7 +1,7 @@
 //! Threads that pin themselves to a CPU before they are real-time.
 
 use super::support::{Explained, IDLE, MS, Scene, Thread, assert_blames, assert_charges, fair, rt, sys};
-use whylate_base::Confidence;
+use whylate_base::{Confidence, Severity};
 use whylate_events::ContextFlags;
 use whylate_ledger::{Activation, Cause, Options, Select};
 
@@ -87,6 +87,21 @@ fn a_thread_that_pins_itself_first_and_is_never_raised_is_reported() {
     assert_blames(activation, Cause::PinnedBeforePriority, Some(hog));
     let finding = explained.finding("pinned-before-priority").expect("a finding");
     assert!(finding.why.contains("never got to raise"), "{}", finding.why);
+}
+
+/// As taskset(1) that starts chrt(1): both work for 40 ms, and a real-time thread comes before them for 5 ms.
+#[test]
+fn a_thread_that_mostly_worked_was_not_stuck() {
+    for (works, is_reported) in [(40 * MS, false), (MS, true)] {
+        let (hog, victim, raised) = (rt("hog", 20, 1), fair("rtapp", 10), rt("rtapp", 10, 50));
+        let scene = pins_itself_first(hog, victim).at(5 * MS + 106).sleep(victim);
+        let scene = scene.at(5 * MS + 110).ret(sys::SCHED_SETAFFINITY).at(5 * MS + 110 + works);
+        let scene = scene.call(sys::SCHED_SETSCHEDULER, [0, 1, 0]).ret(sys::SCHED_SETSCHEDULER);
+        let scene = scene.unseen_switch_to(raised).at(5 * MS + works + 200).sleep(IDLE);
+        let explained = scene.explain_with(&Options::default());
+        let finding = explained.finding("pinned-before-priority");
+        assert_eq!(finding.map(|finding| finding.severity), is_reported.then_some(Severity::Warning));
+    }
 }
 
 #[test]
