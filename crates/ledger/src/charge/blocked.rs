@@ -305,6 +305,10 @@ impl<'t> Charger<'t> {
         let Some(owner) = known.filter(|owner| owner.tid != self.victim.tid) else {
             return self.charge(to, Charge::to(Cause::LockWait, None, Confidence::Low));
         };
+        // What was not there yet held no lock: it may have come to end what kept the thread, as fsfreeze(8) does.
+        if owner.lifetime.began.is_some_and(|began| began > self.at) {
+            return self.charge(to, Charge::to(Cause::LockWait, None, Confidence::Low));
+        }
         self.note_killed_owner(owner, to);
         for stay in owner.history.between(self.at, to) {
             let end = stay.to;

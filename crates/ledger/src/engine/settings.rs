@@ -150,6 +150,7 @@ impl Engine<'_> {
         child.rename(at, comm);
         child.started_by = Some(parent);
         child.forked_by = Some(parent);
+        child.lifetime.began = Some(at);
         child.lifetime.is_of_parents_process = is_thread;
         child.affinity = affinity.unwrap_or_default();
     }

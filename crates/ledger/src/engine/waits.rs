@@ -42,6 +42,12 @@ impl Engine<'_> {
             Wait::KernelLock { .. } if self.contends_percpu(tid) && self.ends_grace_period(cause) => {
                 Wait::GracePeriod
             }
+            // Whether that thread let it go, or an interrupt upon it did, does not show.
+            Wait::KernelLock { owner: None } => match cause {
+                WakeCause::Upon(_) if self.contends_percpu(tid) => Wait::Uninterruptible,
+                WakeCause::Upon(waker) => Wait::KernelLock { owner: Some(waker) },
+                _ => wait,
+            },
             _ => wait,
         }
     }

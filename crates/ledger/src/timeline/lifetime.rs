@@ -11,6 +11,8 @@ const MOST_ENDS: usize = 16;
 /// See the module.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Lifetime {
+    /// When it was forked, if that was seen.
+    pub(crate) began: Option<Ns>,
     /// The activations that have begun.
     pub(crate) activations: u32,
     /// The last activation that has begun is part of the start of its program.

@@ -3,7 +3,7 @@
 use super::locks::{OWNER, VICTIM, kept_from_release, owner_on_cpu_2};
 use super::support::{IDLE, Scene, Thread, assert_blames, assert_charges, charged_to, fair, rt};
 use whylate_base::{Confidence, Ns};
-use whylate_events::{ContextFlags, EventKind, HrtimerExpiry};
+use whylate_events::{ContentionFlags, ContextFlags, EventKind, HrtimerExpiry};
 use whylate_ledger::Cause;
 
 #[test]
@@ -81,4 +81,35 @@ fn a_thread_that_runs_softirqs_holds_the_locks_of_its_callbacks() {
     assert_blames(late, Cause::LockWait, Some(ktimers));
     assert_eq!(late.verdict.confidence, Confidence::High);
     assert_eq!(charged_to(late, Cause::LockWait, ktimers), Ns::from_us(300));
+}
+
+/// A thread that was forked while the victim waited lets it go on, as fsfreeze(8) ends the freeze of another one.
+#[test]
+fn a_thread_that_was_not_there_yet_held_no_lock() {
+    let thaws = fair("fsfreeze", 60);
+    let scene = owner_on_cpu_2().at(150).contend(0xffff_8880).at(152).block(IDLE);
+    let scene = scene.cpu(2).at(300).fork(OWNER, thaws).at(320).run(thaws).at(452).wake(VICTIM, 1);
+    let scene = scene.cpu(1).at(457).run(VICTIM).at(458).acquire(0xffff_8880).at(502).sleep(IDLE);
+    let explained = scene.explain("victim");
+    let verdict = &explained.only().verdict;
+    assert_eq!((verdict.cause, verdict.by, verdict.confidence), (Cause::LockWait, None, Confidence::Low));
+    assert!(explained.finding("lock-wait").is_none(), "{:?}", explained.codes());
+}
+
+/// Rows without flags and without interrupts: whether the other thread let the victim go on, or an interrupt upon it, is open.
+#[test]
+fn without_flags_a_waker_is_less_surely_the_owner() {
+    for (kind, expected) in [
+        (0, (Cause::LockWait, Confidence::Medium)),
+        (ContentionFlags::PERCPU, (Cause::BlockIo, Confidence::Low)),
+    ] {
+        let other = fair("dd", 70);
+        let scene = Scene::new().cpu(1).at(0).run(other).at(100).wake(VICTIM, 1).at(103).run(VICTIM);
+        let scene =
+            scene.at(150).contend_as(0xffff_8880, kind).at(152).block(other).at(1_152).wake(VICTIM, 1);
+        let scene = scene.at(1_155).run(VICTIM).at(1_156).acquire(0xffff_8880).at(1_200).sleep(other);
+        let explained = scene.without_contexts().explain("victim");
+        let verdict = &explained.only().verdict;
+        assert_eq!((verdict.cause, verdict.confidence), expected, "{}", verdict.why);
+    }
 }
