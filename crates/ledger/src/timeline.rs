@@ -289,6 +289,11 @@ impl Timeline {
         [Kind::Irq, Kind::Vector, Kind::Softirq].into_iter().any(|kind| self.seen.contains(kind))
     }
 
+    /// The same of what happens in this thread's context.
+    pub(crate) fn shows_handlers_upon(&self, tid: Tid) -> bool {
+        self.shows_handlers() && self.contexts.show_interrupts_upon(tid)
+    }
+
     /// True where the recording has the kinds of events by which time is charged: another one would show no more.
     pub(crate) fn has_all_kinds(&self) -> bool {
         const KINDS: [Kind; 8] = [

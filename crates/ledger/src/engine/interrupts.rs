@@ -349,7 +349,7 @@ impl Engine<'_> {
         // So it is with the timer of a thread that may have been on a CPU that was not recorded, and where the events of few threads are.
         let (losses, threads) = (&self.timeline.losses, &self.timeline.threads);
         let recorded_cpus = self.timeline.recorded_cpus.as_ref();
-        let is_chosen = self.timeline.contexts.are_chosen();
+        let is_chosen = self.timeline.contexts.may_be_chosen();
         let lost = |armed: &ArmedTimer| {
             let within = |recorded: &CpuSet| {
                 let owner = armed.by.and_then(|tid| threads.get(tid));

@@ -79,7 +79,7 @@ impl Engine<'_> {
             _ if lets_go => WakeCause::Thread(event.context.tid),
             _ if event.context.flags.in_interrupt() || event.context.tid.is_idle() => WakeCause::Unseen,
             _ if event.context.flags.contains(ContextFlags::BYSTANDER) => WakeCause::Unseen,
-            _ if event.context.is_unknown() && !self.timeline.shows_handlers() => {
+            _ if event.context.is_unknown() && !self.timeline.shows_handlers_upon(event.context.tid) => {
                 WakeCause::Upon(event.context.tid)
             }
             _ => WakeCause::Thread(event.context.tid),

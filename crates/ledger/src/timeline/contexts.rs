@@ -78,9 +78,26 @@ impl Contexts {
 
     /// True where only few threads' events are recorded, by what was seen so far.
     pub(crate) fn are_chosen(&self) -> bool {
+        self.are_chosen_by(ENOUGH)
+    }
+
+    /// True where that may be so.
+    pub(crate) fn may_be_chosen(&self) -> bool {
+        self.are_chosen_by(1)
+    }
+
+    fn are_chosen_by(&self, enough: u32) -> bool {
         match self {
-            Contexts::Open { interrupted, wakeups, .. } => !interrupted.is_empty() && *wakeups >= ENOUGH,
+            Contexts::Open { interrupted, wakeups, .. } => !interrupted.is_empty() && *wakeups >= enough,
             Contexts::All => false,
+        }
+    }
+
+    /// True where an interrupt upon this thread would be seen, if any are.
+    pub(crate) fn show_interrupts_upon(&self, tid: Tid) -> bool {
+        match self {
+            Contexts::Open { interrupted, .. } => !self.may_be_chosen() || interrupted.contains(&tid),
+            Contexts::All => true,
         }
     }
 }
