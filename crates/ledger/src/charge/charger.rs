@@ -188,7 +188,9 @@ impl Charger<'_> {
                     |silence: &Silence| silence.is_sure && self.timeline.irqs.kind(id) == IrqKind::OwnTimer;
                 match silence.is_some_and(|silence| silence.in_wakeup || is_idle(silence)) {
                     true => Some(stolen),
-                    false => Some(Charge::to_handler(Cause::Irq, self.irq(id), in_doubt)),
+                    false => {
+                        Some(Charge::to_handler(Cause::Irq, self.irq(id), in_doubt || self.ends_unseen(id)))
+                    }
                 }
             }
             Running::Softirq(vec) => {
@@ -215,6 +217,12 @@ impl Charger<'_> {
         let Some(timeline) = self.timeline.cpus.get(self.cpu) else { return (None, false) };
         let silence = timeline.silence(from, to);
         (silence, silence.is_some() || timeline.stood_still_near(from, to))
+    }
+
+    /// True of an interrupt that stands for a timer of which no end shows: the thread below may have gone on long before.
+    fn ends_unseen(&self, id: IrqId) -> bool {
+        self.timeline.irqs.is_stand_in(id)
+            && self.timeline.cpus.get(self.cpu).is_some_and(|cpu| !cpu.shows_ends)
     }
 
     fn irq(&self, id: IrqId) -> Culprit {

@@ -62,6 +62,18 @@ fn is_of_kernel(kind: &EventKind) -> bool {
     }
 }
 
+/// True of an event without flags that does not happen in an interrupt.
+fn is_outside_interrupts(event: &Event) -> bool {
+    event.context.is_unknown()
+        && matches!(
+            event.kind,
+            EventKind::Switch(_)
+                | EventKind::SyscallEnter(_)
+                | EventKind::SyscallExit(_)
+                | EventKind::PageFault(_)
+        )
+}
+
 /// True of a thread that runs on a CPU or is queued there.
 fn is_on(thread: &Thread, cpu: Cpu) -> bool {
     matches!(thread.state(), State::Running(on) | State::Queued(on) if on == cpu)
@@ -89,6 +101,9 @@ impl Engine<'_> {
             return;
         }
         let last = cpu.last_event.replace(at).unwrap_or(at);
+        if cpu.firing.is_some() && is_outside_interrupts(event) {
+            cpu.leave_timer(last);
+        }
         // Most events are of the thread that the CPU is known to run, outside of interrupts and soon after the last one.
         let is_plain = !event.context.flags.intersects(TELLING)
             && !cpu.in_hardirq
@@ -112,6 +127,7 @@ impl Engine<'_> {
             let was_in_hardirq = cpu.in_hardirq;
             cpu.in_hardirq = event.context.flags.contains(ContextFlags::HARDIRQ);
             if was_in_hardirq && !cpu.in_hardirq && !event.context.is_unknown() {
+                cpu.shows_ends = true;
                 cpu.leave_timer(last);
             }
         }

@@ -389,7 +389,7 @@ impl Engine<'_> {
             None => (read, read),
         };
         if cpu.interrupt().is_none() {
-            let id = self.timeline.irqs.id(None, "hrtimer".into());
+            let id = self.timeline.irqs.stand_in();
             cpu.enter(at, Running::Irq(id), true);
         }
         cpu.firing = Some(Firing { due, hard_due });

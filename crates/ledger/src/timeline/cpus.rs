@@ -64,6 +64,8 @@ pub(crate) struct CpuTimeline {
     pub(crate) in_handler_since: Option<Ns>,
     /// The end of a timer's callback was seen here: it is recorded.
     pub(crate) records_ends: bool,
+    /// Or the flags of events show it.
+    pub(crate) shows_ends: bool,
     pub(crate) late_timers: VecDeque<LateTimer>,
     pub(crate) slew: SlewJudge,
     pub(crate) callbacks: VecDeque<Callback>,
@@ -232,6 +234,7 @@ impl CpuTimeline {
     /// A timer's callback ended: so did the interrupt that stood for it.
     pub(crate) fn exit_timer(&mut self, at: Ns) {
         self.records_ends = true;
+        self.shows_ends = true;
         self.end_timer(at);
     }
 

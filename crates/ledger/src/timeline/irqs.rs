@@ -44,6 +44,9 @@ pub(crate) struct Silence {
     pub(crate) in_wakeup: bool,
 }
 
+/// It has the name of what is recorded.
+const STAND_IN: &str = "hrtimer";
+
 /// No machine has more; in a damaged recording those beyond are nameless.
 const MAX_IRQS: usize = u16::MAX as usize;
 
@@ -64,6 +67,17 @@ impl Irqs {
             self.known.push((irq, name));
         }
         IrqId(id)
+    }
+
+    /// The id of an interrupt of which a timer's expiry alone is recorded.
+    pub(crate) fn stand_in(&mut self) -> IrqId {
+        self.id(None, STAND_IN.into())
+    }
+
+    /// True of that one.
+    pub(crate) fn is_stand_in(&self, id: IrqId) -> bool {
+        let (irq, name) = self.get(id);
+        irq.is_none() && name == STAND_IN.into()
     }
 
     /// The id of a line whose name is not given: that of the same line with a name, where it is known.

@@ -476,3 +476,22 @@ fn advice_asks_for_no_event_that_the_text_has() {
     let shown = fix(asleep().waking(rt("other", 40, 3), 1));
     assert!(shown.ends_with("or record sched:sched_blocked_reason as well"), "{shown}");
 }
+
+/// Rows that were picked out by a word, as `grep sched_` does: ticks (tick_sched_timer) begin and never end, and no row has flags.
+#[test]
+fn a_tick_of_which_no_end_shows_had_the_cpu_up_to_a_row_of_its_thread_at_most() {
+    for (calls, confidence) in [(false, Confidence::Low), (true, Confidence::Medium)] {
+        let scene = Scene::new().cpu(1).at(0).run(VICTIM).at(50).sleep(IDLE).at(1_000).wake(VICTIM, 1);
+        let scene = scene.at(1_010).run(VICTIM).at(1_100).fire_named(7, "tick_sched_timer").at(1_105);
+        let scene = scene.arm_named(7, "tick_sched_timer", 5_000).at(1_110);
+        let scene = if calls { scene.call(sys::READ, [3, 0, 1]).ret(sys::READ) } else { scene };
+        // In the thread's context, and perhaps in the interrupt.
+        let scene = scene.at(2_000).wake(fair("other", 30), 1).at(2_005).sleep(IDLE);
+        let explained = scene.without_contexts().explain("victim");
+        let activation = explained.worst();
+        let irq: Vec<_> = activation.ledger.iter().filter(|one| one.cause == Cause::Irq).collect();
+        assert!(irq.iter().all(|one| one.confidence == Confidence::Low), "{irq:?}");
+        assert_eq!(irq.iter().any(|one| one.length() > Ns::from_us(100)), !calls, "{irq:?}");
+        assert_eq!(activation.verdict.confidence, confidence, "{}", activation.verdict.why);
+    }
+}
