@@ -14,6 +14,7 @@
 
 pub(crate) mod actors;
 pub(crate) mod calls;
+pub(crate) mod console;
 mod cut_off;
 pub(crate) mod handlers;
 mod hwlat;

@@ -40,7 +40,7 @@ impl Source {
         if measured.is_empty() {
             return Err(self.broken("there is no sample in it".to_owned()));
         }
-        let mut notes = self.notes(&measured, classes);
+        let mut notes = self.notes(&measured, classes, cut.is_some());
         notes.extend(cut.map(|(held, total)| match held {
             0 => "all lines of the histogram are missing: only what stands below its table is used".to_owned(),
             _ => format!(
@@ -144,8 +144,8 @@ impl Source {
         }
     }
 
-    /// What a reader must know of such numbers.
-    fn notes(self, threads: &[Measured], classes: String) -> Vec<String> {
+    /// What a reader must know of such numbers. `cut`: the run has a histogram, and lines of it are missing.
+    fn notes(self, threads: &[Measured], classes: String, cut: bool) -> Vec<String> {
         let all = |of: fn(&Histogram) -> u64| {
             let whole = threads.iter().filter(|thread| !thread.is_stage);
             whole.map(|thread| of(&thread.histogram)).fold(0, u64::saturating_add)
@@ -154,6 +154,7 @@ impl Source {
         let mut notes = vec![classes];
         if overflow == samples {
             let remedy = match self.tool {
+                "cyclictest" if cut => ": give cyclictest's whole output, with every line of its histogram",
                 "cyclictest" => ": measure with a histogram (cyclictest -h 1000)",
                 "jitterdebugger" => ": give the JSON of its histogram",
                 _ => "",

@@ -277,6 +277,7 @@ fn rows_that_are_missing_are_noticed() {
             assert_eq!(cut.histogram.max(), whole.histogram.max(), "{text}");
         }
         assert_eq!(cut.threads[0].histogram.tail(0.5), None, "{text}");
+        assert!(!cut.notes.iter().any(|note| note.contains("-h 1000")), "{cut:#?}");
     }
     let without_max = cut(&cut(HISTOGRAM, "000017"), "# Max Latencies");
     assert!(error(without_max).contains("the maximum is not in the file"));

@@ -4,10 +4,13 @@ use super::info::{FindingInfo, page};
 use super::subject::Subject;
 use crate::causes::advised::RECORD;
 use crate::tracers::calls::{LongestCall, UnmatchedReturn};
+use crate::tracers::console;
 use whylate_base::{AdvisedFix, Evidence, Finding, Severity};
 
 pub(super) const INFO: FindingInfo = FindingInfo { code: "longest-call", page: page!("longest-call") };
 
+/// Why no plan has it.
+const OF_CONSOLE: &str = "which messages are needed is for a person to decide";
 /// A function that took a smaller share is not where the time went.
 const MOST: f64 = 0.2;
 
@@ -111,11 +114,22 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
             }
         },
         evidence,
-        fix: vec![AdvisedFix::by_hand(
-            "record the scheduler's events as well, which show whether a thread was late because of it: whylate record",
-            RECORD,
-        )],
+        fix: fix(call),
     }]
+}
+
+fn fix(call: &LongestCall) -> Vec<AdvisedFix> {
+    let most = call.most.filter(|(_, own, _)| own.0 as f64 / call.duration.0.max(1) as f64 >= MOST);
+    let spent = most.map_or(call.function, |(name, _, _)| name);
+    let printing = console::prints(spent.as_str());
+    let of_console = if printing { console::advice::<&str>(&[]) } else { Vec::new() };
+    let mut fix: Vec<AdvisedFix> =
+        of_console.into_iter().map(|text| AdvisedFix::by_hand(text, OF_CONSOLE)).collect();
+    fix.push(AdvisedFix::by_hand(
+        "record the scheduler's events as well, which show whether a thread was late because of it: whylate record",
+        RECORD,
+    ));
+    fix
 }
 
 /// A call that gave the CPU away, and for how long.

@@ -63,8 +63,8 @@ fn finding(subject: &Subject<'_>, cpus: &[(Cpu, &NoiseOfCpu)], worst: Cpu, most:
         fix: match worst_of {
             Some((by, sum)) => advice(timeline, sum.at, by, worst),
             None => vec![AdvisedFix::by_hand(
-                "trace the osnoise events as well (rtla osnoise -T, or events/osnoise/enable): they name what \
-                 interfered",
+                "trace the osnoise events as well (rtla osnoise top -s US -t, which keeps the trace of a noise of US, or \
+                 events/osnoise/enable): they name what interfered",
                 RECORD,
             )],
         },

@@ -1,5 +1,6 @@
 //! What helps against a section of the latency tracers.
 
+use super::super::console;
 use super::super::interrupted::{is_primitive, responsible};
 use super::super::lines::Within;
 use super::entries::{is_interrupt, is_softirq};
@@ -45,13 +46,16 @@ pub(super) fn fix(preempt_rt: Option<bool>, section: &CriticalSection, shown: Sh
     // The stack's first function may only have called the one that disabled interrupts or preemption.
     let inside = || within.filter(not_primitive).or_else(named).filter(|_| !in_handler);
     let asked = stood_in.or(handler).or(longest).or(opener).or_else(inside);
-    if section.times == FunctionTimes::None && !shows_functions {
+    // The drivers of consoles wait for their device: which function of theirs took the time does not matter.
+    let printing = asked.map_or_else(|| console::is_printing(&section.stack), console::prints);
+    if section.times == FunctionTimes::None && !shows_functions && !printing {
         fixes.push(format!(
-            "trace the functions within: echo 1 > options/function-trace, then {} again; it makes the section longer",
+            "trace the functions within, with the tracer {}: echo 1 > options/function-trace; it makes the section longer",
             section.tracer.name()
         ));
     }
     match asked {
+        _ if printing => fixes.extend(console::advice(&section.stack)),
         Some(function) => fixes.push(format!(
             "report it to the maintainers of {function}: grep the kernel's source for it, then scripts/get_maintainer.pl -f \
              FILE; if a driver has it, use a newer driver, or none"

@@ -61,3 +61,15 @@ fn a_mark_of_another_name_is_a_function() {
     let section = explained(of(70_000, "lock", "unlock"), events).0.sections.remove(0);
     assert_eq!(section.times, FunctionTimes::UntilNext);
 }
+
+#[test]
+fn of_a_section_that_prints_the_console_is_the_cause() {
+    let events = vec![
+        called(0, "console_trylock_spinning", "vprintk_emit"),
+        called(7_000_000, "trace_hardirqs_on", "vprintk_emit"),
+    ];
+    let (_, section) = section_of(of(7_000_000, "vprintk_emit", "vprintk_emit"), events);
+    let fix = section.fix.join("\n");
+    assert!(fix.contains("dmesg -n 1") && fix.contains("serial console"), "{fix}");
+    assert!(!fix.contains("maintainers"), "{fix}");
+}
