@@ -44,6 +44,11 @@ impl Asides {
         let words = words.join(" ");
         let is_warning = words.contains("WARNING: ") && words.contains(" at ");
         let is_end = ["=> started at", "=> ended at"].iter().any(|end| words.contains(end));
+        // The place of a lock that is held, in the next line.
+        if words.ends_with(", at:") {
+            self.is_open = true;
+            return true;
+        }
         if is_warning || is_end || words.contains(", at: ") || words.starts_with("..") || is_init_call(&words)
         {
             self.is_open = false;
@@ -102,5 +107,7 @@ mod tests {
         let text = "Preemption disabled at:\n[<c1>] driver+0x1/0x2\ncaller+0x1/0x2\n #0: ffff (&lock){+.+.}, at: take+0x1/0x3\n\
                     Last Breaking-Event-Address:\n [<0c1f2d4>] jump+0x1/0x3\nPreemption disabled at: [<c1>] driver+0x1/0x2\n spin+0x1/0x2\n";
         assert_eq!(read(text), [true, true, false, true, true, true, true, false]);
+        let broken = " #1: ffff (&cpu->lock){+.+.}, at: \ntake+0x1/0x3\nCall trace:\n spin+0x1/0x2\n";
+        assert_eq!(read(broken), [true, true, false, false]);
     }
 }
