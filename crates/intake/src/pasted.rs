@@ -38,7 +38,7 @@ pub(crate) use quoted_printable::{Decoded, is_quoted_printable};
 pub(crate) use string_lines::{lines_of_string, string_lines};
 pub(crate) use strings::texts_of_strings;
 pub(crate) use utf16::Utf16;
-pub(crate) use wrapped::{fits_a_break, may_continue, rejoined};
+pub(crate) use wrapped::{fits_a_break, fits_a_page, may_continue, may_continue_page, rejoined};
 
 use memchr::memchr3;
 use std::borrow::Cow;

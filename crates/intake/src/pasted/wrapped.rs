@@ -8,6 +8,8 @@
 const NARROWEST: usize = 62;
 /// None leaves longer ones, but for quotes' marks, which are not counted.
 const WIDEST: usize = 81;
+/// Pages and documents are wider than mails.
+const WIDEST_PAGE: usize = 160;
 /// Of `rejoined`: a line is not broken more often.
 const MOST_BREAKS: usize = 4;
 
@@ -16,10 +18,24 @@ pub(crate) fn fits_a_break(columns: usize) -> bool {
     (NARROWEST / 2..=WIDEST).contains(&columns)
 }
 
+/// True of a line that a page or a document may have broken, wider than a mail.
+pub(crate) fn fits_a_page(columns: usize) -> bool {
+    (NARROWEST / 2..=WIDEST_PAGE).contains(&columns)
+}
+
 /// True where `rest` may be the rest of a line of so many characters.
 pub(crate) fn may_continue(columns: usize, rest: &str) -> bool {
+    fits_a_break(columns) && did_not_fit(columns, rest)
+}
+
+/// The same of a line that a page may have broken.
+pub(crate) fn may_continue_page(columns: usize, rest: &str) -> bool {
+    fits_a_page(columns) && did_not_fit(columns, rest)
+}
+
+fn did_not_fit(columns: usize, rest: &str) -> bool {
     let word = rest.split_ascii_whitespace().next().map_or(0, str::len);
-    word > 0 && fits_a_break(columns) && columns + 1 + word >= NARROWEST
+    word > 0 && columns + 1 + word >= NARROWEST
 }
 
 /// The text with broken lines joined: `is_cut` shows a line that ends too early, `is_own` one that begins a new line.

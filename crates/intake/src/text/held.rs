@@ -1,6 +1,6 @@
 //! Lines that end too early, held back until the next one shows whether a mail program broke them.
 
-use crate::pasted::{fits_a_break, may_continue};
+use crate::pasted::{fits_a_break, fits_a_page, may_continue, may_continue_page};
 
 /// A line is not broken more often.
 const MOST: usize = 4;
@@ -15,6 +15,17 @@ pub(crate) struct HeldLine {
     /// See [`crate::pasted::Printed`].
     pub(crate) columns: usize,
     pub(crate) is_cut: bool,
+}
+
+/// Which lines may be held back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum MayHold {
+    /// None: they were held back, or are too long or too short.
+    Nothing,
+    /// Rows of events that lack fields.
+    EarlyRows,
+    /// All that end too early.
+    All,
 }
 
 /// What a reader makes of a line by itself.
@@ -33,11 +44,27 @@ pub(crate) enum Shape {
 pub(crate) struct Held {
     lines: Vec<HeldLine>,
     last: HeldLine,
+    /// So many characters have the lines that were broken in the midst of a word.
+    width: Option<usize>,
 }
 
 impl Held {
     pub(crate) fn is_empty(&self) -> bool {
         self.lines.is_empty()
+    }
+
+    /// What of a line of so many characters may be held back.
+    pub(crate) fn may_hold(columns: usize) -> MayHold {
+        match (fits_a_break(columns), fits_a_page(columns)) {
+            (true, _) => MayHold::All,
+            (_, true) => MayHold::EarlyRows,
+            _ => MayHold::Nothing,
+        }
+    }
+
+    /// Holds back the first line, of which the reader knows that it ends too early.
+    pub(crate) fn begin(&mut self, line: HeldLine) {
+        self.lines.push(line);
     }
 
     /// Holds a line back, if one of its length may have been broken.
@@ -51,12 +78,43 @@ impl Held {
 
     /// All that are held back, together with `rest`; `None` where that cannot be the rest of them.
     pub(crate) fn with(&self, rest: &str) -> Option<String> {
-        let last = self.lines.last().filter(|last| may_continue(last.columns, rest) && !is_elision(rest))?;
+        let last =
+            self.lines.last().filter(|last| may_continue_page(last.columns, rest) && !is_elision(rest))?;
         let is_comment = last.text.starts_with('#');
         (!is_comment || rest.len() <= LONGEST_REST).then_some(())?;
         let mut all: String = self.lines.iter().map(|line| format!("{} ", line.text)).collect();
         all.push_str(rest);
         Some(all)
+    }
+
+    /// The one line that is held back, together with `rest`, where the break is in the midst of a word.
+    pub(crate) fn in_one_word(&self, rest: &str) -> Option<String> {
+        match self.lines.as_slice() {
+            [line] if may_continue_page(line.columns, rest) && !is_elision(rest) => {
+                Some(format!("{}{rest}", line.text))
+            }
+            _ => None,
+        }
+    }
+
+    /// True where the break is in the midst of a word, as those of other lines are, or in the midst of a number.
+    pub(crate) fn breaks_word(&self, rest: &str) -> bool {
+        let is_digit = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_digit);
+        let last = self.lines.last();
+        last.is_some_and(|line| {
+            self.width == Some(line.columns)
+                || is_digit(line.text.as_bytes().last()) && is_digit(rest.as_bytes().first())
+        })
+    }
+
+    /// The line that is held back was broken in the midst of a word: so are others that are as long.
+    pub(crate) fn broke_word(&mut self) {
+        self.width = self.lines.last().map(|line| line.columns);
+    }
+
+    /// True of a line as long as those that were broken in the midst of a word.
+    pub(crate) fn is_as_wide(&self, columns: usize) -> bool {
+        self.width == Some(columns)
     }
 
     pub(crate) fn take(&mut self) -> Vec<HeldLine> {

@@ -19,7 +19,7 @@ use super::fragment;
 use super::further::FurtherRecording;
 use super::graph;
 use super::header::{self, Header};
-use super::held::{Held, HeldLine, Shape};
+use super::held::{Held, HeldLine, MayHold, Shape};
 use super::hwlatdetect::Hwlatdetect;
 use super::kernel_log;
 use super::line::{self, Head};
@@ -137,14 +137,24 @@ impl Reader {
             && self.shape(text) == Shape::Foreign
             && let Some(whole) = self.held.with(text)
         {
+            let in_one_word = || self.held.in_one_word(text).filter(|one| self.is_event(one));
+            let (is_row, breaks_word) = (self.shape(&whole) == Shape::Whole, self.held.breaks_word(text));
+            if (breaks_word || !is_row)
+                && let Some(whole) = in_one_word()
+            {
+                self.held.broke_word();
+                self.held.take();
+                self.known(&whole, is_cut, MayHold::Nothing);
+                return;
+            }
             let is_message = || {
                 self.collected.last.is_none()
                     && !self.stamps.has(number)
                     && kernel_log::is_broken_message(&whole, text)
             };
-            if self.shape(&whole) == Shape::Whole || is_message() {
+            if is_row || is_message() {
                 self.held.take();
-                self.known(&whole, is_cut, false);
+                self.known(&whole, is_cut, MayHold::Nothing);
                 return;
             }
             if self.held.hold(HeldLine { number, text: text.to_owned(), columns, is_cut }) {
@@ -153,11 +163,10 @@ impl Reader {
         }
         self.release();
         self.number = number;
-        match self.known(text, is_cut, pasted::fits_a_break(columns)) {
+        let may_be_in_two = self.held.is_as_wide(columns) && self.is_event(text);
+        match !may_be_in_two && self.known(text, is_cut, Held::may_hold(columns)) {
             true => self.held.passed(text, columns),
-            false => {
-                self.held.hold(HeldLine { number, text: text.to_owned(), columns, is_cut });
-            }
+            false => self.held.begin(HeldLine { number, text: text.to_owned(), columns, is_cut }),
         }
     }
 
@@ -165,7 +174,7 @@ impl Reader {
     fn release(&mut self) {
         for line in self.held.take() {
             self.number = line.number;
-            self.known(&line.text, line.is_cut, false);
+            self.known(&line.text, line.is_cut, MayHold::Nothing);
             self.held.passed(&line.text, line.columns);
         }
     }
@@ -188,8 +197,16 @@ impl Reader {
         }
     }
 
-    /// Takes a line in; false where it ends too early and `may_hold` allows to wait for the next one.
-    fn known(&mut self, text: &str, is_cut: bool, may_hold: bool) -> bool {
+    /// True of an event's row with all of its fields.
+    fn is_event(&self, text: &str) -> bool {
+        line::split(text).is_some_and(|(head, body)| {
+            matches!(body::parse(&head, body, self.header.numbers), Body::Event(_))
+        })
+    }
+
+    /// Takes a line in; false where it ends too early and `may` allows to wait for the next one.
+    fn known(&mut self, text: &str, is_cut: bool, may: MayHold) -> bool {
+        let may_hold = may == MayHold::All;
         if is_cut {
             self.cut_lines.add(self.number, text);
         }
@@ -220,7 +237,7 @@ impl Reader {
                     self.decimals.damaged.add(self.number, text);
                 }
                 Some((head, body)) => {
-                    let is_taken = self.event_line(&head, body, may_hold);
+                    let is_taken = self.event_line(&head, body, may != MayHold::Nothing);
                     if is_taken {
                         self.counts.row(text, &head, body);
                     }

@@ -166,3 +166,36 @@ fn a_recording_behind_a_remark_whose_time_goes_back_far_is_left_out() {
     let other = piece(530).replace("[007]", "[003]");
     assert_eq!(read(format!("{}and:\n{other}", piece(940))), (4, false));
 }
+
+/// A page or a document breaks rows that are wider than a mail's, some in the midst of a word.
+#[test]
+fn rows_that_a_page_broke_are_whole() {
+    let head = "pump  1101 [000]  3854.0854";
+    let wakeup = "sched:sched_wakeup: comm=drill pid=1102 prio=120";
+    let rows = [
+        format!("{head}52:     {wakeup} target_c\npu=003\n"),
+        format!("{head}53:     {} target_cpu=0\n03\n", wakeup.replace("drill", "d")),
+        format!("{head}54:     {wakeup} target_cpu=003\n"),
+        format!(
+            "{head}55:     sched:sched_switch: prev_comm=pump prev_pid=1101 prev_prio=120\n{}prev_state=S ==> next_comm=drill next_pid=1102 next_prio=120\n",
+            " ".repeat(50)
+        ),
+    ];
+    let (events, info) = all(&rows.concat());
+    assert_eq!(info.damage, []);
+    let woken: Vec<Cpu> = events
+        .iter()
+        .filter_map(|event| match &event.kind {
+            EventKind::Wakeup { wake, .. } => Some(wake.target_cpu),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(woken, [Cpu(3), Cpu(3), Cpu(3)], "{events:?}");
+    assert!(
+        matches!(&events[3].kind, EventKind::Switch(switch) if switch.next_tid == Tid(1102)),
+        "{events:?}"
+    );
+    // Prose behind a row that was cut is not its rest.
+    let (_, info) = all(&format!("{}{head}56:     {wakeup} tar\nand so it went on\n", rows[2]));
+    assert_eq!(info.damage.len(), 2, "{:?}", info.damage);
+}
