@@ -12,12 +12,15 @@
 //!
 //! Facts: `print_graph_function_flags`, kernel/trace/trace_functions_graph.c.
 
+mod bare;
 mod call;
 mod nesting;
 
 use super::fields::{self, comm_pid, microseconds, symbol};
 use super::line::{MARKS, interrupt_state};
 use crate::pasted;
+pub(crate) use bare::parse as parse_bare;
+pub(crate) use bare::{BareCalls, Taken};
 pub(crate) use call::{Call, CallPart};
 use nesting::Braces;
 use std::collections::HashMap;

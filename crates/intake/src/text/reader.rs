@@ -62,6 +62,7 @@ pub(crate) struct Reader {
     analyses: Analyses,
     hwlatdetect: Hwlatdetect,
     clock: graph::Clock,
+    bare_calls: graph::BareCalls,
     callbacks: RosCallbacks,
     /// The last event's text may go on in the next line.
     free_text: bool,
@@ -109,6 +110,7 @@ impl Reader {
             analyses: Analyses::default(),
             hwlatdetect: Hwlatdetect::default(),
             clock: graph::Clock::default(),
+            bare_calls: graph::BareCalls::default(),
             callbacks: RosCallbacks::default(),
             free_text: false,
             frames: None,
@@ -214,6 +216,8 @@ impl Reader {
             // `perf script` prints one behind each stack.
             None if self.frames != Some(Frames::Perf) => self.collected.pieces.blank(self.number),
             None => {}
+            // The mark of a long call.
+            Some(b'#') if text.starts_with("# ") && self.is_bare_call(text) => {}
             Some(b'#') if may_hold && header::may_break(text) => return false,
             Some(b'#') => self.comment(text),
             // A frame of a stack trace, which belongs to the event above it.
@@ -357,6 +361,7 @@ impl Reader {
             self.ended =
                 fragment::end_of_section_in_graph(text, &line).filter(|_| self.header.latency.is_none());
             self.graph_line(line);
+        } else if self.is_bare_call(text) {
         } else if let Some(row) = timehist::parse(text) {
             row.thread().into_iter().for_each(|(tid, comm)| self.names.learn(tid, comm));
             self.collected.row(self.number, row, text);
@@ -435,6 +440,7 @@ impl Reader {
     pub(crate) fn end(&mut self) {
         self.end_of_string();
         self.release();
+        self.no_bare_calls();
         if !self.has_content() {
             self.commented_lines();
         }

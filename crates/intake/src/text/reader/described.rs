@@ -85,6 +85,7 @@ impl Reader {
                 .damaged
                 .damage("rows left out, whose stamp has more decimals than those of the others"),
             self.logged(),
+            self.bare_calls.damage(),
             self.delay_table.beside_rows().filter(|_| self.has_content()),
             more,
             other,

@@ -1,12 +1,49 @@
 //! Lines of the function_graph tracer, as events.
 
 use super::super::event_head::NOBODY_KNOWN;
-use super::super::graph::{self, Call, CallPart, GraphLine, What};
+use super::super::graph::{self, Call, CallPart, GraphLine, Taken, What};
 use super::super::line::Head;
 use super::Reader;
 use whylate_events::{Context, ContextFlags, Event, EventKind, Symbol};
 
 impl Reader {
+    /// Takes in a line of the tracer that has no CPU, and those that waited for it; false where it is none.
+    pub(super) fn is_bare_call(&mut self, text: &str) -> bool {
+        // Among other rows a drawing with bars has no calls.
+        if self.collected.last.is_some() && !self.bare_calls.are_begun() {
+            return false;
+        }
+        let here = self.number;
+        match self.bare_calls.take(here, text) {
+            Taken::Foreign(lines) => {
+                self.are_prose(&lines);
+                return false;
+            }
+            Taken::Waits => {}
+            Taken::Calls(lines) => {
+                for (number, text) in &lines {
+                    self.number = *number;
+                    graph::parse_bare(text).into_iter().for_each(|line| self.graph_line(line));
+                }
+                self.number = here;
+            }
+        }
+        true
+    }
+
+    /// The lines that wait are of no trace.
+    pub(super) fn no_bare_calls(&mut self) {
+        let lines = self.bare_calls.end();
+        self.are_prose(&lines);
+    }
+
+    fn are_prose(&mut self, lines: &[(u64, String)]) {
+        for (number, text) in lines {
+            self.is_shown(*number, text);
+            self.prose.add(*number, text);
+        }
+    }
+
     /// Takes in a line of the tracer.
     pub(super) fn graph_line(&mut self, line: GraphLine<'_>) {
         if self.further.begins().is_some() {

@@ -199,3 +199,21 @@ fn rows_that_a_page_broke_are_whole() {
     let (_, info) = all(&format!("{}{head}56:     {wakeup} tar\nand so it went on\n", rows[2]));
     assert_eq!(info.damage.len(), 2, "{:?}", info.damage);
 }
+
+/// The columns before the duration were cut.
+#[test]
+fn calls_without_their_cpu_are_read() {
+    let calls = "> It takes long:\n>               |  acme_read() {\n> ! 136.698 us  |    acme_spin();\n> # 1137.582 us |  }\n> Why?\n";
+    let (events, info) = all(calls);
+    let names: Vec<String> = events.iter().map(|event| format!("{:?}", event.kind)).collect();
+    assert_eq!(events.len(), 4, "{names:?}");
+    assert!(matches!(events[0].kind, EventKind::FunctionEntry { depth: 0, .. }), "{names:?}");
+    assert!(
+        info.damage.iter().any(|damage| damage.what.contains("do not show their CPU")),
+        "{:?}",
+        info.damage
+    );
+    // A drawing.
+    let drawn = "cpu 0 | cpu 1\n|  acme_read() {\n|  acme_write() {\n";
+    assert!(read(drawn.as_bytes(), KindSet::ALL).is_err());
+}
