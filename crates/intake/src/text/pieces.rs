@@ -12,7 +12,7 @@
 use super::event_head::{EventHead, NOBODY_KNOWN};
 use super::remarks::Remarks;
 use rustc_hash::FxHashSet;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use whylate_base::{Cpu, Ns, Tid};
 use whylate_events::{Event, EventKind, LeftOut, Switch, Wake};
 
@@ -66,6 +66,10 @@ pub(crate) struct Pieces {
     separated: u64,
     /// The last event of each CPU in this piece.
     last: BTreeMap<u32, EventHead>,
+    /// The next piece begins a little later in the same excerpt, behind an author's words.
+    is_later: bool,
+    /// The CPUs that the piece before such a one left idle, of which no event followed so far.
+    idle: BTreeSet<u32>,
     /// The same of those before.
     ended: Vec<BTreeMap<u32, EventHead>>,
     cuts: Vec<LeftOut>,
@@ -148,6 +152,7 @@ impl Pieces {
             let is_elsewhere = last.ts - event.ts > BACKWARDS || event.ts - last.ts >= LONG;
             let is_later = is_told && event.ts - last.ts >= NOT_AT_ONCE && !self.threads.go_on_with(event);
             if further.is_some() || is_elsewhere && !is_spaced_out || is_later {
+                self.is_later = further.is_none() && !is_elsewhere;
                 self.cuts.push(LeftOut { at: last.ts, line, ends_piece: true });
                 return if further.is_some() { Place::FirstOfRecording } else { Place::First };
             }
@@ -156,7 +161,10 @@ impl Pieces {
             self.threads.see(event);
         }
         let head = EventHead::of(event);
+        let was_idle = self.idle.remove(&event.cpu.0);
         match self.last.insert(event.cpu.0, head) {
+            // An idle CPU that is idle still has run nothing that the rows would have to show.
+            None if was_idle && event.context.tid.is_idle() => Place::Within,
             None if !self.cuts.is_empty() && !self.are_recordings => Place::FirstOfCpu,
             _ => Place::Within,
         }
@@ -165,12 +173,17 @@ impl Pieces {
     /// Ends the piece before `event`, with which the next one begins; returns the last event of each of its CPUs.
     pub(crate) fn begin(&mut self, event: &Event) -> Vec<EventHead> {
         let mut ended = std::mem::take(&mut self.last);
+        self.idle = match self.is_later {
+            true => self.threads.left_idle().collect(),
+            false => BTreeSet::new(),
+        };
         for head in std::mem::take(&mut self.threads).waits {
             ended.entry(head.cpu.0).or_insert(head);
         }
         self.threads.see(event);
         self.last.insert(event.cpu.0, EventHead::of(event));
-        let last = ended.values().copied().collect();
+        let unknown = ended.iter().filter(|(cpu, _)| !self.idle.contains(cpu));
+        let last = unknown.map(|(_, head)| *head).collect();
         self.ended.push(ended);
         if self.are_recordings { self.recordings_before(event.ts) } else { last }
     }
@@ -237,6 +250,12 @@ impl Threads {
                 self.waits.push(EventHead { ts: event.ts, cpu: wake.target_cpu, context });
             }
         }
+    }
+
+    /// The CPUs that are idle, where no thread waits for one.
+    fn left_idle(&self) -> impl Iterator<Item = u32> {
+        let is_idle = |(_, running): &(&u32, &Tid)| running.is_idle() && self.woken.is_empty();
+        self.running.iter().filter(is_idle).map(|(cpu, _)| *cpu)
     }
 
     /// True of a row that may follow on those before: its CPU has the thread that they left there, or it is the first one of its CPU
@@ -316,6 +335,22 @@ mod tests {
                 let ended: Vec<u32> = pieces.begin(&event).iter().map(|head| head.cpu.0).collect();
                 assert_eq!(ended, [0, 1]);
             }
+        }
+    }
+
+    /// An idle CPU is idle still, or has another thread, a little later and behind an author's words.
+    #[test]
+    fn a_cpu_that_was_idle_and_is_idle_still_has_lost_nothing() {
+        for (tid, place) in [(0, Place::Within), (9, Place::FirstOfCpu)] {
+            let mut pieces = Pieces::default();
+            let idle = of(100, 1, 0, EventKind::Other);
+            pieces.place(&idle, None);
+            pieces.remark(2, "a little later, on the other CPU");
+            let woken = of(4_000, 0, 3, wakes(7, 1));
+            assert_eq!(pieces.place(&woken, Some(EventHead::of(&idle))), Place::First);
+            assert!(pieces.begin(&woken).is_empty());
+            let next = of(4_030, 1, tid, EventKind::Other);
+            assert_eq!(pieces.place(&next, Some(EventHead::of(&woken))), place);
         }
     }
 
