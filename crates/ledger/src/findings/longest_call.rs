@@ -3,13 +3,15 @@
 use super::info::{FindingInfo, page};
 use super::subject::Subject;
 use crate::causes::advised::RECORD;
-use crate::tracers::calls::{LongestCall, UnmatchedReturn};
+use crate::tracers::calls::{GaveWay, LongestCall, UnmatchedReturn};
 use crate::tracers::console;
 use whylate_base::{AdvisedFix, Evidence, Finding, Severity};
 
 pub(super) const INFO: FindingInfo = FindingInfo { code: "longest-call", page: page!("longest-call") };
 
 /// Why no plan has it.
+const OF_CODE: &str = "the code of the kernel or of a driver is to be found and changed";
+/// The same of what is printed.
 const OF_CONSOLE: &str = "which messages are needed is for a person to decide";
 /// A function that took a smaller share is not where the time went.
 const MOST: f64 = 0.2;
@@ -91,11 +93,22 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
             ),
         })
     }));
-    evidence.extend(subject.calls.longer_return_away().and_then(gave_way));
+    let away = subject.calls.longer_return_away();
+    evidence.extend(away.and_then(gave_way));
+    let slept = away
+        .filter(|away| longer.is_none_or(|longer| away.duration > longer.duration))
+        .and_then(|away| Some((away, away.gave_way?.chosen()?)));
     vec![Finding {
         code: INFO.code,
         severity: Severity::Info,
         title: match longer {
+            _ if let Some((UnmatchedReturn { function, duration, gave_way }, (by, delay))) = slept => {
+                let function = if function.is_empty() { "a call" } else { function.as_str() };
+                let took = gave_way.map_or(duration, |gave_way| gave_way.took);
+                format!(
+                    "{function} took {duration}, of which {by} slept {took} ({delay}); its entry is missing"
+                )
+            }
             Some(UnmatchedReturn { ref function, duration, .. }) => {
                 let function = if function.is_empty() { "a call" } else { function.as_str() };
                 format!("{function} took {duration}, and its entry is missing; of the whole calls {title}")
@@ -103,7 +116,7 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
             None => title,
         },
         why: match call.only_returns {
-            _ if longer.is_some() => {
+            _ if longer.is_some() || slept.is_some() => {
                 format!(
                     "{function} is the longest call of those that the trace has from entry to return; {within}"
                 )
@@ -114,7 +127,15 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
             }
         },
         evidence,
-        fix: fix(call),
+        fix: match slept {
+            Some((_, (by, delay))) => {
+                let chosen = format!(
+                    "see why {by} sleeps: {delay} takes as long as its caller asks for, so its code chose that time"
+                );
+                [vec![AdvisedFix::by_hand(chosen, OF_CODE)], fix(call)].concat()
+            }
+            None => fix(call),
+        },
     }]
 }
 
@@ -135,7 +156,7 @@ fn fix(call: &LongestCall) -> Vec<AdvisedFix> {
 /// A call that gave the CPU away, and for how long.
 fn gave_way(returned: UnmatchedReturn) -> Option<Evidence> {
     let UnmatchedReturn { function, duration, gave_way } = returned;
-    let (away, took) = gave_way?;
+    let GaveWay { function: away, took, .. } = gave_way?;
     let within = match function == away {
         true => format!("{function} returned after {duration}"),
         false if function.is_empty() => {

@@ -38,6 +38,8 @@ const GIVE_WAY: [&str; 7] = [
 ];
 /// Beginnings of the names of functions in which a thread waits, or is preempted; what calls them is what waits.
 const SLEEPS: [&str; 2] = ["schedule_timeout", "schedule_hrtimeout"];
+/// Beginnings of the names of functions that sleep for as long as their caller asks for (kernel/time/sleep_timeout.c).
+const DELAYS: [&str; 2] = ["msleep", "usleep_range"];
 /// What a thread does first as it gets the CPU back (`context_switch()` in `kernel/sched/core.c`, whose callers may not be traced).
 const SWITCHED: &str = "finish_task_switch";
 
@@ -86,8 +88,40 @@ pub(crate) struct UnmatchedReturn {
     /// Empty where its line does not name it.
     pub(crate) function: Symbol,
     pub(crate) duration: Ns,
-    /// The function in which the CPU went to other threads, and its duration.
-    pub(crate) gave_way: Option<(Symbol, Ns)>,
+    /// Where the CPU went to other threads.
+    pub(crate) gave_way: Option<GaveWay>,
+}
+
+/// A function in which the CPU went to other threads, and what called it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct GaveWay {
+    pub(crate) function: Symbol,
+    pub(crate) took: Ns,
+    /// The depth of its last caller that returned.
+    depth: u32,
+    /// The caller that sleeps for a time that its own caller asks for.
+    delay: Option<Symbol>,
+    /// What asked for that time.
+    asked_by: Option<Symbol>,
+}
+
+impl GaveWay {
+    /// The function that sleeps for a time of its own choice, and by what.
+    pub(crate) fn chosen(&self) -> Option<(Symbol, Symbol)> {
+        self.asked_by.zip(self.delay)
+    }
+
+    /// A call of this depth returns that it is within.
+    fn within(self, name: Symbol, depth: u32) -> GaveWay {
+        let is_caller = depth.checked_add(1) == Some(self.depth) && !name.is_empty();
+        let mut whole = GaveWay { depth, ..self };
+        match self.delay {
+            _ if is_one_of(&name, &[], &DELAYS) => (whole.delay, whole.asked_by) = (Some(name), None),
+            Some(_) if is_caller && self.asked_by.is_none() => whole.asked_by = Some(name),
+            _ => {}
+        }
+        whole
+    }
 }
 
 /// Whose calls nest: a thread's; where it is not known, or is a CPU's idle task, those of a CPU.
@@ -102,8 +136,8 @@ struct OpenCalls {
     /// Of a CPU's calls, the thread of the last one.
     tid: Option<Tid>,
     stack: Vec<OpenCall>,
-    /// The last return of a function that gave the CPU away, without its entry: the depth, or that of its caller that returned last.
-    gave_way: Option<(u32, Symbol, Ns)>,
+    /// The last return of a function that gave the CPU away, without its entry.
+    gave_way: Option<GaveWay>,
 }
 
 #[derive(Debug)]
@@ -293,20 +327,22 @@ impl OpenCalls {
     }
 
     /// Where the call that returns without its entry gave the CPU away.
-    fn giving_way(&mut self, name: Symbol, depth: u32, duration: Ns) -> Option<(Symbol, Ns)> {
-        let within = self.gave_way.filter(|&(deeper, _, took)| depth < deeper && took <= duration);
-        let (_, function, took) = match within {
-            Some(within) => within,
-            None if gives_way(&name) => (depth, name, duration),
+    fn giving_way(&mut self, name: Symbol, depth: u32, duration: Ns) -> Option<GaveWay> {
+        let within = self.gave_way.filter(|inner| depth < inner.depth && inner.took <= duration);
+        let gave_way = match within {
+            Some(inner) => inner.within(name, depth),
+            None if gives_way(&name) => {
+                GaveWay { function: name, took: duration, depth, delay: None, asked_by: None }
+            }
             None => return None,
         };
-        self.gave_way = Some((depth, function, took));
-        Some((function, took))
+        self.gave_way = Some(gave_way);
+        Some(gave_way)
     }
 
     fn enter(&mut self, event: &Event, function: Symbol, depth: u32) {
         // The callers of what gave the CPU away have returned, in lines that are missing.
-        self.gave_way = self.gave_way.filter(|&(deeper, ..)| depth >= deeper);
+        self.gave_way = self.gave_way.filter(|inner| depth >= inner.depth);
         // Calls that never returned: lines are missing.
         let is_next = self.stack.last().is_none_or(|last| last.depth.checked_add(1) == Some(depth));
         if !is_next {

@@ -169,6 +169,23 @@ fn a_longer_call_of_which_only_the_return_was_seen_is_told() {
 }
 
 #[test]
+fn a_driver_that_sleeps_for_a_time_of_its_own_is_the_headline_also_without_its_entry() {
+    let lines = [
+        ("} schedule_timeout", 4, 90_000),
+        ("} msleep", 3, 90_001),
+        ("} acme_wait_link", 2, 90_003),
+        ("notify", 2, 3),
+        ("} acme_resume", 1, 90_020),
+    ];
+    let title =
+        "acme_resume took 90.02 ms, of which acme_wait_link slept 90.00 ms (msleep); its entry is missing";
+    assert_eq!(longest(&lines), Some(format!("longest-call: {title}")));
+    // What waits for others is not named so.
+    let waits = [("} schedule", 2, 600), ("} wait_for", 1, 614), ("short", 1, 40)];
+    assert_eq!(longest(&waits).as_deref(), Some("longest-call: short took 40.00 us on CPU 1"));
+}
+
+#[test]
 fn a_call_is_its_threads_also_where_that_moves_or_sleeps_in_it() {
     let at = |us: i64, cpu: u32, tid: i32, kind: EventKind| {
         let context = Context { tid: Tid(tid), flags: ContextFlags::default(), preempt_depth: None };
