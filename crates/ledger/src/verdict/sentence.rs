@@ -202,7 +202,8 @@ pub(crate) fn why(
     }
     if let Some(waited) = waited_unexplained(activation, verdict) {
         return format!(
-            "{late_thread} was runnable and waited for a CPU, for {waited} of {response}: the recording does not show why"
+            "{late_thread} was runnable and waited for a CPU, for {waited} of {response}{}: the recording does not show why",
+            waited_elsewhere(activation)
         );
     }
     let bandwidth = timeline.bandwidth.at(activation.due);
@@ -277,6 +278,15 @@ fn waited_unexplained(activation: &Activation, verdict: &Verdict) -> Option<Ns> 
     (verdict.cause == Cause::Unexplained
         && waited.0.saturating_mul(10) >= verdict.charged.0.saturating_mul(9))
     .then_some(waited)
+}
+
+/// `, 8.00 ms of it for another CPU, before it was moved to CPU 2`: the rows of `timehist -P` do not name the other one.
+fn waited_elsewhere(activation: &Activation) -> String {
+    let unknown = activation.ledger.iter().filter(|segment| segment.cpu == Cpu::UNKNOWN);
+    match unknown.map(Segment::length).sum() {
+        Ns::ZERO => String::new(),
+        time => format!(", {time} of it for another CPU, before it was moved to CPU {}", activation.cpu),
+    }
 }
 
 /// A priority of a thread as it may be shown: what the thread is taken for where no event shows any is no news.

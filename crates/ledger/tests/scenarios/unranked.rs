@@ -134,3 +134,14 @@ fn a_thread_that_is_found_has_the_priority_of_its_wake_up() {
     let explained = scene.at(5 * MS + 200).sleep(IDLE).explain("victim");
     assert_blames(explained.worst(), Cause::OtherTask, Some(HOG));
 }
+
+/// Before it is moved, the thread waits for a CPU that no row names (`timehist -P`).
+#[test]
+fn a_wait_for_a_cpu_that_is_not_named_is_told_apart() {
+    let unknown = whylate_base::Cpu::UNKNOWN.0;
+    let woken = Scene::new().cpu(2).at(0).waking(VICTIM, 2).wakeup(VICTIM, unknown);
+    let moved = woken.at(8 * MS).migrate(VICTIM, unknown, 2).at(8 * MS + 40).run(VICTIM);
+    let explained = moved.at(9 * MS).sleep(IDLE).explain("victim");
+    let why = &explained.worst().verdict.why;
+    assert!(why.contains("8.00 ms of it for another CPU, before it was moved to CPU 2"), "{why}");
+}
