@@ -39,6 +39,11 @@ impl PoolName {
         self.cpus.parse().is_ok_and(|cpus: CpuSet| cpus.contains(Cpu(cpu)))
     }
 
+    /// Its CPU, where it is alone and the workers are bound to none: that CPU is offline, unless the workers are of an unbound workqueue.
+    pub(super) fn cpu_without_workers(&self) -> Option<u32> {
+        fields::number(&self.cpus).filter(|_| self.is_unbound == Some(true))
+    }
+
     /// True where nothing shows that they are two.
     pub(super) fn may_be(&self, other: &PoolName) -> bool {
         self.cpus == other.cpus

@@ -8,7 +8,10 @@
 use super::begun_work::BegunWork;
 use super::pool_name::PoolName;
 use super::stamps::number_behind;
+use std::collections::BTreeSet;
 
+/// `WQ_UNBOUND` in `include/linux/workqueue.h`
+const WQ_UNBOUND: u64 = 1 << 1;
 /// More worker pools are not kept.
 const MOST: usize = 64;
 /// More of them are not named.
@@ -26,6 +29,10 @@ struct StuckPool {
 pub(super) struct StuckPools {
     pools: Vec<StuckPool>,
     begun: BegunWork,
+    /// The work items that follow are of a workqueue whose workers are each bound to a CPU.
+    is_bound: bool,
+    /// CPUs whose pools have such work items and no worker that is bound: they are offline.
+    offline: BTreeSet<u32>,
 }
 
 impl StuckPools {
@@ -49,12 +56,28 @@ impl StuckPools {
 
     /// Takes in a line that may show the work that had begun.
     pub(super) fn work_line(&mut self, message: &str) {
+        if let Some((_, flags)) =
+            message.split_once("workqueue ").and_then(|(_, rest)| rest.split_once(": flags=0x"))
+        {
+            let flags = u64::from_str_radix(flags.trim(), 16).ok();
+            self.is_bound = flags.is_some_and(|flags| flags & WQ_UNBOUND == 0);
+        } else if let Some((_, pool)) = message.split_once("pwq ").filter(|_| self.is_bound) {
+            let cpu = PoolName::of(pool).and_then(|pool| pool.cpu_without_workers());
+            self.offline.extend(cpu.filter(|_| self.offline.len() < MOST));
+        }
         self.begun.line(message);
     }
 
     /// The work that had begun in them.
     pub(super) fn begun_work(&self) -> Option<String> {
         self.begun.shown(|name| self.pools.iter().any(|pool| pool.name.may_be(name)))
+    }
+
+    fn named(&self, pool: &StuckPool) -> String {
+        match pool.name.cpu_without_workers().filter(|cpu| self.offline.contains(cpu)) {
+            Some(cpu) => format!("the offline CPU {cpu}"),
+            None => pool.name.to_string(),
+        }
     }
 
     /// What it means; `None` where no time is given. The pool that waited longest comes first.
@@ -64,10 +87,11 @@ impl StuckPools {
         let [longest, others @ ..] = pools.as_slice() else { return None };
         let mut text = format!(
             "the work items of the worker pool of {} did not come to run for {} s",
-            longest.name, longest.seconds
+            self.named(longest),
+            longest.seconds
         );
         for other in others.iter().take(MOST_NAMED - 1) {
-            text.push_str(&format!(", and those of {} for {} s", other.name, other.seconds));
+            text.push_str(&format!(", and those of {} for {} s", self.named(other), other.seconds));
         }
         match others.len().saturating_sub(MOST_NAMED - 1) {
             0 => {}
@@ -118,6 +142,19 @@ mod tests {
         assert!(pools.line("BUG: workqueue lockup - pool cpus=0 node=0 flags=0x0 nice=0 stuck for 30s!"));
         let two = "the work items of the worker pool of unbound workers (CPU 0) did not come to run for 66 s, and those of CPU 0 for 30 s";
         assert_eq!(pools.meaning().as_deref(), Some(two));
+    }
+
+    #[test]
+    fn a_pool_without_bound_workers_is_that_of_an_offline_cpu_where_its_workqueue_is_bound() {
+        let of = |flags: &str| {
+            let mut pools = StuckPools::default();
+            assert!(pools.line("BUG: workqueue lockup - pool cpus=9 node=0 flags=0x4 nice=0 stuck for 66s!"));
+            pools.work_line(&format!("workqueue acme: flags={flags}"));
+            pools.work_line("  pwq 6: cpus=9 node=0 flags=0x4 nice=0 active=2/256 refcnt=3");
+            pools.meaning().unwrap_or_default()
+        };
+        assert!(of("0x108").contains("the worker pool of the offline CPU 9 did not"), "{}", of("0x108"));
+        assert!(of("0xa").contains("unbound workers (CPU 9)"), "{}", of("0xa"));
     }
 
     #[test]
