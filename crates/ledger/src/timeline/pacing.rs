@@ -199,6 +199,11 @@ impl Pacing {
         self.compared == 0 || self.expired.max(by_kind).saturating_mul(2) > self.compared
     }
 
+    /// True where the expiries of its sleeps were seen; without them only the kind of its calls is known.
+    pub(crate) fn shows_expiries(&self) -> bool {
+        self.compared > 0
+    }
+
     /// True when a late period makes the later ones late: the thread sleeps relative to now. `None` when that cannot be
     /// told.
     pub(crate) fn drifts(&self) -> Option<bool> {
