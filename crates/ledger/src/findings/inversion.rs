@@ -37,9 +37,11 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
                 owner,
                 in_kernel: Ns::ZERO,
                 no_mutex: None,
+                confidence: verdict.confidence,
                 total: Ns::ZERO,
                 evidence: Vec::new(),
             });
+            case.confidence = case.confidence.max(verdict.confidence);
             case.total += segment.length();
             case.middle.entry(by.to_string()).or_insert((by, Ns::ZERO)).1 += segment.length();
             let other = other_lock(subject.notes(activation), std::iter::once(segment));
@@ -58,7 +60,8 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
         .into_iter()
         .map(|(middle, case)| Finding {
             code: Cause::LockInversion.code(),
-            severity: Severity::Error,
+            // Who ended the wait may have owed something other than a lock.
+            severity: if case.confidence == Confidence::High { Severity::Error } else { Severity::Warning },
             title: format!(
                 "priority inversion: {} waits for a lock of {}, which {middle}{} off the CPU",
                 case.victim,
@@ -94,6 +97,8 @@ struct Case<'a> {
     owner: &'a Culprit,
     /// What the lock is that is no mutex.
     no_mutex: Option<NoMutex>,
+    /// That of the surest of its activations.
+    confidence: Confidence,
     /// For how long it waited for locks of the kernel.
     in_kernel: Ns,
     total: Ns,

@@ -3,7 +3,7 @@
 use super::support::{
     Explained, IDLE, MS, Scene, Thread, assert_blames, assert_charges, charged_to, fair, rt, sys,
 };
-use whylate_base::{Confidence, Ns};
+use whylate_base::{Confidence, Ns, Severity};
 use whylate_events::{ContextFlags, Fact};
 use whylate_ledger::{Cause, Culprit};
 
@@ -175,7 +175,20 @@ fn a_thread_in_the_middle_that_keeps_the_owner_off_the_cpu_is_the_inversion() {
         activation.ledger.iter().find(|segment| segment.cause == Cause::LockInversion).expect("one");
     assert!(matches!(inversion.owner, Some(Culprit::Task { tid, .. }) if tid.0 == low.tid), "{inversion:?}");
     assert!(activation.verdict.why.contains("low:20"), "{}", activation.verdict.why);
-    assert!(explained.finding("lock-inversion").is_some(), "{:?}", explained.codes());
+    assert_eq!(explained.finding("lock-inversion").expect("a finding").severity, Severity::Error);
+}
+
+/// Only an uninterruptible sleep, and who ended it.
+#[test]
+fn where_a_lock_is_a_guess_the_inversion_is_a_warning() {
+    let (low, middle) = (fair("low", 20), rt("middle", 30, 30));
+    let scene = Scene::new().cpu(1).at(0).run(low).at(100).timer_wakes(VICTIM).at(103).run(VICTIM).at(152);
+    let scene = scene.block(low).at(200).timer_wakes(middle).at(202).run(middle).at(1_202).sleep(low);
+    let scene = scene.at(1_302).wake(VICTIM, 1).at(1_304).run(VICTIM).at(1_404).sleep(low);
+    let explained = scene.explain("victim");
+    assert_blames(explained.only(), Cause::LockInversion, Some(middle));
+    assert_eq!(explained.only().verdict.confidence, Confidence::Medium);
+    assert_eq!(explained.finding("lock-inversion").expect("a finding").severity, Severity::Warning);
 }
 
 /// Processes of one name that come one after the other are one inversion, as they are one culprit.
