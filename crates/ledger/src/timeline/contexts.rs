@@ -20,7 +20,7 @@ const MOST: usize = 32;
 
 /// What the events so far show of it.
 pub(crate) enum Contexts {
-    /// Interrupts were seen in the contexts of some threads, and wake-ups without their interrupts in those of others.
+    /// The CPU's own interrupts were seen in the contexts of some threads, and wake-ups without their interrupts in those of others.
     Open { interrupted: Vec<Tid>, bare: Vec<Tid>, wakeups: u32 },
     /// Interrupts are recorded upon any thread.
     All,
@@ -33,7 +33,7 @@ impl Default for Contexts {
 }
 
 impl Contexts {
-    /// Takes in an event that is not of the scheduler's own.
+    /// Takes in any event.
     #[inline]
     pub(crate) fn note(&mut self, event: &Event) {
         if matches!(self, Contexts::Open { .. }) {
@@ -44,8 +44,9 @@ impl Contexts {
     #[cold]
     fn note_interrupt(&mut self, event: &Event) {
         let Contexts::Open { interrupted, bare, .. } = self else { return };
+        let (kind, tid) = (event.kind.kind(), event.context.tid);
         let is_of_interrupt = matches!(
-            event.kind.kind(),
+            kind,
             Kind::Irq
                 | Kind::Vector
                 | Kind::Softirq
@@ -53,13 +54,14 @@ impl Contexts {
                 | Kind::HrtimerStart
                 | Kind::CpuIdle
         );
-        let tid = event.context.tid;
         if !is_of_interrupt || interrupted.contains(&tid) {
             return;
         }
-        match tid.is_idle() || bare.contains(&tid) || interrupted.len() == MOST {
-            true => *self = Contexts::All,
-            false => interrupted.push(tid),
+        if tid.is_idle() || bare.contains(&tid) || interrupted.len() == MOST {
+            *self = Contexts::All;
+        } else if matches!(kind, Kind::Vector | Kind::HrtimerExpire) {
+            // Where these are recorded, the wake-ups of timers show theirs.
+            interrupted.push(tid);
         }
     }
 
