@@ -312,7 +312,7 @@ impl Timeline {
     /// True where the recording has what an idle CPU does: interrupts, timers, or its idle states.
     pub(crate) fn shows_idle_cpus(&self) -> bool {
         let shown = [Kind::Irq, Kind::Vector, Kind::HrtimerExpire, Kind::CpuIdle];
-        shown.into_iter().any(|kind| self.seen.contains(kind))
+        !self.contexts.are_chosen() && shown.into_iter().any(|kind| self.seen.contains(kind))
     }
 
     /// True of a kernel that may be older than the fair scheduler (2.6.23): of two threads of SCHED_OTHER, the one of the better

@@ -10,25 +10,26 @@
 //! <idle>-0                                                         sched_waking control    and no interrupt around it
 //! ```
 
+use rustc_hash::FxHashSet;
 use whylate_base::Tid;
 use whylate_events::{Event, Kind};
 
 /// So many wake-ups outside of every recorded interrupt are no chance.
 const ENOUGH: u32 = 3;
-/// Who asks for the events of more threads than this, asks for all.
-const MOST: usize = 32;
+/// Where interrupts were seen upon more threads than this, they are upon all.
+const MOST: usize = 1_000;
 
 /// What the events so far show of it.
 pub(crate) enum Contexts {
     /// The CPU's own interrupts were seen in the contexts of some threads, and wake-ups without their interrupts in those of others.
-    Open { interrupted: Vec<Tid>, bare: Vec<Tid>, wakeups: u32 },
+    Open { interrupted: FxHashSet<Tid>, bare: FxHashSet<Tid>, wakeups: u32 },
     /// Interrupts are recorded upon any thread.
     All,
 }
 
 impl Default for Contexts {
     fn default() -> Contexts {
-        Contexts::Open { interrupted: Vec::new(), bare: Vec::new(), wakeups: 0 }
+        Contexts::Open { interrupted: FxHashSet::default(), bare: FxHashSet::default(), wakeups: 0 }
     }
 }
 
@@ -61,7 +62,7 @@ impl Contexts {
             *self = Contexts::All;
         } else if matches!(kind, Kind::Vector | Kind::HrtimerExpire) {
             // Where these are recorded, the wake-ups of timers show theirs.
-            interrupted.push(tid);
+            interrupted.insert(tid);
         }
     }
 
@@ -73,8 +74,8 @@ impl Contexts {
             return;
         }
         *wakeups = wakeups.saturating_add(1);
-        if bare.len() < MOST && !bare.contains(&tid) {
-            bare.push(tid);
+        if bare.len() < MOST {
+            bare.insert(tid);
         }
     }
 
