@@ -9,7 +9,11 @@ fn a_thread_that_sleeps_for_a_while_drifts() {
     let explained = sleeps(sys::FOR).explain("victim");
     let finding = explained.finding("relative-sleep").expect("a finding");
     // No timer shows whether it makes up for that.
-    assert!(finding.title.contains("victim:10 sleeps relative to now, and drifts unless"), "{}", finding.title);
+    assert!(
+        finding.title.contains("victim:10 sleeps relative to now, and drifts unless"),
+        "{}",
+        finding.title
+    );
     assert_eq!(finding.severity, Severity::Info);
     assert!(finding.evidence[0].what.contains("calls sleep relative to now"), "{:?}", finding.evidence);
     let explained = sleeps(sys::UNTIL).explain("victim");
