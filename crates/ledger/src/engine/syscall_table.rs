@@ -68,7 +68,8 @@ impl SyscallTable {
     pub(crate) fn shows_32_bit(&self, call: &Syscall) -> bool {
         let sleeps = |table: &SyscallTable| table.is_sleep(call.nr) || table.futex.contains(&call.nr);
         let calls = [self.waits, self.semaphores, self.requests];
-        let waits = calls.iter().any(|calls| calls.contains(&call.nr)) || call.nr == self.futex_wait;
+        let waits = calls.iter().any(|calls| calls.contains(&call.nr))
+            || [self.futex_wait, FUTEX_WAITV].contains(&call.nr);
         !sleeps(self) && !waits && self.of_32_bit.is_some_and(sleeps)
     }
 
@@ -83,7 +84,7 @@ impl SyscallTable {
             Wait::Period
         } else if self.futex.contains(&call.nr) {
             futex_wait(call)
-        } else if call.nr == self.futex_wait {
+        } else if call.nr == self.futex_wait || call.nr == FUTEX_WAITV {
             Wait::Semaphore { owner: None }
         } else if self.locks_file(call) {
             // The thread that gives the lock back wakes those that wait for it (`locks_wake_up_blocks`, `fs/locks.c`).
@@ -305,6 +306,8 @@ impl SyscallTable {
     }
 }
 
+/// `futex_waitv`, of the same number on all architectures: the words on which it waits are not in its arguments.
+const FUTEX_WAITV: i64 = 449;
 /// `futex_wake`, which has this number on all architectures.
 const FUTEX_WAKE: i64 = 454;
 /// io_uring_enter, of the same number on all architectures.
@@ -411,6 +414,15 @@ mod tests {
             let call = Syscall { nr, args: [3, 0, 1, 0, 0, 0] };
             assert_eq!(table.wait(&call, TaskState::Interruptible), Wait::Semaphore { owner: None }, "{nr}");
             assert!(table.posts(&call));
+        }
+    }
+
+    #[test]
+    fn a_wait_for_several_futexes_is_one_for_a_futex() {
+        let call = Syscall { nr: FUTEX_WAITV, args: [0x7ffe_0000, 2, 0, 0, 0, 0] };
+        for table in [&X86_64, &I386, &ARM64, &ARM] {
+            assert_eq!(table.wait(&call, TaskState::Interruptible), Wait::Semaphore { owner: None });
+            assert!(!table.shows_32_bit(&call));
         }
     }
 

@@ -411,3 +411,27 @@ fn what_a_server_does_itself_is_what_the_advice_is_about() {
         assert!(late.verdict.fix[0].text.starts_with(first), "{:?}", late.verdict);
     }
 }
+
+/// As [`asks_a_server`], of a worker, by this call; in the last period the worker runs for `late`.
+fn sets_off_a_worker(call: i64, late: i64) -> Explained {
+    let worker = fair("worker", 20);
+    let mut scene = Scene::new().cpu(1).at(0).run(worker).at(20).sleep(IDLE);
+    for n in 0..30 {
+        let due = n * 10 * MS + 1_000;
+        let done = due + 60 + if n == 29 { late } else { 30 };
+        scene = scene.at(due).timer_wakes(VICTIM).at(due + 5).run(VICTIM).ret(sys::CLOCK_NANOSLEEP);
+        scene = scene.at(due + 50).wake(worker, 1).call(call, [0x7ffe_0000, 2, 0]).sleep(worker);
+        scene = scene.at(done).wake(VICTIM, 1).at(done + 5).run(VICTIM).ret(call).at(done + 50);
+        scene = scene.call(sys::CLOCK_NANOSLEEP, sys::UNTIL).sleep(worker).at(done + 60).sleep(IDLE);
+    }
+    scene.explain("victim")
+}
+
+#[test]
+fn a_wait_for_one_of_several_futexes_is_a_wait_for_an_answer() {
+    const FUTEX_WAITV: i64 = 449;
+    let explained = sets_off_a_worker(FUTEX_WAITV, 5 * MS);
+    let late = longest(&explained);
+    assert_blames(&late, Cause::OwnWait, Some(fair("worker", 20)));
+    assert_eq!(late.response(), Ns::from_us(5 * MS + 110));
+}
