@@ -18,7 +18,7 @@ const NOTABLE_THEFT: Ns = Ns::from_us(50);
 /// A softirq does not disable interrupts for so long.
 const LONG_IN_SOFTIRQ: Ns = Ns::from_ms(1);
 /// A guest's CPU on which a timer is overdue for so long most likely stands still, where its CPUs do so again and again.
-const LONG_OVERDUE: Ns = Ns::from_ms(1);
+pub(super) const LONG_OVERDUE: Ns = Ns::from_ms(1);
 /// No idle state takes longer to leave (the deepest of cpuidle's tables are a few hundred microseconds).
 pub(super) const LONGEST_IDLE_EXIT: Ns = Ns::from_ms(1);
 

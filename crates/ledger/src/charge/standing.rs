@@ -19,8 +19,10 @@ impl Charger<'_> {
         let standing = standing(samples, tid, queue.from, queue.first_choice)?;
         let standstills = self.timeline.hypervisor != Some(false) && self.timeline.standstills > 0;
         let is_around = standing.from <= end && start <= standing.to + (standing.to - standing.from);
+        // The interrupts that wait for a CPU which stood still all come at once as it goes on: they show nothing of the time before.
+        let shows_all = start >= standing.from || standing.to - standing.from >= end - start;
         let confidence = if standstills { Confidence::Medium } else { Confidence::High };
-        is_around.then_some((standing, confidence))
+        (is_around && (shows_all || !standstills)).then_some((standing, confidence))
     }
 
     /// Notes that.

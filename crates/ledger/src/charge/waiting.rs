@@ -57,7 +57,8 @@ impl Charger<'_> {
             }
             idles |= slice.running == Running::Idle;
         }
-        let idled_on = idles && settled_down(timeline, from, first_choice);
+        let is_guest = self.timeline.hypervisor == Some(true) && self.timeline.shows_interrupts();
+        let idled_on = idles && settled_down(timeline, from, first_choice, is_guest);
         let queue = Queue { waiter, cpu, timeline, from, to, first_choice, idled_on, queued };
         let is_here = queued == Queued::Here;
         let throttled = is_here.then(|| self.throttled(&queue)).flatten();
@@ -95,6 +96,11 @@ impl Charger<'_> {
             {
                 charge = Charge::to(Cause::WakePlacement, charge.by, *confidence);
                 self.remark_idle(start, cpu, idle);
+            }
+            if let Running::Task(tid, theirs) = slice.running
+                && let Some(stolen) = self.stopper_stands_still(cpu, (start, end), (tid, theirs))
+            {
+                charge = stolen;
             }
             if let Running::Task(tid, theirs) = slice.running
                 && (charge.cause.culprit_runs_first()
@@ -425,10 +431,12 @@ fn out_of_runtime(queue: &Queue<'_>, at: Ns) -> Charge {
     Charge::to(Cause::DeadlineThrottled, None, if ran { Confidence::High } else { Confidence::Medium })
 }
 
-/// True when the idle task of a CPU settled down again in `from..to`, and slept on.
-fn settled_down(timeline: &CpuTimeline, from: Ns, to: Ns) -> bool {
+/// True when the idle task of a CPU settled down again in `from..to`, and slept on. As a thread is queued for it the CPU may be on its
+/// way into idle; the interrupt that then calls it back comes at once, but for that of a `guest` whose CPU stands still.
+fn settled_down(timeline: &CpuTimeline, from: Ns, to: Ns, guest: bool) -> bool {
     timeline.between(from, to).any(|(start, end, slice)| {
-        let first = partition_from_end(&timeline.idle_signs, |sign| *sign < start);
+        let on_its_way = if guest && start == from { PASSED_OVER } else { Ns::ZERO };
+        let first = partition_from_end(&timeline.idle_signs, |sign| *sign < start + on_its_way);
         let mut signs = timeline.idle_signs.range(first..).take_while(|sign| **sign < end);
         slice.running == Running::Idle && signs.any(|sign| end - *sign >= IDLED_ON)
     })

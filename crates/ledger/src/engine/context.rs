@@ -187,7 +187,8 @@ impl Engine<'_> {
             let is_preemptible = context.preempt_depth == Some(0) && !context.flags.intersects(others);
             let item = || self.timeline.origins.function_of(context.tid);
             let item = is_preemptible.then(item).flatten();
-            let sample = ReschedSample { at, tid: context.tid, is_preemptible, item };
+            let entered = cpu.interrupt().map_or(at, |frame| frame.start);
+            let sample = ReschedSample { at, entered, tid: context.tid, is_preemptible, item };
             cpu.resched_in_interrupts.push_back(sample);
         }
         // Settling down to sleep again, or stopping its tick for it (an event of no type here). One that is to yield leaves its loop.

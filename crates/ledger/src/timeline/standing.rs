@@ -15,6 +15,8 @@ const OFTEN: usize = 3;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ReschedSample {
     pub(crate) at: Ns,
+    /// When that interrupt began.
+    pub(crate) entered: Ns,
     pub(crate) tid: Tid,
     /// The thread had preemption enabled as the interrupt came: a kernel that is fully preemptible switches at its end
     /// (`raw_irqentry_exit_cond_resched()`, `kernel/entry/common.c`).
@@ -42,7 +44,7 @@ pub(crate) fn standing(samples: &VecDeque<ReschedSample>, tid: Tid, from: Ns, to
     let mut standing: Option<Standing> = None;
     let mut last = None;
     for sample in within.filter(|sample| sample.tid == tid) {
-        let is_same = last.is_some_and(|last| sample.at - last <= ONE_INTERRUPT);
+        let is_same = last.is_some_and(|last| sample.entered.min(sample.at - ONE_INTERRUPT) <= last);
         last = Some(sample.at);
         // What a handler disables itself is not the thread's.
         if !sample.is_preemptible {
