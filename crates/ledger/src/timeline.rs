@@ -24,6 +24,7 @@ pub(crate) mod foreign_modules;
 pub(crate) mod futexes;
 pub(crate) mod history;
 pub(crate) mod housekeeping;
+pub(crate) mod huge_pages;
 pub(crate) mod idle_ways;
 pub(crate) mod irqs;
 pub(crate) mod item_runs;

@@ -9,6 +9,7 @@ use crate::timeline::activations::{Begin, Fault, Marks};
 use crate::timeline::cpus::CpuTimeline;
 use crate::timeline::housekeeping::runs_softirqs;
 use crate::timeline::running::Running;
+use std::ops::Range;
 use whylate_base::{Confidence, Cpu, Evidence, Ns};
 
 /// A gap between two faults longer than this is the thread's own work, not the first fault's handling.
@@ -99,7 +100,7 @@ impl Charger<'_> {
         let faults = &self.open.marks().faults;
         let last = faults[..faults.partition_point(|fault| fault.at < to)]
             .last()
-            .filter(|last| !last.goes_on && !last.is_fetch)?;
+            .filter(|last| !last.goes_on && !last.is_fetch && !last.is_huge)?;
         let to = last.over_by.map_or(to, |over| over.min(to));
         let (at, length) = (last.at, to - last.at);
         let is_long = at >= self.at && (LONG_FAULT..=LONGEST_RECLAIM).contains(&length);
@@ -120,13 +121,36 @@ impl Charger<'_> {
         let first = faults.partition_point(|fault| fault.at < self.at);
         let last = faults.partition_point(|fault| fault.at < to);
         let huge = |at: &usize| long_in_burst(faults, *at).filter(|_| maps_huge_page(faults, *at));
+        let mut mapped = faults[first..last].iter().filter(|fault| fault.is_huge);
+        if let Some(one) = mapped.next() {
+            let text = format!(
+                "{} page faults in memory that is mapped in huge pages (MAP_HUGETLB): in each the kernel clears a whole huge page",
+                mapped.count() + 1
+            );
+            self.notes.push(VerdictNote::Note(Evidence::at(one.at, self.cpu, text)));
+        }
         let longest = (first..last).filter_map(|at| Some((huge(&at)?, at))).max();
-        let Some((length, at)) = longest else { return };
+        let Some((length, at)) = longest else { return self.note_long_faults(first..last) };
         let text = format!(
             "{} page faults, one of them of {length} (a huge page: the next fault is where that ends)",
             last - first
         );
         self.notes.push(VerdictNote::Note(Evidence::at(faults[at].at, self.cpu, text)));
+    }
+
+    /// Notes the page faults of these behind which nothing of the thread was recorded for long, up to one at the end of the huge page around: the
+    /// fault may have taken that, or the thread worked.
+    fn note_long_faults(&mut self, within: Range<usize>) {
+        let faults = &self.open.marks().faults;
+        let long = |at: &usize| long_up_to_next_huge_page(faults, *at).is_some();
+        let mut long = within.filter(long);
+        let Some(first) = long.next() else { return };
+        let text = format!(
+            "{} page faults, behind each of which nothing else of the thread was recorded for {LONG_FAULT} or more, up to one in the \
+             next huge page: a fault may take that, as the kernel clears a huge page, and only its beginning is traced",
+            long.count() + 1
+        );
+        self.notes.push(VerdictNote::Note(Evidence::at(faults[first].at, self.cpu, text)));
     }
 
     /// True of a time in which the thread, which no switch had brought here, may have left the CPU and come back: the text shows no
@@ -173,10 +197,15 @@ impl Charger<'_> {
         for at in first..first + in_span {
             let fault = &faults[at];
             let (cost, confidence) = match long_in_burst(faults, at) {
+                _ if fault.is_huge => huge_fault_cost(faults, at, to),
                 Some(gap) if maps_huge_page(faults, at) => (gap, Confidence::Medium),
                 Some(gap) => (gap, Confidence::Low),
                 None => (fault_cost(fault, usual), Confidence::Medium),
             };
+            if let Some(gap) = long_up_to_next_huge_page(faults, at) {
+                marks.push((fault.at, fault.at + gap, Charge::to(Cause::OwnWork, None, Confidence::Low)));
+                continue;
+            }
             marks.push((fault.at, fault.at + cost, Charge::to(Cause::PageFault, None, confidence)));
         }
         let spins =
@@ -252,6 +281,24 @@ fn fault_cost(fault: &Fault, usual: Ns) -> Ns {
     }
 }
 
+/// The time charged to a fault up to `to` in memory of huge pages, and how surely. Up to the next one of its kind the thread may have worked
+/// as well; after the last one the shortest of them is assumed.
+fn huge_fault_cost(faults: &[Fault], at: usize, to: Ns) -> (Ns, Confidence) {
+    let gap = |fault: &Fault| fault.next.or(fault.over_by).unwrap_or(to).min(to).since(fault.at);
+    let followed = |at: &usize| {
+        faults[*at].is_huge
+            && faults[*at].next_is_fault
+            && faults.get(at + 1).is_some_and(|next| next.is_huge)
+    };
+    let length = gap(&faults[at]).min(LONGEST_RECLAIM);
+    let near = at.saturating_sub(NEAR_FAULTS)..(at + NEAR_FAULTS).min(faults.len());
+    match near.filter(followed).map(|at| gap(&faults[at])).min() {
+        Some(_) if followed(&at) => (length, Confidence::Medium),
+        Some(usual) => (length.min(usual), Confidence::Medium),
+        None => (length, Confidence::Low),
+    }
+}
+
 /// The time up to the next fault, where that is far longer than the time between the faults before and after: the kernel may
 /// have made room in the memory for a page, or the thread may have worked. Nothing shows which of both.
 fn long_in_burst(faults: &[Fault], at: usize) -> Option<Ns> {
@@ -264,6 +311,15 @@ fn long_in_burst(faults: &[Fault], at: usize) -> Option<Ns> {
     let after = &faults[at + 1..(at + 1 + BURST).min(faults.len())];
     let long = |gap: &Ns| *gap > LONGEST_MINOR_FAULT && *gap <= LONGEST_RECLAIM;
     gap(&faults[at]).filter(long).filter(|_| is_burst(before) && is_burst(after))
+}
+
+/// The time up to the next fault, where that is at the end of the huge page around what this one touched, and nothing shows what the thread did
+/// for long: to clear a huge page may take that, and so may its own work.
+fn long_up_to_next_huge_page(faults: &[Fault], at: usize) -> Option<Ns> {
+    let fault = &faults[at];
+    let gap = fault.next.filter(|_| fault.next_is_fault).map(|next| next - fault.at)?;
+    let is_long = (LONG_FAULT..=LONGEST_RECLAIM).contains(&gap) && long_in_burst(faults, at).is_none();
+    (is_long && !fault.is_huge && !fault.goes_on && !fault.slept && maps_huge_page(faults, at)).then_some(gap)
 }
 
 /// True where the next fault is at the end of the huge page around what this one touched: all pages between are there.
@@ -294,6 +350,7 @@ mod tests {
                 address: 0,
                 over_by: None,
                 is_fetch: false,
+                is_huge: false,
             });
             now += gap;
         }
@@ -315,6 +372,7 @@ mod tests {
             address: 0,
             over_by: None,
             is_fetch: false,
+            is_huge: false,
         };
         let burst =
             [at(0, 2_000, true), at(2_000, 4_500, true), at(4_500, 7_000, true), at(7_000, 900_000, false)];

@@ -30,7 +30,7 @@ impl Engine<'_> {
         let thread = self.timeline.threads.get_mut(tid);
         thread.faulting = Some(at);
         if let Some(open) = &mut thread.open {
-            open.fault(at, address);
+            open.fault(at, address, thread.crossings.huge_pages.contain(address));
             if let Some(cpu) = self.timeline.cpus.get_mut(cpu) {
                 cpu.faulting = Some(tid);
             }

@@ -63,6 +63,14 @@ impl SyscallTable {
         call.nr == self.mlockall && call.args[0] & (CURRENT | FUTURE | ONFAULT) == CURRENT | FUTURE
     }
 
+    /// Where mmap(2) has mapped memory, how much, and whether in huge pages, by what it returned.
+    pub(crate) fn maps(&self, call: &Syscall, returned: i64) -> Option<(u64, u64, bool)> {
+        const MAP_HUGETLB: u64 = 0x4_0000;
+        let maps = || matches!(self.name(call.nr), Some("mmap" | "mmap2"));
+        let address = u64::try_from(returned).ok().filter(|&address| address > 0 && maps())?;
+        Some((address, call.args[1], call.args[3] & MAP_HUGETLB != 0))
+    }
+
     /// True when a thread that sleeps interruptibly in this call is a 32-bit program's: the call of that number does
     /// not sleep so in a 64-bit one. Nothing else in a recording tells the two apart.
     pub(crate) fn shows_32_bit(&self, call: &Syscall) -> bool {

@@ -77,6 +77,9 @@ impl Engine<'_> {
         if let (Some(_), Some(running)) = (known.filter(|_| !sleep), thread.since()) {
             thread.crossings.returned_soon(ret.nr, running);
         }
+        if let Some((address, length, huge)) = known.and_then(|(call, table)| table.maps(call, ret.ret)) {
+            thread.crossings.huge_pages.map(address, length, huge);
+        }
         let setting = known.and_then(|(call, table)| table.setting(call, caller));
         let locks_memory = ret.ret == 0 && known.is_some_and(|(call, table)| table.locks_memory(call));
         thread.syscall = None;

@@ -194,6 +194,8 @@ pub(crate) struct Fault {
     pub(crate) over_by: Option<Ns>,
     /// It fetched an instruction: code is in pages of files, and none of that size is cleared, or copied.
     pub(crate) is_fetch: bool,
+    /// It is in memory that the thread mapped in huge pages.
+    pub(crate) is_huge: bool,
 }
 
 /// A thread lets few others go on that run before it.
@@ -254,8 +256,8 @@ impl Open {
         self
     }
 
-    /// Notes a page fault of the thread.
-    pub(crate) fn fault(&mut self, at: Ns, address: u64) {
+    /// Notes a page fault of the thread, perhaps in memory that it mapped in huge pages.
+    pub(crate) fn fault(&mut self, at: Ns, address: u64, is_huge: bool) {
         let faults = &mut self.marks.get_or_insert_default().faults;
         if faults.len() < MAX_MARKS {
             faults.push(Fault {
@@ -268,6 +270,7 @@ impl Open {
                 address,
                 over_by: None,
                 is_fetch: false,
+                is_huge,
             });
         }
     }

@@ -5,6 +5,7 @@
 //! handler:  signal_generate | sys_exit -EINTR |------- handler -------| sys_enter rt_sigreturn
 //! ```
 
+use super::huge_pages::HugePages;
 use whylate_base::{Ns, Tid};
 
 /// A signal ends the sleep of a thread, and is traced soon after that (`complete_signal()` before `trace_signal_generate()`,
@@ -110,6 +111,7 @@ pub(crate) struct Crossings {
     interrupted: Option<Ns>,
     /// Its short calls in this activation.
     short: Vec<Calls>,
+    pub(crate) huge_pages: HugePages,
 }
 
 impl Crossings {

@@ -1,8 +1,9 @@
-//! Page faults on pages that are there, and write-protected.
+//! Page faults on pages that are there and write-protected, and on huge pages.
 
 use super::support::{Explained, IDLE, MS, Scene, Thread, assert_blames, fair, rt, sys};
-use whylate_base::{Confidence, Severity};
-use whylate_ledger::Cause;
+use whylate_base::{Confidence, Ns, Severity};
+use whylate_events::{EventKind, Syscall, SyscallReturn};
+use whylate_ledger::{Activation, Cause};
 
 const VICTIM: Thread = rt("victim", 10, 50);
 const MLOCKALL: i64 = 151;
@@ -118,4 +119,53 @@ fn pages_that_a_fork_of_the_program_write_protects_are_no_monitors() {
     let often = after(SIGCHLD, &[5, 8, 11]);
     let why = &often.finding("page-fault").expect("a finding").why;
     assert!(why.ends_with("each fork of its process write-protects its pages again"), "{why}");
+}
+
+const HUGE_PAGE: i64 = 2 << 20;
+
+/// In one of its periods the victim touches four huge pages, 4 ms apart, after it mapped them (`mapped`) or something else; the last is
+/// followed by its sleep, 10 ms later.
+fn touches_huge_pages(mapped: bool, apart: i64) -> Activation {
+    const MMAP: i64 = 9;
+    const AT: i64 = 0x7f00_0020_0000;
+    let flags = if mapped { 0x4_0022 } else { 0x22 };
+    let mut scene = Scene::new().cpu(1);
+    for n in 0..20 {
+        let due = 100_000 * n;
+        scene = scene.at(due).timer_wakes(VICTIM).at(due + 5).run(VICTIM).ret(sys::CLOCK_NANOSLEEP);
+        if n == 19 {
+            let args = [0, 4 * HUGE_PAGE as u64, 3, flags, u64::MAX, 0];
+            scene = scene.event(EventKind::SyscallEnter(Syscall { nr: MMAP, args })).at(due + 20);
+            scene = scene.event(EventKind::SyscallExit(SyscallReturn { nr: MMAP, ret: AT }));
+            for page in 0..4 {
+                scene = scene.at(due + 30 + page * 4_000).fault((AT + page * apart) as u64);
+            }
+            scene = scene.at(due + 30 + 12_000 + 10_000);
+        } else {
+            scene = scene.at(due + 100);
+        }
+        scene = scene.call(sys::CLOCK_NANOSLEEP, sys::UNTIL).sleep(IDLE);
+    }
+    scene.explain("victim").worst().clone()
+}
+
+#[test]
+fn page_faults_in_memory_that_is_mapped_in_huge_pages_clear_them() {
+    let late = touches_huge_pages(true, HUGE_PAGE);
+    assert_eq!((late.verdict.cause, late.verdict.confidence), (Cause::PageFault, Confidence::Medium));
+    // The last one as well, for as long as the others.
+    let faults = late.ledger.iter().filter(|one| one.cause == Cause::PageFault);
+    assert_eq!(faults.map(|one| one.length()).sum::<Ns>(), Ns::from_us(16_000));
+    let notes =
+        |late: &Activation, words: &str| late.verdict.evidence.iter().any(|one| one.what.contains(words));
+    assert!(notes(&late, "4 page faults in memory that is mapped in huge pages (MAP_HUGETLB)"));
+    // What is touched so may be a huge page of the kernel's own choice, or the thread worked.
+    let unknown = touches_huge_pages(false, HUGE_PAGE);
+    assert_eq!((unknown.verdict.cause, unknown.verdict.confidence), (Cause::OwnWork, Confidence::Low));
+    assert!(notes(
+        &unknown,
+        "3 page faults, behind each of which nothing else of the thread was recorded for 1.00 ms"
+    ));
+    let apart = touches_huge_pages(false, HUGE_PAGE + 4096);
+    assert!(!notes(&apart, "behind each of which"), "{:?}", apart.verdict.evidence);
 }
