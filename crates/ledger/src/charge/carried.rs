@@ -25,7 +25,7 @@ use crate::timeline::running::Running;
 use crate::timeline::sleeps::Wait;
 use crate::timeline::states::{State, Stay};
 use crate::timeline::thread::Thread;
-use whylate_base::{Confidence, Cpu, Ns, Priority, Tid};
+use whylate_base::{Confidence, Cpu, Evidence, Ns, Priority, Tid};
 
 /// A longer way from thread to thread is not followed.
 const MOST_HOPS: usize = 8;
@@ -86,6 +86,7 @@ impl<'t> Charger<'t> {
         let Some(kworker) = kworker.and_then(|tid| self.timeline.threads.get(tid)) else {
             return self.charge(to, Charge::unexplained());
         };
+        self.before_item(kworker, to);
         // Up to then it had nothing to do: a device had.
         let asleep = |stay: &Stay| matches!(stay.state, State::Blocked { .. });
         let idle = kworker.history.between(self.at, to).into_iter().take_while(asleep).last();
@@ -94,6 +95,23 @@ impl<'t> Charger<'t> {
             self.waits_for_device(kworker, Wait::Io, waker, idle.to);
         }
         self.by_carrier(OF_WORK, kworker, self.cpu, to);
+    }
+
+    /// Charges the beginning of a wait for a work item up to when the item was queued in which `kworker` ended the wait: a request was held back,
+    /// as by a suspended device of the device mapper (`dm_wq_work()`, `drivers/md/dm.c`), after an item of the thread's own had left it.
+    fn before_item(&mut self, kworker: &Thread, to: Ns) {
+        let own = self.victim.slept_in.first_item(self.at);
+        let done = self.victim.slept_in.done_since(self.at);
+        let queued = done.filter(|(ended, _)| own.is_some() && *ended <= to + LONGEST_WAKE_UP);
+        let Some((_, since)) = queued.filter(|(_, since)| *since - self.at > LONGEST_WAKE_UP) else { return };
+        let text = format!(
+            "a work item was queued, in which {}:{} woke the thread: up to then its request was held back, which the work item that it queued \
+             itself had not ended (a device of the device mapper that is suspended does so)",
+            kworker.comm_at(to),
+            kworker.tid
+        );
+        self.notes.push(VerdictNote::Note(Evidence::at(since, self.cpu, text)));
+        self.charge(since.min(to), Charge::to(Cause::BlockIo, None, Confidence::Low));
     }
 
     /// Charges the beginning of a sleep for a device that lasts up to `to`: as long as the first work item that the thread itself queued

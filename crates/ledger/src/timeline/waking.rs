@@ -51,7 +51,7 @@ impl Waking {
             (Wait::Io | Wait::KernelTimer, WakeCause::Timer { hard_due, expirer: Some(_), .. }) => {
                 Some(hard_due)
             }
-            (Wait::Io | Wait::KernelTimer, _) => {
+            (Wait::Io | Wait::KernelTimer | Wait::Work, _) => {
                 self.origin.filter(|origin| origin.carrier.is_some()).map(|origin| origin.since)
             }
             _ => None,

@@ -1,7 +1,7 @@
 //! What kworkers executed, for whom, and what the late thread had to do with that.
 
 use super::support::{IDLE, MS, Scene, Thread, assert_blames, fair, rt, sys};
-use whylate_base::Action;
+use whylate_base::{Action, Confidence, Evidence, Ns};
 use whylate_events::{EventKind, Work, WorkStep};
 use whylate_ledger::{Activation, Cause};
 
@@ -127,4 +127,31 @@ fn a_kworker_of_high_priority_is_named_with_what_it_executes_and_is_to_be_lowere
         finding.evidence.iter().any(|seen| seen.what.contains("executed crypt_one 23 times")),
         "{finding:?}"
     );
+}
+
+/// The victim queues an item for its read, sleeps uninterruptibly, and goes on in another run of that item, which an operator queues.
+#[test]
+fn a_request_that_the_thread_s_own_item_did_not_end_was_held_back() {
+    const PREAD: i64 = 17;
+    let operator = fair("dmsetup", 45);
+    let late = |own: bool| {
+        writes(PREAD, |scene, due| {
+            let item = |step| work("dm_wq_work", step);
+            let scene = scene.at(due + 11);
+            let scene = if own { scene.event(item(WorkStep::Queued)) } else { scene };
+            let scene = scene.wake(KWORKER, 1).at(due + 12).block(KWORKER).at(due + 14);
+            let scene = if own { scene.event(item(WorkStep::Started)) } else { scene };
+            let scene = if own { scene.at(due + 16).event(item(WorkStep::Ended)) } else { scene };
+            let scene = scene.at(due + 20).sleep(operator).at(due + 5_990).event(item(WorkStep::Queued));
+            let scene = scene.wake(KWORKER, 1).at(due + 5_992).sleep(KWORKER).at(due + 5_995);
+            let scene = scene.event(item(WorkStep::Started)).at(due + 6_000).wake(VICTIM, 1);
+            scene.at(due + 6_002).event(item(WorkStep::Ended))
+        })
+    };
+    let held = late(true).verdict;
+    assert_eq!((held.cause, held.confidence), (Cause::BlockIo, Confidence::Low), "{}", held.why);
+    assert!(held.charged >= Ns::from_us(5_970), "{}", held.charged);
+    let noted = |one: &Evidence| one.what.contains("in which kworker/u4:1:36 woke the thread");
+    assert!(held.evidence.iter().any(noted), "{:?}", held.evidence);
+    assert!(!late(false).verdict.evidence.iter().any(noted));
 }
