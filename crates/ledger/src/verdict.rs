@@ -130,6 +130,7 @@ pub(crate) fn of(
     evidence.extend(
         notes.iter().filter(|_| !on_time).filter_map(|note| evidence::noted(note, cause, by)).take(1),
     );
+    evidence.extend(evidence::of_reset(timeline, activation, cause).filter(|_| !on_time));
     evidence.extend(notes.iter().filter_map(|note| match note {
         VerdictNote::Note(seen) => Some(seen.clone()),
         _ => None,

@@ -2,7 +2,7 @@
 
 use super::Engine;
 use super::syscall_table::{Setting, SyscallTable};
-use crate::timeline::settings::{PolicyRefusal, RtOverrun};
+use crate::timeline::settings::{PolicyRefusal, ResetOnFork, RtOverrun};
 use crate::timeline::states::State;
 use crate::timeline::thread::Thread;
 use whylate_base::{Cpu, Ns, Policy, Priority, Tid};
@@ -53,7 +53,7 @@ impl Engine<'_> {
 
     /// The call returned `ret`.
     pub(super) fn is_answered(&mut self, at: Ns, event: &Event, setting: Setting, target: Tid, ret: i64) {
-        let Setting::Priority { call, policy } = setting else {
+        let Setting::Priority { call, policy, resets_on_fork } = setting else {
             let thread = self.timeline.threads.get_mut(target);
             thread.affinity.change(at);
             if let State::Running(cpu) = thread.state() {
@@ -70,6 +70,10 @@ impl Engine<'_> {
                 // Its priority shows at its next switch only.
                 if let Some(policy) = policy {
                     thread.set_policy(at, policy);
+                    let resets = Some(policy).filter(|policy| policy.is_realtime() && resets_on_fork);
+                    let (by, comm) = (target, thread.comm());
+                    let resets = resets.map(|policy| ResetOnFork { at, cpu: event.cpu, by, comm, policy });
+                    thread.lifetime.resets_on_fork = resets;
                 }
                 if matches!(thread.state(), State::Queued(_)) {
                     thread.policy_given = Some(at);
@@ -146,7 +150,9 @@ impl Engine<'_> {
         if call.is_some_and(|(call, table)| table.copies_memory(call)) {
             self.timeline.threads.get_mut(parent).lifetime.forked = Some(at);
         }
+        let was_reset = self.timeline.threads.get(parent).and_then(|by| by.lifetime.resets_on_fork);
         let child = self.timeline.threads.begin(child);
+        child.lifetime.was_reset = was_reset.filter(|_| is_thread);
         child.rename(at, comm);
         child.started_by = Some(parent);
         child.forked_by = Some(parent);

@@ -13,8 +13,8 @@ use whylate_events::{Syscall, TaskState};
 /// What a system call asks of the scheduler, for a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Setting {
-    /// A policy or priority; the policy where the call has it among its arguments.
-    Priority { call: &'static str, policy: Option<Policy> },
+    /// A policy or priority; the policy where the call has it among its arguments, and whether it does not pass to children.
+    Priority { call: &'static str, policy: Option<Policy>, resets_on_fork: bool },
     /// The CPUs it may use.
     Affinity,
 }
@@ -188,9 +188,9 @@ impl SyscallTable {
         self.sigreturn.contains(&call.nr)
     }
 
-    /// The name of a call in which a thread may work for long.
+    /// The name of a call.
     pub(crate) fn name(&self, call: i64) -> Option<&'static str> {
-        self.names.iter().find(|(nr, _)| *nr == call).map(|(_, name)| *name)
+        self.names.binary_search_by_key(&call, |(nr, _)| *nr).ok().map(|at| self.names[at].1)
     }
 
     /// Whether a call of this name that writes to a file does so with whole pages of 4 KB, as its length and offset show: no page has to be read for
@@ -293,7 +293,8 @@ impl SyscallTable {
     pub(crate) fn setting(&self, call: &Syscall, caller: Tid) -> Option<(Setting, Tid)> {
         /// May be added to a policy (`sched(7)`).
         const SCHED_RESET_ON_FORK: u64 = 0x4000_0000;
-        let priority = |name, policy| Setting::Priority { call: name, policy };
+        let resets_on_fork = call.args[1] & SCHED_RESET_ON_FORK != 0 && call.nr == self.sched_setscheduler;
+        let priority = |name, policy| Setting::Priority { call: name, policy, resets_on_fork };
         let setting = if call.nr == self.sched_setaffinity {
             Setting::Affinity
         } else if call.nr == self.sched_setscheduler {
@@ -469,10 +470,11 @@ mod tests {
     #[test]
     fn a_setting_is_for_its_caller_or_another() {
         let call = |nr, target, policy| Syscall { nr, args: [target, policy, 0, 0, 0, 0] };
-        let priority = |call, policy| Setting::Priority { call, policy };
+        let priority = |call, policy| Setting::Priority { call, policy, resets_on_fork: false };
+        let resets = |call, policy| Setting::Priority { call, policy, resets_on_fork: true };
         for (call, expected) in [
             (call(144, 0, 1), Some((priority("sched_setscheduler", Some(Policy::Fifo)), Tid(7)))),
-            (call(144, 9, 0x4000_0002), Some((priority("sched_setscheduler", Some(Policy::Rr)), Tid(9)))),
+            (call(144, 9, 0x4000_0002), Some((resets("sched_setscheduler", Some(Policy::Rr)), Tid(9)))),
             (call(314, 7, 0), Some((priority("sched_setattr", None), Tid(7)))),
             (call(142, 0, 0), Some((priority("sched_setparam", None), Tid(7)))),
             (call(203, 9, 8), Some((Setting::Affinity, Tid(9)))),

@@ -1,9 +1,11 @@
-//! Threads that asked for a real-time policy and were refused: they run as SCHED_OTHER, often unnoticed.
+//! Threads that asked for a real-time policy and were refused, or that their parent's does not pass to: they run as SCHED_OTHER, often
+//! unnoticed.
 
 use super::info::{FindingInfo, page};
 use super::subject::Subject;
-use crate::causes::advised::{ITS_PROGRAM, throttling_off};
-use crate::timeline::settings::PolicyRefusal;
+use crate::causes::Cause;
+use crate::causes::advised::{ITS_PROGRAM, all_by_hand, throttling_off};
+use crate::timeline::settings::{PolicyRefusal, STUCK};
 use crate::timeline::thread::Thread;
 use whylate_base::{Action, AdvisedFix, Evidence, Finding, Policy, Severity};
 
@@ -18,13 +20,48 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
     let shows = |thread: &Thread, refusal: &PolicyRefusal| {
         subject.stats.get(thread.tid).is_some() || subject.is_in_scope(refusal.cpu, refusal.at, refusal.at)
     };
-    refused
+    let refused = refused
         .filter(|thread| subject.options.selects(thread))
         .filter_map(|thread| {
             thread.refused.filter(|refusal| shows(thread, refusal)).map(|refusal| (thread, refusal))
         })
-        .map(|(thread, refusal)| finding(subject, thread, &refusal))
-        .collect()
+        .map(|(thread, refusal)| finding(subject, thread, &refusal));
+    let threads = timeline.threads.iter().filter(|thread| !thread.ever_realtime);
+    refused.chain(threads.filter_map(|thread| was_reset(subject, thread))).collect()
+}
+
+/// A thread of a real-time thread's process that has periods, and waited long for a CPU, for its parent's policy did not pass to it.
+fn was_reset(subject: &Subject<'_>, thread: &Thread) -> Option<Finding> {
+    let reset = thread.lifetime.was_reset?;
+    let is_wait = |cause: Cause| cause == Cause::FairQueue || cause.culprit_runs_first();
+    let explained = subject.by_thread.get(&thread.tid).into_iter().flatten();
+    let waits = explained.filter(|one| is_wait(one.verdict.cause)).map(|one| one.verdict.charged);
+    let in_scope = subject.scope.is_none() && subject.options.tasks.is_empty();
+    let beside = Some(thread.tally.wait).filter(|_| in_scope && thread.pacing.periods.are_by_sleeps());
+    let wait = waits.chain(beside).max().filter(|&wait| wait >= STUCK)?;
+    let (comm, policy) = (subject.usual(thread).comm, reset.policy.constant());
+    let parent = format!("{}:{}", reset.comm, reset.by);
+    Some(Finding {
+        code: INFO.code,
+        severity: Severity::Warning,
+        title: format!(
+            "{comm}:{} is not real-time: {parent}, which started it, has {policy} with SCHED_RESET_ON_FORK",
+            thread.tid
+        ),
+        why: format!(
+            "with SCHED_RESET_ON_FORK a policy does not pass to the threads that its thread starts: they begin with nice 0; {comm}:{} \
+             waited up to {wait} for a CPU",
+            thread.tid
+        ),
+        evidence: vec![reset.evidence(thread.tid)],
+        fix: all_by_hand(
+            ITS_PROGRAM,
+            &[
+                "give the thread its own policy: sched_setscheduler for it, or pthread_attr_setschedpolicy with PTHREAD_EXPLICIT_SCHED",
+                "leave SCHED_RESET_ON_FORK out where the threads that the parent starts are to be real-time",
+            ],
+        ),
+    })
 }
 
 fn finding(subject: &Subject<'_>, thread: &Thread, refusal: &PolicyRefusal) -> Finding {

@@ -1,5 +1,6 @@
 //! The start of a thread's program, and its end: what they take is part of them, and no period waits for it.
 
+use super::settings::ResetOnFork;
 use std::collections::VecDeque;
 use whylate_base::{Ns, Tid};
 
@@ -21,6 +22,10 @@ pub(crate) struct Lifetime {
     pub(crate) started: Option<Ns>,
     /// The call that started it shows that it is a thread of its parent's process.
     pub(crate) is_of_parents_process: bool,
+    /// What it starts gets none of its policy.
+    pub(crate) resets_on_fork: Option<ResetOnFork>,
+    /// The same of the thread of its process that started it.
+    pub(crate) was_reset: Option<ResetOnFork>,
     /// When it last started a process that shares its pages until one of both writes to them.
     pub(crate) forked: Option<Ns>,
     /// When it last gave up a real-time priority while it ran.

@@ -1,6 +1,6 @@
 //! What threads asked of the scheduler and did not get, and limits that they met.
 
-use whylate_base::{Comm, Cpu, Ns, Policy, Priority, Tid};
+use whylate_base::{Comm, Cpu, Evidence, Ns, Policy, Priority, Tid};
 
 /// Every SCHED_OTHER thread waits for shorter times behind a real-time one.
 pub(crate) const STUCK: Ns = Ns::from_ms(1);
@@ -35,6 +35,30 @@ pub(crate) struct PolicyRefusal {
     pub(crate) no_room: bool,
     /// How often.
     pub(crate) times: u32,
+}
+
+/// A thread has a real-time policy that does not pass to the threads it starts (SCHED_RESET_ON_FORK, `sched(7)`).
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ResetOnFork {
+    /// When and where it was given that.
+    pub(crate) at: Ns,
+    pub(crate) cpu: Cpu,
+    pub(crate) by: Tid,
+    /// Its name then.
+    pub(crate) comm: Comm,
+    pub(crate) policy: Policy,
+}
+
+impl ResetOnFork {
+    /// What was set, as evidence about a thread that it started.
+    pub(crate) fn evidence(&self, child: Tid) -> Evidence {
+        let (parent, policy) = (format!("{}:{}", self.comm, self.by), self.policy.constant());
+        let what = format!(
+            "{parent} was given {policy} with SCHED_RESET_ON_FORK, which does not pass to the threads that it starts: thread {child} began \
+             with nice 0"
+        );
+        Evidence::at(self.at, self.cpu, what)
+    }
 }
 
 /// A real-time thread ran for longer, without sleeping, than RLIMIT_RTTIME lets it.

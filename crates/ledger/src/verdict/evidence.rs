@@ -11,6 +11,14 @@ use whylate_base::{Evidence, Ns};
 /// What is less than one in so many parts of what the culprit took is not worth a sentence.
 const HARDLY_ANY: i64 = 100;
 
+/// That a late thread which waited for a CPU began without the real-time policy of the one that started it.
+pub(super) fn of_reset(timeline: &Timeline, activation: &Activation, cause: Cause) -> Option<Evidence> {
+    let thread = timeline.threads.get(activation.tid).filter(|thread| !thread.ever_realtime)?;
+    let waits = cause == Cause::FairQueue || cause.culprit_runs_first();
+    let reset = thread.lifetime.was_reset.filter(|_| waits)?;
+    Some(reset.evidence(activation.tid))
+}
+
 /// A note on the ledger, where it bears on the verdict.
 pub(super) fn noted(note: &VerdictNote, cause: Cause, by: Option<Culprit>) -> Option<Evidence> {
     match (note, cause, by) {

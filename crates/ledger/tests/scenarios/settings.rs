@@ -1,6 +1,6 @@
 //! What threads ask of the scheduler and do not get: a real-time policy, time without end.
 
-use super::support::{IDLE, MS, Scene, Thread, assert_blames, charged_to, fair, rt, sys};
+use super::support::{Explained, IDLE, MS, Scene, Thread, assert_blames, charged_to, fair, rt, sys};
 use whylate_base::{Confidence, Ns, Priority, Severity};
 use whylate_events::{ContextFlags, Fact, Signal};
 use whylate_ledger::{Activation, Cause, Options};
@@ -296,5 +296,39 @@ fn that_a_thread_was_to_yield_is_shown_from_the_first_sight_on() {
         let activation = raised(Lowers::Never, |scene| scene.at(seen).sign(ContextFlags::NEED_RESCHED));
         assert_blames(&activation, Cause::PreemptionDisabled, Some(LOGGER));
         assert_eq!(activation.verdict.confidence, confidence, "{seen}");
+    }
+}
+
+/// A real-time thread, with this flag beside its policy, starts a thread with periods, of its process or another one, that waits
+/// for 5 ms behind another in each.
+fn starts_a_thread(flag: u64, clone: u64) -> Explained {
+    const CLONE: i64 = 56;
+    let (main, child, other) = (rt("app", 10, 60), fair("loop", 11), fair("other", 20));
+    let mut scene = Scene::new().cpu(1).at(0).run(fair("app", 10)).at(100);
+    scene = scene.call(sys::SCHED_SETSCHEDULER, [0, FIFO | flag, 0]).at(102).ret(sys::SCHED_SETSCHEDULER);
+    scene = scene.at(110).call(CLONE, [clone, 0, 0]).fork(main, child).at(120).wake(child, 1);
+    scene = scene.at(130).run(child).ret(CLONE);
+    for n in 1..=20 {
+        let due = 20 * MS * n;
+        scene = scene.call(sys::CLOCK_NANOSLEEP, sys::UNTIL).sleep(other).at(due).timer_wakes(child);
+        scene = scene.at(due + 5 * MS).run(child).ret(sys::CLOCK_NANOSLEEP).at(due + 6 * MS);
+    }
+    scene.sleep(IDLE).explain("loop")
+}
+
+#[test]
+fn a_policy_with_reset_on_fork_does_not_pass_to_the_threads_of_its_process() {
+    const RESET_ON_FORK: u64 = 0x4000_0000;
+    /// `CLONE_VM | CLONE_THREAD`
+    const THREAD: u64 = 0x1_0100;
+    let explained = starts_a_thread(RESET_ON_FORK, THREAD);
+    let finding = explained.finding("realtime-refused").expect("a finding");
+    assert_eq!(finding.severity, Severity::Warning);
+    let title = "loop:11 is not real-time: app:10, which started it, has SCHED_FIFO with SCHED_RESET_ON_FORK";
+    assert_eq!(finding.title, title);
+    let evidence = &explained.worst().verdict.evidence;
+    assert!(evidence.iter().any(|one| one.what.contains("does not pass to the threads")), "{evidence:?}");
+    for (flag, clone) in [(0, THREAD), (RESET_ON_FORK, 17)] {
+        assert!(starts_a_thread(flag, clone).finding("realtime-refused").is_none());
     }
 }
