@@ -20,7 +20,6 @@ mod settings;
 mod slept_through;
 mod state;
 mod stops;
-mod syscall_names;
 mod syscall_numbers;
 mod syscall_table;
 mod syscalls;

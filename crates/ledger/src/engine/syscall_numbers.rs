@@ -1,6 +1,6 @@
 //! The numbers of the calls, by architecture.
 
-use super::syscall_names as names;
+use syscalls::{aarch64, arm, x86, x86_64};
 
 /// System call numbers of one ABI, as far as the ledger reads them. Those of a call that exists with 32-bit and with
 /// 64-bit times are both given; where it exists once, twice the same.
@@ -49,7 +49,8 @@ pub(crate) struct SyscallTable {
     /// sigreturn and rt_sigreturn: a handler of a signal returns.
     pub(super) sigreturn: [i64; 2],
     pub(super) mlockall: i64,
-    pub(super) names: &'static [(i64, &'static str)],
+    pub(super) mmap: i64,
+    pub(super) names: fn(i64) -> Option<&'static str>,
     /// The numbers of this kernel's 32-bit programs.
     pub(super) of_32_bit: Option<&'static SyscallTable>,
 }
@@ -97,7 +98,8 @@ pub(super) static X86_64: SyscallTable = SyscallTable {
     signals: &[62, 200, 234, 129],
     sigreturn: [15, 15],
     mlockall: 151,
-    names: names::X86_64,
+    mmap: 9,
+    names: |nr| Some(x86_64::Sysno::new(usize::try_from(nr).ok()?)?.name()),
     of_32_bit: Some(&I386),
 };
 
@@ -146,7 +148,8 @@ pub(super) static I386: SyscallTable = SyscallTable {
     signals: &[37, 238, 270, 178],
     sigreturn: [119, 173],
     mlockall: 152,
-    names: names::OF_32_BIT,
+    mmap: 192,
+    names: |nr| Some(x86::Sysno::new(usize::try_from(nr).ok()?)?.name()),
     of_32_bit: None,
 };
 
@@ -187,7 +190,8 @@ pub(super) static GENERIC: SyscallTable = SyscallTable {
     signals: &[129, 130, 131, 138],
     sigreturn: [139, 139],
     mlockall: 230,
-    names: names::GENERIC,
+    mmap: 222,
+    names: |nr| Some(aarch64::Sysno::new(usize::try_from(nr).ok()?)?.name()),
     of_32_bit: None,
 };
 
@@ -237,6 +241,7 @@ pub(super) static ARM: SyscallTable = SyscallTable {
     signals: &[37, 238, 268, 178],
     sigreturn: [119, 173],
     mlockall: 152,
-    names: names::OF_32_BIT,
+    mmap: 192,
+    names: |nr| Some(arm::Sysno::new(usize::try_from(nr).ok()?)?.name()),
     of_32_bit: None,
 };

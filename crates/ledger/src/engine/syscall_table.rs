@@ -66,8 +66,7 @@ impl SyscallTable {
     /// Where mmap(2) has mapped memory, how much, and whether in huge pages, by what it returned.
     pub(crate) fn maps(&self, call: &Syscall, returned: i64) -> Option<(u64, u64, bool)> {
         const MAP_HUGETLB: u64 = 0x4_0000;
-        let maps = || matches!(self.name(call.nr), Some("mmap" | "mmap2"));
-        let address = u64::try_from(returned).ok().filter(|&address| address > 0 && maps())?;
+        let address = u64::try_from(returned).ok().filter(|&address| address > 0 && call.nr == self.mmap)?;
         Some((address, call.args[1], call.args[3] & MAP_HUGETLB != 0))
     }
 
@@ -190,7 +189,7 @@ impl SyscallTable {
 
     /// The name of a call.
     pub(crate) fn name(&self, call: i64) -> Option<&'static str> {
-        self.names.binary_search_by_key(&call, |(nr, _)| *nr).ok().map(|at| self.names[at].1)
+        (self.names)(call)
     }
 
     /// Whether a call of this name that writes to a file does so with whole pages of 4 KB, as its length and offset show: no page has to be read for
