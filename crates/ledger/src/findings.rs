@@ -30,6 +30,7 @@ mod refused;
 mod relative_sleep;
 mod rhythm;
 mod rttime;
+mod slack;
 mod slept_through;
 mod softirq_late;
 mod starved;
@@ -81,7 +82,7 @@ const MEASURED: [&str; 6] = [
 ];
 
 /// What each file finds. The order is that of findings of the same severity.
-const FINDERS: [fn(&Subject<'_>) -> Vec<Finding>; 29] = [
+const FINDERS: [fn(&Subject<'_>) -> Vec<Finding>; 30] = [
     deadline::findings,
     bandwidth::findings,
     refused::findings,
@@ -100,6 +101,7 @@ const FINDERS: [fn(&Subject<'_>) -> Vec<Finding>; 29] = [
     stolen::findings,
     relative_sleep::findings,
     left_out::findings,
+    slack::findings,
     slept_through::findings,
     losses::findings,
     coarse_clock::findings,

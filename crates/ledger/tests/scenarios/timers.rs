@@ -1,7 +1,7 @@
 //! From a timer's expiry to its interrupt, and from there to running.
 
 use super::support::{Explained, IDLE, MS, Scene, Thread, assert_blames, assert_charges, fair, rt, sys};
-use whylate_base::{Confidence, Ns};
+use whylate_base::{Confidence, Ns, Severity};
 use whylate_events::{ContextFlags, EventKind};
 use whylate_ledger::{Activation, Cause, Trigger};
 
@@ -376,4 +376,31 @@ fn a_thread_that_armed_the_timers_itself_is_to_arm_fewer() {
 /// The words of fixes.
 pub(super) fn texts(fixes: &[whylate_base::AdvisedFix]) -> String {
     fixes.iter().map(|fix| fix.text.as_str()).collect::<Vec<_>>().join(" ")
+}
+
+/// Whether timers that expire `slack` ms late in each period of so many are a finding, of a warning's severity.
+fn is_found(period: i64, slack: i64) -> bool {
+    let victim = fair("victim", 10);
+    let mut scene = Scene::new().cpu(1).at(10).unseen_switch_to(victim);
+    for n in 1..=20 {
+        let due = n * period * MS;
+        scene = scene.call(sys::CLOCK_NANOSLEEP, sys::UNTIL).arm_with_slack(TIMER, due, due + slack * MS);
+        scene = scene.sleep(IDLE).at(due + slack * MS).fire(TIMER).wake(victim, 1).fired(TIMER);
+        scene =
+            scene.at(due + slack * MS + 5).run(victim).ret(sys::CLOCK_NANOSLEEP).at(due + slack * MS + 50);
+    }
+    let explained = scene.sleep(IDLE).explain("victim");
+    explained.finding("timer-slack").is_some_and(|finding| {
+        let title = format!("victim:10 starts late by the slack of its timers: by up to {slack}.00 ms");
+        assert!(finding.title.starts_with(&title), "{}", finding.title);
+        assert!(finding.fix.iter().any(|fix| fix.text.contains("/proc/PID/timerslack_ns")));
+        finding.severity == Severity::Warning
+    })
+}
+
+#[test]
+fn slack_that_is_a_part_of_the_periods_is_a_finding() {
+    assert!(is_found(20, 15));
+    assert!(!is_found(100, 2), "a poll of this length has some");
+    assert!(!is_found(20, 0));
 }
