@@ -73,7 +73,7 @@ impl Engine<'_> {
                     let resets = Some(policy).filter(|policy| policy.is_realtime() && resets_on_fork);
                     let (by, comm) = (target, thread.comm());
                     let resets = resets.map(|policy| ResetOnFork { at, cpu: event.cpu, by, comm, policy });
-                    thread.lifetime.resets_on_fork = resets;
+                    thread.lifetime.resets_on_fork = resets.map(Box::new);
                 }
                 if matches!(thread.state(), State::Queued(_)) {
                     thread.policy_given = Some(at);
@@ -150,7 +150,7 @@ impl Engine<'_> {
         if call.is_some_and(|(call, table)| table.copies_memory(call)) {
             self.timeline.threads.get_mut(parent).lifetime.forked = Some(at);
         }
-        let was_reset = self.timeline.threads.get(parent).and_then(|by| by.lifetime.resets_on_fork);
+        let was_reset = self.timeline.threads.get(parent).and_then(|by| by.lifetime.resets_on_fork.clone());
         let child = self.timeline.threads.begin(child);
         child.lifetime.was_reset = was_reset.filter(|_| is_thread);
         child.rename(at, comm);

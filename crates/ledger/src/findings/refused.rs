@@ -32,7 +32,7 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
 
 /// A thread of a real-time thread's process that has periods, and waited long for a CPU, for its parent's policy did not pass to it.
 fn was_reset(subject: &Subject<'_>, thread: &Thread) -> Option<Finding> {
-    let reset = thread.lifetime.was_reset?;
+    let reset = thread.lifetime.was_reset.as_ref()?;
     let is_wait = |cause: Cause| cause == Cause::FairQueue || cause.culprit_runs_first();
     let explained = subject.by_thread.get(&thread.tid).into_iter().flatten();
     let waits = explained.filter(|one| is_wait(one.verdict.cause)).map(|one| one.verdict.charged);

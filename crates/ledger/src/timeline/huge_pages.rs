@@ -3,26 +3,33 @@
 /// The latest mappings of a thread: one with more has them from a library that takes them before it works.
 const KEPT: usize = 16;
 
-/// From where to where they are.
+/// Few threads have any.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct HugePages(Vec<(u64, u64)>);
+pub(crate) struct HugePages(Option<Box<Mappings>>);
+
+/// From where to where each is, the oldest first.
+#[derive(Clone, Debug, Default)]
+struct Mappings(Vec<(u64, u64)>);
 
 impl HugePages {
     /// A mapping of `length` bytes is at `address` from now on, of huge pages or not.
     pub(crate) fn map(&mut self, address: u64, length: u64, huge: bool) {
         let end = address.saturating_add(length);
-        self.0.retain(|&(from, to)| to <= address || end <= from);
+        if let Some(Mappings(kept)) = self.0.as_deref_mut() {
+            kept.retain(|&(from, to)| to <= address || end <= from);
+        }
         if huge {
-            if self.0.len() == KEPT {
-                self.0.remove(0);
+            let Mappings(kept) = &mut **self.0.get_or_insert_default();
+            if kept.len() == KEPT {
+                kept.remove(0);
             }
-            self.0.push((address, end));
+            kept.push((address, end));
         }
     }
 
     /// True of an address in one of them.
     pub(crate) fn contain(&self, address: u64) -> bool {
-        self.0.iter().any(|&(from, to)| (from..to).contains(&address))
+        self.0.iter().flat_map(|mappings| &mappings.0).any(|&(from, to)| (from..to).contains(&address))
     }
 }
 

@@ -10,7 +10,7 @@ const SEVERAL: u32 = 3;
 const MOST_ENDS: usize = 16;
 
 /// See the module.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Lifetime {
     /// When it was forked, if that was seen.
     pub(crate) began: Option<Ns>,
@@ -22,10 +22,10 @@ pub(crate) struct Lifetime {
     pub(crate) started: Option<Ns>,
     /// The call that started it shows that it is a thread of its parent's process.
     pub(crate) is_of_parents_process: bool,
-    /// What it starts gets none of its policy.
-    pub(crate) resets_on_fork: Option<ResetOnFork>,
+    /// What it starts gets none of its policy. Few threads have this and the next, and all would be larger by them.
+    pub(crate) resets_on_fork: Option<Box<ResetOnFork>>,
     /// The same of the thread of its process that started it.
-    pub(crate) was_reset: Option<ResetOnFork>,
+    pub(crate) was_reset: Option<Box<ResetOnFork>>,
     /// When it last started a process that shares its pages until one of both writes to them.
     pub(crate) forked: Option<Ns>,
     /// When it last gave up a real-time priority while it ran.

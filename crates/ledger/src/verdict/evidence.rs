@@ -15,7 +15,7 @@ const HARDLY_ANY: i64 = 100;
 pub(super) fn of_reset(timeline: &Timeline, activation: &Activation, cause: Cause) -> Option<Evidence> {
     let thread = timeline.threads.get(activation.tid).filter(|thread| !thread.ever_realtime)?;
     let waits = cause == Cause::FairQueue || cause.culprit_runs_first();
-    let reset = thread.lifetime.was_reset.filter(|_| waits)?;
+    let reset = thread.lifetime.was_reset.as_ref().filter(|_| waits)?;
     Some(reset.evidence(activation.tid))
 }
 
