@@ -48,6 +48,7 @@ pub(crate) mod recent;
 mod recording;
 pub(crate) mod running;
 pub(crate) mod settings;
+pub(crate) mod silences;
 pub(crate) mod sleeps;
 pub(crate) mod slept_in;
 pub(crate) mod slew;

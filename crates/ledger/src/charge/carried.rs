@@ -247,7 +247,7 @@ impl<'t> Charger<'t> {
                     return Charge::device();
                 }
                 let by = self.task(carrier.tid, carrier.priority_at(from), from);
-                Charge::to_handler(role.runs, by, timeline.silence(from, end).is_some())
+                Charge::to_handler(role.runs, by, timeline.silences.around(from, end).is_some())
             };
             let charge = match slice.running {
                 Running::Softirq(NET_RX) => own(),
@@ -273,7 +273,7 @@ impl<'t> Charger<'t> {
             let charge = match slice.running {
                 Running::Softirq(NET_RX) if !self.kept_from_softirq(cpu, from, end) => {
                     let by = Culprit::Softirq { vec: NET_RX };
-                    Charge::to_handler(Cause::NapiPoll, by, timeline.silence(from, end).is_some())
+                    Charge::to_handler(Cause::NapiPoll, by, timeline.silences.around(from, end).is_some())
                 }
                 // The thread that sent it is on its way to hand it over, or softirqs are disabled for a moment.
                 Running::Task(..) => shortly(from, end),

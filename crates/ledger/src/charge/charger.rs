@@ -6,9 +6,10 @@ use crate::causes::Cause;
 use crate::model::{Culprit, IrqKind, Segment};
 use crate::timeline::Timeline;
 use crate::timeline::activations::Open;
-use crate::timeline::irqs::{IrqId, Silence};
+use crate::timeline::irqs::IrqId;
 use crate::timeline::origins::RCU;
 use crate::timeline::running::Running;
+use crate::timeline::silences::Silence;
 use crate::timeline::slices::Clip;
 use crate::timeline::states::State;
 use crate::timeline::thread::Thread;
@@ -215,8 +216,8 @@ impl Charger<'_> {
     /// CPU: a CPU that stands still within a wake-up does so elsewhere in the same handler, too.
     fn silence(&self, from: Ns, to: Ns) -> (Option<&Silence>, bool) {
         let Some(timeline) = self.timeline.cpus.get(self.cpu) else { return (None, false) };
-        let silence = timeline.silence(from, to);
-        (silence, silence.is_some() || timeline.stood_still_near(from, to))
+        let silence = timeline.silences.around(from, to);
+        (silence, silence.is_some() || timeline.silences.show_standing_near(from, to))
     }
 
     /// True of an interrupt that stands for a timer of which no end shows: the thread below may have gone on long before.

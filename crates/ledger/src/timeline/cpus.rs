@@ -6,10 +6,10 @@
 //! ```
 
 use super::idle_ways::IdleWays;
-use super::irqs::{LONG_SILENCE, Silence};
 use super::per_cpu::PerCpu;
 use super::recent::{drop_while, forget_before, partition_from_end};
 use super::running::Running;
+use super::silences::{Silence, Silences};
 use super::slew::{ONE_INTERRUPT, Slew, SlewJudge};
 use super::slices::{CpuSlice, Slices, idle_back_to};
 use super::standing::ReschedSample;
@@ -88,7 +88,7 @@ pub(crate) struct CpuTimeline {
     /// The thread whose page fault was the last event here.
     pub(crate) faulting: Option<Tid>,
     /// Times in which nothing happened inside of an interrupt that has nothing long to do.
-    pub(crate) silences: VecDeque<Silence>,
+    pub(crate) silences: Silences,
     /// When the idle task was last seen in a function behind which it sleeps.
     pub(crate) idle_function: Option<Ns>,
     /// Times in which no event happened behind such a function.
@@ -221,19 +221,7 @@ impl CpuTimeline {
         let running = self.top();
         self.push(silence.from, running, false);
         self.push(silence.to, running, false);
-        self.silences.push_back(silence);
-    }
-
-    /// The time around `from..to` in which nothing happened inside of an interrupt.
-    pub(crate) fn silence(&self, from: Ns, to: Ns) -> Option<&Silence> {
-        let mut near = self.silences.iter().rev().take_while(|silence| silence.to > from);
-        near.find(|silence| silence.from <= from && to <= silence.to)
-    }
-
-    /// True where the CPU was shown to stand still within a wake-up, up to [`LONG_SILENCE`] before `from..to` or after it.
-    pub(crate) fn stood_still_near(&self, from: Ns, to: Ns) -> bool {
-        let mut near = self.silences.iter().rev().take_while(|silence| silence.to > from - LONG_SILENCE);
-        near.any(|silence| silence.in_wakeup && silence.from < to + LONG_SILENCE)
+        self.silences.add(silence);
     }
 
     /// A timer's callback ended: so did the interrupt that stood for it.
@@ -374,7 +362,7 @@ impl CpuTimeline {
             + self.resched_in_interrupts.len()
             + self.idle_signs.len()
             + self.slow_switches.len()
-            + self.silences.len()
+            + self.silences.held()
             + self.sleeps.len()
             + self.unshown.len()
             + self.idle_ways.held()
@@ -387,7 +375,7 @@ impl CpuTimeline {
         forget_before(&mut self.slices, |slice| slice.start <= horizon);
         self.usage.forget(held - self.slices.len());
         drop_while(&mut self.late_timers, |late| late.handled < horizon);
-        drop_while(&mut self.silences, |silence| silence.to < horizon);
+        self.silences.forget(horizon);
         drop_while(&mut self.sleeps, |sleep| sleep.1 < horizon);
         drop_while(&mut self.unshown, |unshown| unshown.1 < horizon);
         self.idle_ways.forget(horizon);

@@ -27,23 +27,6 @@ pub(crate) struct Irqs {
     ids: FxHashMap<(Option<u32>, Name), u16>,
 }
 
-/// A handler that does nothing traceable for this long, and for many times as long as it usually takes in all, does not have
-/// the CPU.
-pub(crate) const LONG_SILENCE: Ns = Ns::from_ms(1);
-/// The same where the machine may be a guest: a host that is busy takes a CPU for part of a millisecond, too.
-pub(crate) const LONG_SILENCE_OF_GUEST: Ns = Ns::from_us(200);
-
-/// A time in which nothing happened inside of a handler that has nothing long to do.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Silence {
-    pub(crate) from: Ns,
-    pub(crate) to: Ns,
-    /// If all that the handler does is traced, it did not have the CPU.
-    pub(crate) is_sure: bool,
-    /// It lies within a wake-up, which has no work for so long, whatever the handler does.
-    pub(crate) in_wakeup: bool,
-}
-
 /// It has the name of what is recorded.
 const STAND_IN: &str = "hrtimer";
 
