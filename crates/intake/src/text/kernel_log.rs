@@ -36,6 +36,7 @@ mod softirqs;
 mod spinlocks;
 mod stacks;
 mod stamps;
+mod storage_waits;
 mod utilization;
 mod waits;
 mod work_item;
@@ -405,7 +406,13 @@ impl LogMessage {
     /// What other messages may follow from.
     fn occurrence(&self) -> Occurrence<'_> {
         let LogMessage { line, meaning, details, stacks, .. } = self;
-        Occurrence { line: *line, meaning, thread: details.thread(stacks), cpus: details.cpus() }
+        Occurrence {
+            line: *line,
+            meaning,
+            thread: details.thread(stacks),
+            cpus: details.cpus(),
+            behind_storage: details.behind_storage(stacks),
+        }
     }
 
     /// True where a line below it was printed before it: that is of another boot, or quoted. CPUs print their lines not quite in order.

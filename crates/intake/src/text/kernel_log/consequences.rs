@@ -13,17 +13,32 @@ pub(super) struct Occurrence<'a> {
     pub(super) thread: Option<&'a LoggedThread>,
     /// The CPUs that had interrupts disabled, or waited for a spinlock.
     pub(super) cpus: &'a [u32],
+    /// The hung thread whose stack shows that it waits for storage.
+    pub(super) behind_storage: Option<BehindStorage<'a>>,
+}
+
+/// A hung thread that waits for storage.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum BehindStorage<'a> {
+    /// It is the one that the message is of.
+    First,
+    /// It is another one that the same messages report.
+    Other(&'a LoggedThread),
 }
 
 /// That a message follows from one of the `others`, in words.
 pub(super) fn of<'a>(one: Occurrence<'a>, others: impl Iterator<Item = Occurrence<'a>>) -> Option<String> {
     let mut earlier = others.filter(|other| other.line < one.line);
     if one.meaning == HUNG_TASK {
+        // Other devices do not answer either while a disk is silent, but not because of it.
+        let waiter = one.behind_storage?;
         let storage = earlier.find(|other| other.meaning == STORAGE)?;
-        return Some(format!(
-            "the storage that did not answer in line {} is the probable reason",
-            storage.line
-        ));
+        let reason =
+            format!("the storage that did not answer in line {} is the probable reason", storage.line);
+        return Some(match waiter {
+            BehindStorage::First => reason,
+            BehindStorage::Other(thread) => format!("{reason} for {thread}"),
+        });
     }
     if one.meaning == HARD_LOCKUP {
         let waits = |other: &Occurrence<'_>| one.cpus.iter().all(|cpu| other.cpus.contains(cpu));
@@ -66,14 +81,21 @@ mod tests {
             ended("note: b[9] exited with irqs disabled"),
         );
         assert_eq!(app.as_ref().map(ToString::to_string).as_deref(), Some("app (812)"));
-        let at = |line, meaning, thread| Occurrence { line, meaning, thread, cpus: &[] };
+        let at =
+            |line, meaning, thread| Occurrence { line, meaning, thread, cpus: &[], behind_storage: None };
         let follows = |one, others: &[Occurrence<'_>]| of(one, others.iter().copied());
-        let hung = at(9, HUNG_TASK, None);
+        let hung = Occurrence { behind_storage: Some(BehindStorage::First), ..at(9, HUNG_TASK, None) };
         assert_eq!(
             follows(hung, &[at(3, CRASH, None), at(4, STORAGE, None)]).as_deref(),
             Some("the storage that did not answer in line 4 is the probable reason")
         );
         assert_eq!(follows(hung, &[at(12, STORAGE, None)]), None);
+        assert_eq!(follows(at(9, HUNG_TASK, None), &[at(4, STORAGE, None)]), None);
+        let second = Occurrence { behind_storage: app.as_ref().map(BehindStorage::Other), ..hung };
+        assert_eq!(
+            follows(second, &[at(4, STORAGE, None)]).as_deref(),
+            Some("the storage that did not answer in line 4 is the probable reason for app (812)")
+        );
         let atomic = at(9, ATOMIC, app.as_ref());
         let follow = "it probably follows from line 3, as the end of the crashed thread";
         assert_eq!(follows(atomic, &[at(3, CRASH, None)]).as_deref(), Some(follow));

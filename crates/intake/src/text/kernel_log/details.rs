@@ -2,7 +2,7 @@
 
 use super::atomic_sleep::AtomicSleep;
 use super::clock::UnstableClock;
-use super::consequences;
+use super::consequences::{self, BehindStorage};
 use super::durations::{CpuHogs, LongestRun, TimedWork};
 use super::hung::HungTasks;
 use super::lockups::{HardPanic, SoftLockups, hard_lockup};
@@ -262,6 +262,14 @@ impl Details {
             Details::Hard(cpus) => cpus,
             Details::Spin(spin) => spin.cpus(),
             _ => &[],
+        }
+    }
+
+    /// The hung thread that waits for storage, by its stack.
+    pub(super) fn behind_storage<'a>(&'a self, stacks: &LoggedStacks) -> Option<BehindStorage<'a>> {
+        match self {
+            Details::Hung(hung) => hung.behind_storage(stacks),
+            _ => None,
         }
     }
 

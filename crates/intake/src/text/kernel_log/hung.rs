@@ -8,6 +8,7 @@
 //! INFO: task app:12 is blocked on a mutex, but the owner is not found.
 //! ```
 
+use super::consequences::BehindStorage;
 use super::owner::LoggedThread;
 use super::stacks::{LoggedStack, LoggedStacks};
 use super::stamps::number_behind;
@@ -129,6 +130,22 @@ impl HungTasks {
         let first = all.next().flatten();
         let same = first.filter(|first| all.all(|other| other == Some(*first)));
         same.map_or_else(|| "for a device or a lock".to_owned(), |same| same.to_string())
+    }
+
+    /// The first thread whose stack shows that it waits for storage, or that of the thread whose lock it waits for.
+    pub(super) fn behind_storage<'a>(&'a self, stacks: &LoggedStacks) -> Option<BehindStorage<'a>> {
+        let first = self.tasks.first().map(|task| &task.thread)?;
+        let only = || stacks.only().filter(|_| self.tasks.len() == 1);
+        let is_of_storage = |thread: &LoggedThread| {
+            stacks.of_thread(thread).or_else(only).is_some_and(LoggedStack::is_of_storage)
+        };
+        let waits = |thread: &LoggedThread| {
+            let chain = self.chain(thread);
+            let mut holders = chain.iter().filter_map(|wait| wait.holder.as_ref());
+            is_of_storage(thread) || holders.any(is_of_storage)
+        };
+        let waiter = self.tasks.iter().map(|task| &task.thread).find(|thread| waits(thread))?;
+        Some(if waiter == first { BehindStorage::First } else { BehindStorage::Other(waiter) })
     }
 
     /// The waits from this thread on, each for the thread of the next.

@@ -6,6 +6,7 @@ use super::idle_thread::{OverIdle, over_idle};
 use super::owner::{LoggedThread, Owner};
 use super::registers::are_of_user;
 use super::reporter::{StackPlace, USER, place, softirq};
+use super::storage_waits::are_of_storage;
 use super::waits::{WaitsFor, waits_for};
 use super::work_item;
 use std::collections::BTreeMap;
@@ -238,6 +239,12 @@ impl LoggedStack {
     pub(super) fn waits_for(&self) -> Option<WaitsFor> {
         let by_io = self.sleeps_for_io.then_some("io_schedule");
         waits_for(by_io.into_iter().chain(self.functions.iter().map(String::as_str)))
+    }
+
+    /// True where its thread is in storage, a file system or pages, or sleeps for input or output.
+    pub(super) fn is_of_storage(&self) -> bool {
+        self.waits_for().is_some_and(|wait| wait != WaitsFor::Lock)
+            || are_of_storage(self.functions.iter().map(String::as_str))
     }
 
     /// Where its thread is, in words; `None` where it shows nothing.
