@@ -7,6 +7,8 @@
 //! kworker/1:2:34 blocked for more than 120 seconds.
 //! [ 12.345680] Workqueue: events
 //! flush_all [driver]
+//! [ 12.345681] RIP:
+//! 0010:spin_on+0x10/0x20      the function in which the CPU is
 //! ```
 
 use super::{frames, stamps, work_item};
@@ -14,10 +16,20 @@ use super::{frames, stamps, work_item};
 /// With what the report of a hung task begins.
 pub(super) const HUNG_TASK: &str = "INFO: task";
 
+/// With what the line of the register begins that shows the function in which a CPU is.
+const REGISTERS: [&str; 6] = ["RIP:", "EIP:", "pc :", "PC is at", "NIP", "epc :"];
+
+/// True of such a line without its function: `RIP:`, `RIP: 0010:`, `RIP: 0010:[<ffffffff8108c5f0>]`
+fn is_register_alone(message: &str) -> bool {
+    let rest = REGISTERS.iter().find_map(|register| message.trim_start().strip_prefix(register));
+    rest.is_some_and(|rest| rest.chars().all(|sign| sign.is_ascii_hexdigit() || "[]<>: ".contains(sign)))
+}
+
 /// True of a line that goes on in the next one, if that has no stamp of its own.
 pub(super) fn ends_early(line: &str) -> bool {
     let message = stamps::message(line).trim_end();
-    message.ends_with('?') && !message.contains("+0x")
+    is_register_alone(message)
+        || message.ends_with('?') && !message.contains("+0x")
         || message.starts_with(HUNG_TASK) && !message.contains(" blocked")
         || message.strip_prefix("Workqueue: ").is_some_and(|queue| !queue.trim().contains(' '))
 }
@@ -34,7 +46,7 @@ pub(super) fn joined(begun: &str, rest: &str) -> Option<String> {
                 && frames::frame(second).is_none()
                 && work_item::of_line(&format!("{first} {second}")).is_some()
         }
-        None if first.ends_with('?') => frames::frame(second).is_some(),
+        None if first.ends_with('?') || is_register_alone(first) => frames::frame(second).is_some(),
         None => second.contains("blocked ") || second.trim() == "blocked",
     };
     (is_rest && stamps::is_bare(rest)).then(|| format!("{} {second}", begun.trim_end()))
@@ -51,6 +63,11 @@ mod tests {
             (" ?", "spin_on+0x10/0x20 [driver]", true),
             ("[<c0aa2100>] ?", "spin_on+0x10/0x20", true),
             (" ?", "[   12.345679]  spin_on+0x10/0x20", false),
+            ("RIP:", "0010:spin_on+0x80/0x240 [driver]", true),
+            ("RIP: 0010:[<c0aa2100>]", "[<c0aa2100>] spin_on+0x80/0x240", true),
+            ("pc :", "spin_on+0x80/0x240", true),
+            ("RIP:", "Code: 8b 00 48", false),
+            ("RIP:", "[   12.345679] 0010:spin_on+0x80/0x240", false),
             ("INFO: task", "app:7 blocked for more than 120 seconds.", true),
             ("INFO: task app:7", "blocked for more than 120 seconds.", true),
             (
@@ -72,7 +89,12 @@ mod tests {
             let quoted = joined(&format!("> {first}"), &format!("> {rest}"));
             assert_eq!(quoted, whole.map(|whole| format!("> {whole}")), "{first}");
         }
-        for whole in [" ? spin_on+0x10/0x20", "INFO: task app:7 blocked for", "Workqueue: events flush_all"] {
+        for whole in [
+            " ? spin_on+0x10/0x20",
+            "INFO: task app:7 blocked for",
+            "RIP: 0033:0x7f12",
+            "Workqueue: events flush_all",
+        ] {
             assert!(!ends_early(&format!("{AT}{whole}")), "{whole}");
         }
     }

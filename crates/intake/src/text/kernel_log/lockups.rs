@@ -167,23 +167,49 @@ impl SoftLockups {
         self.utilizations.iter().filter_map(Utilization::shown).collect()
     }
 
-    /// The same of a CPU whose idle thread was current: `None` unless the report shows that it served softirqs or an interrupt.
+    /// The same of a CPU whose idle thread was current, by what its stack shows: it served softirqs or an interrupt, or it was idle.
     pub(super) fn over_idle_meaning(&self, stacks: &LoggedStacks) -> Option<String> {
         let SoftLockup { cpu, seconds, .. } = self.lockups.first()?;
+        let stack = stacks.on_cpu(*cpu).or(stacks.first_on(|other| other == *cpu));
         if let Some(kept) = self.occupation(*cpu).and_then(kept_by) {
             return Some(format!(
                 "{kept} kept CPU {cpu} from its watchdog for {} over its idle thread (soft lockup)",
                 long(*seconds)
             ));
         }
-        let served = match stacks.on_cpu(*cpu).or(stacks.first_on(|other| other == *cpu))?.over_idle()? {
-            OverIdle::Softirqs => "served softirqs",
-            OverIdle::Interrupt => "served an interrupt",
-            OverIdle::Idle | OverIdle::Other => return None,
+        let served = match stack.and_then(LoggedStack::over_idle) {
+            Some(OverIdle::Softirqs) => "served softirqs",
+            Some(OverIdle::Interrupt) => "served an interrupt",
+            // An idle CPU is in no such function: what it did instead, its callers would show.
+            Some(OverIdle::Other) => {
+                return Some(format!(
+                    "CPU {cpu} did not run its watchdog for {} while its idle thread was current (soft lockup); whether it served an \
+                     interrupt or a softirq there is not shown",
+                    long(*seconds)
+                ));
+            }
+            Some(OverIdle::Idle) | None => return self.idle_meaning(),
         };
         Some(format!(
             "CPU {cpu} {served} over its idle thread, and switched to no other thread for {} (soft lockup)",
             long(*seconds)
+        ))
+    }
+
+    /// The same of CPUs that were idle.
+    fn idle_meaning(&self) -> Option<String> {
+        let mut all: Vec<u32> = self.lockups.iter().map(|one| one.cpu).collect();
+        all.sort_unstable();
+        all.dedup();
+        let longest = self.lockups.iter().filter_map(|one| one.seconds).max()?;
+        let (watchdog, up_to, had, lost) = match all.len() {
+            1 => ("the watchdog", "", "its idle task had it", "its timer or its interrupts were lost"),
+            _ => ("the watchdogs", "up to ", "their idle tasks had them", "timers or interrupts were lost"),
+        };
+        Some(format!(
+            "{watchdog} of {} did not run for {up_to}{longest} s while {had} (soft lockup): {lost}, a clock jumped, \
+             or the machine stood still",
+            cpus(&all)
         ))
     }
 }
