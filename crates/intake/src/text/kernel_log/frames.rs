@@ -51,6 +51,10 @@ const THREAD_BEGINS: [&str; 7] = [
     "child_rip",
 ];
 
+/// Where the kernel is entered from user code (`arch/x86/entry`), by how their names begin: a stack ends there, and one of a kernel thread
+/// names such a label behind its last function.
+const KERNEL_ENTRIES: [&str; 3] = ["entry_SYSCALL", "entry_SYSENTER", "entry_INT80"];
+
 /// No function has so many bytes: the kernel has no symbol for an address that is given as within such a one, as those of data, or of
 /// the last symbol before a gap.
 const LARGEST_FUNCTION: u64 = 256 * 1024;
@@ -73,6 +77,11 @@ pub(super) fn frame(line: &str) -> Option<Frame<'_>> {
     with_offset(line).or_else(|| with_source(line))
 }
 
+/// True of the entry of a system call, which calls nothing by its own choice.
+pub(super) fn is_kernel_entry(name: &str) -> bool {
+    KERNEL_ENTRIES.iter().any(|begin| name.starts_with(begin))
+}
+
 /// True of a line with a function of which the kernel is not sure: `[<c0aa2100>] ? spin_on+0x10/0x20`
 pub(super) fn is_unsure(line: &str) -> bool {
     line.split_once("? ").is_some_and(|(_, function)| frame(function).is_some())
@@ -90,8 +99,10 @@ fn with_source(line: &str) -> Option<Frame<'_>> {
     };
     let is_source = source.split_whitespace().next().is_some_and(is_place);
     // Elsewhere the same words are of prose, or of a function that the kernel is not sure of.
-    let registers = ["RIP: ", "pc : ", "NIP "].iter().find_map(|register| before.split_once(register));
-    let name = registers.map_or(before, |(_, name)| name.split_once(':').map_or(name, |(_, name)| name));
+    let registers =
+        ["RIP: ", "EIP: ", "pc : ", "NIP "].iter().find_map(|register| before.split_once(register));
+    let name = registers
+        .map_or(before, |(_, name)| name.split_once(':').map_or(name, |(_, name)| name.trim_start()));
     let is_part = |sign: u8| sign.is_ascii_alphanumeric() || matches!(sign, b'_' | b'.' | b'$');
     let is_name =
         name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') && name.bytes().all(is_part);
@@ -229,6 +240,8 @@ mod tests {
             (" spin_on (drivers/net/driver.c:554 (discriminator 14)) driver", Some("spin_on")),
             ("spin_on.isra.0 (include/linux/a.h:1 kernel/b.c:2)", Some("spin_on")),
             ("RIP: 0010:spin_on (kernel/b.c:2)", Some("spin_on")),
+            ("EIP: spin_on (kernel/b.c:2)", Some("spin_on")),
+            ("RIP: 0010: spin_on (kernel/b.c:2)", Some("spin_on")),
             ("? spin_on (kernel/b.c:2)", None),
             ("see spin_on (kernel/b.c:2)", None),
             ("spin_on (b.c)", None),

@@ -17,6 +17,9 @@ const MOST_NAMED: usize = 6;
 const MOST_STACKS: usize = 32;
 const MOST_FRAMES: usize = 64;
 
+/// Where powerpc goes on behind an interrupt that it catches up on (`arch/powerpc/kernel/exceptions-64s.S`).
+const REPLAY: &str = "replay_interrupt_return";
+
 /// A call stack.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct LoggedStack {
@@ -102,6 +105,14 @@ impl LoggedStacks {
             "</IRQ>" | "</SOFTIRQ>" | "<TASK>" => false,
             _ => self.is_in_interrupt,
         };
+        if let Some(last) = self.stacks.last_mut() {
+            match message.trim() {
+                line if line.starts_with("--- interrupt: ") && line.contains(" at ") => {
+                    last.begins_interrupted()
+                }
+                line => last.called_replay(line),
+            }
+        }
         let frame = are_of_user(message).then_some(Frame::Function(USER)).or_else(|| frames::frame(message));
         self.has_unsure |= frame.is_none() && frames::is_unsure(message);
         let bare = frames::bare(message).filter(|_| self.is_in_trace && frame.is_none());
@@ -218,6 +229,8 @@ impl LoggedStack {
                 self.sleeps_for_io |= self.functions.is_empty();
             }
             Frame::ThreadBegins => self.sleeps_at_begin |= self.sleeps && self.functions.is_empty(),
+            // As the innermost function it shows where the thread is.
+            Frame::Function(function) if !self.functions.is_empty() && frames::is_kernel_entry(function) => {}
             Frame::Function(function) => {
                 if self.functions.last().is_none_or(|inner| inner != function) {
                     self.functions.push(function.to_owned());
@@ -226,6 +239,26 @@ impl LoggedStack {
                     self.modules.insert(function.to_owned(), module.to_owned());
                 }
             }
+        }
+    }
+
+    /// Takes in the mark of powerpc below which the functions are interrupted ones: `--- interrupt: 901 at spin_on+0x10/0x20`. The function
+    /// above it is where the interrupt enters the kernel, or leaves it again (`fast_exception_return`): neither is a caller.
+    fn begins_interrupted(&mut self) {
+        if self.has_trace && self.functions.len() > self.of_interrupts + 1 {
+            self.functions.pop();
+        }
+        self.of_interrupts = self.functions.len();
+    }
+
+    /// Takes in `LR = enable_irqs+0x10/0x20`: of an interrupt that is caught up on as interrupts are enabled again, this is the function
+    /// that enabled them (`arch/powerpc/kernel/irq.c`). Elsewhere it may be an old value.
+    fn called_replay(&mut self, line: &str) {
+        let name = line.strip_prefix("LR = ").and_then(|rest| rest.split_once("+0x"));
+        if let (Some((name, _)), Some(last)) = (name, self.functions.last_mut())
+            && last == REPLAY
+        {
+            *last = name.to_owned();
         }
     }
 
@@ -357,7 +390,7 @@ impl LoggedStack {
 /// True of the line with the function in which the registers are.
 fn is_register(message: &str) -> bool {
     are_of_user(message)
-        || ["RIP: ", "pc : ", "PC is at ", "NIP [", "PSW : ", "Stopper: "]
+        || ["RIP: ", "EIP: ", "pc : ", "PC is at ", "NIP [", "PSW : ", "Stopper: "]
             .iter()
             .any(|name| message.contains(name))
 }
@@ -418,6 +451,32 @@ mod tests {
         );
         let shown = "the stack below it is driver_isr, called from my_event, which interrupted spin, called from caller";
         assert_eq!(stacks.first().and_then(LoggedStack::shown).as_deref(), Some(shown));
+    }
+
+    #[test]
+    fn an_interrupt_of_powerpc_is_no_caller_of_its_handler() {
+        let shown = |text: &str| read(text).first().and_then(LoggedStack::shown);
+        let stall = "Call Trace:\n[c01] [c02] rcu_sched_clock_irq+0x1/0x2\n[c01] [c02] timer_interrupt+0x1/0x2\n[c01] [c02] fast_exception_return+0x1/0x2\n\
+                     --- interrupt: 901 at replay_interrupt_return+0x0/0x4\n    LR = enable_irqs+0x1/0x2\n[c01] [c02] serve+0x1/0x2\n\
+                     [c01] [c02] timer_interrupt+0x1/0x2\n[c01] [c02] fast_exception_return+0x1/0x2\n\
+                     --- interrupt: 901 at spin+0x1/0x2\n    LR = other+0x1/0x2\n[c01] [c02] caller+0x1/0x2\n";
+        let expected = "the stack below it is enable_irqs, called from serve, timer_interrupt, which interrupted spin, called from caller";
+        assert_eq!(shown(stall).as_deref(), Some(expected));
+        let newer = "Call Trace:\n[c01] [c02] rcu_sched_clock_irq+0x1/0x2\n[c01] [c02] timer_interrupt+0x1/0x2\n[c01] [c02] decrementer_common_virt+0x1/0x2\n\
+                     --- interrupt: 900 at spin+0x1/0x2\nNIP [c02] spin+0x1/0x2\nLR [c03] other+0x1/0x2\n--- interrupt: 900\n[c01] [c02] caller+0x1/0x2\n";
+        assert_eq!(shown(newer).as_deref(), Some("the stack below it is spin, called from caller"));
+    }
+
+    #[test]
+    fn decoded_registers_stand_above_their_callers() {
+        let shown = |text: &str| read(text).first().and_then(LoggedStack::shown);
+        for register in ["EIP: spin (b.c:7)", "EIP: spin+0x1/0x2", "RIP: 0010:spin (b.c:7)"] {
+            let text = format!(
+                "CPU: 2 PID: 7 Comm: app Not tainted\n{register}\nCall Trace:\n caller (b.c:9)\n ret_from_fork_asm (e.S:7)\n entry_INT80_32 (e.S:9)\n"
+            );
+            let expected = "the stack of app (7) on CPU 2 is spin, called from caller";
+            assert_eq!(shown(&text).as_deref(), Some(expected), "{register}");
+        }
     }
 
     #[test]
