@@ -61,8 +61,9 @@ pub(super) fn read(text: &str) -> Vec<Result<Run, Broken>> {
             };
             // Each map of a script is of something else.
             let kind = line.strip_prefix('@').map_or(kind, |_| unit);
+            let map = line.strip_prefix('@').map_or("", |_| unit).to_owned();
             let (key, kind) = (std::mem::take(&mut key).to_owned(), kind.to_owned());
-            tables.push(Table { key, kind, unit: unit_of(unit), rows: Vec::new() });
+            tables.push(Table { key, kind, map, unit: unit_of(unit), rows: Vec::new() });
         } else if let Some(row) = row(line, has_bars) {
             match tables.last_mut() {
                 Some(table) => table.rows.push(row),
@@ -99,13 +100,22 @@ pub(super) fn read(text: &str) -> Vec<Result<Run, Broken>> {
     // A table that goes on is as likely as one that ends with its fullest class.
     let may_go_on = is_below_row && tables.last().is_some_and(Table::ends_with_its_largest);
     let last = tables.last().map(|table| table.kind.clone());
+    let is_of = |table: &Table, kind: &str| kind.is_empty() || table.kind == kind;
     let of_kind = |kind: &str| {
         let (tool, probe) = match IRQ_OFF.contains(&kind) {
             true => ("trace-irqoff", format!("{kind} time")),
+            false
+                if title.is_none()
+                    && tables.iter().filter(|table| is_of(table, kind)).all(Table::is_duration) =>
+            {
+                let name =
+                    tables.iter().find(|table| is_of(table, kind)).map_or("", |table| table.map.as_str());
+                (tool, format!("{name}: time"))
+            }
             false if kind.is_empty() => (tool, probe.to_owned()),
             false => (tool, format!("{kind}: {probe}")),
         };
-        let own: Vec<&Table> = tables.iter().filter(|table| kind.is_empty() || table.kind == kind).collect();
+        let own: Vec<&Table> = tables.iter().filter(|table| is_of(table, kind)).collect();
         let is_last = kind.is_empty() || last.as_deref() == Some(kind);
         of_tables(&own, tool, probe, may_go_on && is_last)
     };
@@ -162,8 +172,10 @@ fn of_tables(tables: &[&Table], tool: &'static str, probe: String, may_go_on: bo
             "the file holds {} histograms: they are taken together, and a gate checks each",
             run.threads.len()
         ));
-        run.notes
-            .extend(each_largest(run.threads.iter().map(|one| (one.name.clone(), one.histogram.clone()))));
+        run.notes.extend(each_largest(
+            shown,
+            run.threads.iter().map(|one| (one.name.clone(), one.histogram.clone())),
+        ));
     }
     Ok(run)
 }
@@ -187,6 +199,8 @@ struct Table {
     key: String,
     /// What its samples are, by the map's name or the line above it; empty where neither is there.
     kind: String,
+    /// The name of its map.
+    map: String,
     /// In nanoseconds.
     unit: Option<u64>,
     rows: Vec<Row>,
@@ -217,6 +231,21 @@ impl Table {
         let mut before =
             self.rows.iter().rev().skip(1).map(|row| row.count).filter(|&count| count > 0).peekable();
         before.peek().is_some() && before.all(|count| count < last)
+    }
+
+    /// True of a map with a name beside its unit (`@free_item__us`) that is not the name of a delay: such a script measures how long a
+    /// function takes, and that is no latency.
+    fn is_duration(&self) -> bool {
+        const DELAYS: [&str; 14] = [
+            "lat", "delay", "wait", "wak", "runq", "queue", "sched", "off", "block", "resp", "jitter",
+            "dist", "hist", "start",
+        ];
+        let words =
+            || self.map.split(|sign: char| !sign.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+        let is_unit = |word: &str| unit_of(word).is_some();
+        words().any(|word| !is_unit(word))
+            && words().any(is_unit)
+            && !words().any(|word| DELAYS.iter().any(|delay| word.starts_with(delay)))
     }
 
     fn measured(&self, name: String, unit: u64) -> Measured {

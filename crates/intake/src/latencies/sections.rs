@@ -3,7 +3,7 @@
 use super::error::Broken;
 use std::collections::BTreeSet;
 use whylate_base::Ns;
-use whylate_stats::{Histogram, Measured, Run};
+use whylate_stats::{Bounds, Histogram, Measured, Run};
 
 /// Cuts a text before each line with which another measurement begins.
 pub(super) fn cut(text: &str, mut begins: impl FnMut(&str) -> bool) -> Vec<&str> {
@@ -19,16 +19,33 @@ pub(super) fn cut(text: &str, mut begins: impl FnMut(&str) -> bool) -> Vec<&str>
     parts
 }
 
-/// The largest latency of each of several measurements that are taken together.
-pub(super) fn each_largest(parts: impl Iterator<Item = (String, Histogram)>) -> Option<String> {
+/// The largest of each of several measurements that are taken together; `what` they measure is a latency or a time.
+pub(super) fn each_largest(what: &str, parts: impl Iterator<Item = (String, Histogram)>) -> Option<String> {
     /// A longer list is not read.
     const MOST: usize = 8;
-    let largest = |(name, all): (String, Histogram)| Some(format!("{} in {name}", all.max()?));
+    let largest = |(name, all): (String, Histogram)| Some(format!("{} in {name}", largest_of(&all)?));
     let mut each: Vec<String> = parts.filter_map(largest).collect();
     let more = each.len().saturating_sub(MOST);
     each.truncate(MOST);
     let more = if more > 0 { format!(", and {more} more") } else { String::new() };
-    (each.len() > 1).then(|| format!("the largest latency is {}{more}", each.join(", ")))
+    (each.len() > 1).then(|| format!("the largest {what} is {}{more}", each.join(", ")))
+}
+
+/// `4.10 ms`; `between 4.10 ms and 8.19 ms` where it is known by a class that is as wide as its beginning.
+fn largest_of(all: &Histogram) -> Option<String> {
+    // Whole microseconds are exact enough.
+    const WIDE: Ns = Ns::from_us(2);
+    let Bounds { least, most } = all.max_bounds()?;
+    let width = Ns((most - least).0.saturating_add(1));
+    Some(match width >= least.max(WIDE) {
+        true => format!("between {least} and {most}"),
+        false => least.to_string(),
+    })
+}
+
+/// What is measured: a time where all of them are of times.
+fn measured_by(runs: &[Run]) -> &'static str {
+    if runs.iter().all(Run::measures_time) { "time" } else { "latency" }
 }
 
 /// What a file holds beside a measurement that cannot be read; empty where all of it can, or none.
@@ -56,7 +73,8 @@ pub(super) fn pooled(mut runs: Vec<Run>) -> Result<Run, Broken> {
     if kinds.len() > 1 {
         let kinds = kinds.into_iter().collect::<Vec<_>>().join(" and ");
         let each = runs.iter().map(|run| (format!("{} ({})", run.tool, run.probe), run.all()));
-        let known = each_largest(each).map_or_else(String::new, |largest| format!("; {largest}"));
+        let known =
+            each_largest(measured_by(&runs), each).map_or_else(String::new, |largest| format!("; {largest}"));
         let why = format!("the file holds measurements of {kinds}: save each in a file of its own{known}");
         let is_of_one = runs.iter().all(|run| run.tool == runs[0].tool);
         let tool = if is_of_one { "one program" } else { "more than one program" };
@@ -75,7 +93,7 @@ pub(super) fn pooled(mut runs: Vec<Run>) -> Result<Run, Broken> {
          compare them, save each in a file of its own"
     )];
     let largest = runs.iter().enumerate().map(|(at, run)| (format!("run {}", at + 1), run.all()));
-    notes.extend(each_largest(largest));
+    notes.extend(each_largest(measured_by(&runs), largest));
     let mut threads = Vec::new();
     let mut own: Vec<(String, Vec<String>)> = Vec::new();
     for (at, run) in runs.into_iter().enumerate() {

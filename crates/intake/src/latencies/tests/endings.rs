@@ -71,6 +71,21 @@ fn histograms_whose_classes_double() {
 }
 
 #[test]
+fn how_long_functions_take_is_a_time_and_no_latency() {
+    let map = |name: &str| format!("@{name}:\n[2, 4)     90 |@@@@@@@@@@@@|\n[2K, 4K)    1 |    |\n\n");
+    for (name, is_time) in
+        [("drop_item__us", true), ("run_ns", true), ("usecs", false), ("runq_us", false), ("wait_ns", false)]
+    {
+        assert_eq!(run(&map(name)).measures_time(), is_time, "{name}");
+    }
+    let two = format!("{}{}", map("drop_item__us"), map("copy__us"));
+    let why = crate::latencies::read(Path::new("x"), two.as_bytes()).expect_err("two kinds").to_string();
+    let largest =
+        "the largest time is between 2.05 ms and 4.10 ms in bcc or bpftrace (copy__us: time), between";
+    assert!(why.contains(largest), "{why}");
+}
+
+#[test]
 fn the_command_above_a_histogram_shows_what_it_is_of() {
     let table = "     usecs               : count     distribution\n         0 -> 1          : 90       |*********|\n";
     for (command, tool, probe) in [

@@ -23,7 +23,7 @@ fn interrupts_off_and_softirqs_off_are_not_one_distribution() {
     for words in [
         "trace-irqoff (hardirq-off time)",
         "trace-irqoff (softirq-off time)",
-        "640.0 ms in trace-irqoff (hardirq-off time)",
+        "between 640.0 ms and 1.280 s in trace-irqoff (hardirq-off time)",
     ] {
         assert!(both.contains(words), "{both}");
     }
