@@ -61,6 +61,7 @@ mod ros2;
 mod rtla;
 mod sched;
 mod seen_cpus;
+mod squeezed;
 mod statistics;
 mod switch_heads;
 mod syscalls;

@@ -30,6 +30,7 @@ use super::prose;
 use super::remarks;
 use super::ros2::RosCallbacks;
 use super::rtla::{Analyses, RtlaLine};
+use super::squeezed;
 use super::switch_heads;
 use super::tables::{self, Other, OtherLine};
 use super::tally::Tally;
@@ -135,6 +136,9 @@ impl Reader {
 
     /// Takes in a line that is bare of what others put around it.
     fn printed_line(&mut self, number: u64, text: &str, columns: usize, is_cut: bool) {
+        if let Some(rows) = squeezed::rows(text) {
+            return rows.into_iter().for_each(|row| self.printed_line(number, row, row.len(), is_cut));
+        }
         if !self.held.is_empty()
             && self.shape(text) == Shape::Foreign
             && let Some(whole) = self.held.with(text)
