@@ -20,7 +20,7 @@ use crate::timeline::Timeline;
 use crate::timeline::activations::{Begin, WakeCause};
 use crate::timeline::cpus::CpuTimeline;
 use crate::timeline::states::State;
-use whylate_base::{Evidence, Ns, Tid};
+use whylate_base::{Ns, Tid};
 use whylate_events::{Event, Kind, TraceInfo};
 
 /// How far back beyond the oldest activation in progress: one period of RT bandwidth control.
@@ -197,7 +197,12 @@ impl<'a> Assembler<'a> {
     }
 
     /// Keeps an activation that another tool measured; `too_late`: by a limit of that tool.
-    pub(crate) fn keep_measured(&mut self, activation: Activation, notes: Vec<Evidence>, too_late: bool) {
+    pub(crate) fn keep_measured(
+        &mut self,
+        activation: Activation,
+        notes: Vec<impl Into<VerdictNote>>,
+        too_late: bool,
+    ) {
         let thread = self.engine.timeline.threads.get_mut(activation.tid);
         if !self.options.selects(thread) {
             return;
@@ -211,7 +216,7 @@ impl<'a> Assembler<'a> {
         let Some(stats) = self.stats.of(activation.tid, rank(&activation)) else { return };
         thread.is_reported = true;
         let policy = thread.policy_at(activation.due);
-        let notes = notes.into_iter().map(VerdictNote::Note);
+        let notes = notes.into_iter().map(Into::into);
         let notes = notes.chain(too_late.then_some(VerdictNote::TooLate)).collect();
         let times = Times {
             latency: activation.latency(),

@@ -27,11 +27,11 @@ fn why(late: &LateActivation<'_>) -> String {
         format!("{} was not preempted on CPU {cpu} for {charged} while {thread} was runnable", late.by());
     let Some(standing) = late.goes_on else { return kept };
     let item = standing.item.map_or_else(String::new, |item| format!(", at its work item {item}"));
-    format!(
-        "{kept}: {} interrupts found it to yield, with preemption enabled{item}; this kernel preempts it only where its code asks for \
-         that (cond_resched)",
-        standing.interrupts
-    )
+    let seen = match (standing.samples, standing.by_rows) {
+        (rows, true) => format!("it was to yield, and {rows} of its rows have preemption enabled"),
+        (interrupts, false) => format!("{interrupts} interrupts found it to yield, with preemption enabled{item}"),
+    };
+    format!("{kept}: {seen}; this kernel preempts it only where its code asks for that (cond_resched)")
 }
 
 fn advice(of: &Advised<'_>) -> Vec<AdvisedFix> {

@@ -75,6 +75,12 @@ pub(crate) enum VerdictNote {
     TooLate,
 }
 
+impl From<Evidence> for VerdictNote {
+    fn from(seen: Evidence) -> VerdictNote {
+        VerdictNote::Note(seen)
+    }
+}
+
 /// The timer callbacks of one interrupt in an activation.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct TimerCallbacks {

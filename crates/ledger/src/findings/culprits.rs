@@ -137,10 +137,13 @@ fn finding(subject: &Subject<'_>, cause: Cause, by: Culprit, accused: Accused<'_
     // Which of them goes first is no news, as long as the deadlines are met.
     let of_deadline = |delay: &Delay<'_>| delay.activation.priority.class() == SchedClass::Deadline;
     let among_deadlines = cause == Cause::DeadlineTask && worst.iter().all(of_deadline);
+    let goes_on =
+        worst.first().is_some_and(|delay| goes_on(subject.notes(delay.activation), Some(by)).is_some());
     let reason = match cause.info().details.culprit_finding {
         Some(_) if let Some(kept) = &kept => kept,
         Some(_) if let Some(expirer) = &expirer => expirer,
         Some(_) if cause == Cause::HigherPriorityTask && inherited => "higher priority, inherited by a lock",
+        Some(_) if cause == Cause::PreemptionDisabled && goes_on => "no preemption within the kernel",
         Some(_) if among_deadlines => "an earlier deadline",
         Some(_) if let Some(signal) = &signal => signal,
         Some(_) if cause == Cause::SoftirqDeferred && of_grace_period => {

@@ -9,7 +9,7 @@ use whylate_events::Symbol;
 const ONE_INTERRUPT: Ns = Ns::from_us(100);
 
 /// The first of them may be the one that sets the flag, and the next come just before the thread yields.
-const OFTEN: usize = 3;
+pub(crate) const OFTEN: usize = 3;
 
 /// An event in an interrupt upon a thread that should yield.
 #[derive(Clone, Copy, Debug)]
@@ -28,8 +28,10 @@ pub(crate) struct ReschedSample {
 /// A thread went on that was to yield, and had preemption enabled.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Standing {
-    /// So many interrupts came upon it meanwhile.
-    pub(crate) interrupts: usize,
+    /// So many interrupts came upon it meanwhile, or so many rows are of it.
+    pub(crate) samples: usize,
+    /// The samples are its own rows in the file of a latency tracer, and no interrupts.
+    pub(crate) by_rows: bool,
     /// From the first to the last.
     pub(crate) from: Ns,
     pub(crate) to: Ns,
@@ -52,15 +54,15 @@ pub(crate) fn standing(samples: &VecDeque<ReschedSample>, tid: Tid, from: Ns, to
         }
         match &mut standing {
             Some(standing) => {
-                standing.interrupts += usize::from(!is_same);
+                standing.samples += usize::from(!is_same);
                 standing.to = sample.at;
                 standing.item = standing.item.filter(|item| sample.item == Some(*item));
             }
             None => {
                 let (from, item) = (sample.at, sample.item);
-                standing = Some(Standing { interrupts: 1, from, to: from, item });
+                standing = Some(Standing { samples: 1, by_rows: false, from, to: from, item });
             }
         }
     }
-    standing.filter(|standing| standing.interrupts >= OFTEN)
+    standing.filter(|standing| standing.samples >= OFTEN)
 }

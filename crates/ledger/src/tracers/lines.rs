@@ -398,6 +398,20 @@ impl Lines {
         (!is_primitive(function)).then_some(Within { start, length, function })
     }
 
+    /// The functions from which most of these lines were called, at most `most` of them, the one with the most lines first.
+    pub(super) fn callers<'a>(&self, lines: impl Iterator<Item = &'a Line>, most: usize) -> Vec<&str> {
+        let mut callers: Vec<(u32, usize)> = Vec::new();
+        for caller in lines.filter_map(|line| line.caller) {
+            match callers.iter_mut().find(|(known, _)| *known == caller) {
+                Some((_, times)) => *times += 1,
+                None => callers.push((caller, 1)),
+            }
+        }
+        callers.sort_by_key(|(_, times)| std::cmp::Reverse(*times));
+        let names = callers.into_iter().map(|(caller, _)| self.name(caller));
+        names.filter(|name| !is_primitive(name)).take(most).collect()
+    }
+
     /// The one handler of a device's interrupt that these lines show, by its caller.
     pub(super) fn handler(&self, lines: &[Line]) -> Option<&str> {
         let is_caller = |number: u32| CALLERS.contains(&self.name(number));

@@ -11,8 +11,10 @@ use super::{actors, cut_off};
 use crate::assemble::{Assembler, on_cpu};
 use crate::causes::Cause;
 use crate::charge::attribution::Charge;
+use crate::charge::notes::VerdictNote;
 use crate::model::{Activation, CpuTrack, Culprit, OnCpu, Slice};
 use crate::timeline::Timeline;
+use crate::timeline::standing::{OFTEN, Standing};
 use whylate_base::{Confidence, Cpu, Evidence, Ns, Priority, Tid};
 use whylate_events::{ContextFlags, LatencyTrace, TraceInfo};
 
@@ -20,6 +22,8 @@ use whylate_events::{ContextFlags, LatencyTrace, TraceInfo};
 const GAPS: usize = 3;
 /// An interval shorter than this share of the latency is not listed.
 const NOTABLE: i64 = 10;
+/// Callers that are named.
+const CALLERS: usize = 3;
 /// Frames of a stack that are shown.
 const FRAMES: usize = 8;
 /// Header and lines differ notably by one part in this many.
@@ -172,7 +176,44 @@ pub(super) fn by_header(assembler: &mut Assembler<'_>, trace: &LatencyTrace, lin
             task.comm
         ))
     }));
+    let stands = not_preempted(window, task.tid, trace.latency);
+    notes.extend(stands.as_ref().and_then(|(tid, _)| {
+        let own = window.iter().filter(|line| line.tid == *tid && is_asked(line));
+        let callers = lines.callers(own, CALLERS);
+        let who = actors::called(assembler.timeline(), due, *tid);
+        (!callers.is_empty()).then(|| {
+            Evidence::general(format!("most rows of {who} there are called from {}", callers.join(", ")))
+        })
+    }));
+    let mut notes: Vec<VerdictNote> = notes.into_iter().map(VerdictNote::from).collect();
+    notes.extend(stands.map(|(tid, standing)| VerdictNote::GoesOn(tid, standing)));
     assembler.keep_measured(activation, notes, true);
+}
+
+/// True of a line of a thread that is to give its CPU to another one.
+fn is_asked(line: &Line) -> bool {
+    line.flags.contains(ContextFlags::NEED_RESCHED) && !line.flags.in_interrupt() && !line.is_stack()
+}
+
+/// The thread that went on for at least half of the latency though it was to give way, with preemption and interrupts enabled in most of its
+/// lines: a fully preemptible kernel switches there at once, so that this one does not preempt in the kernel.
+fn not_preempted(window: &[Line], victim: Tid, latency: Ns) -> Option<(Tid, Standing)> {
+    let of_another = |line: &&Line| is_asked(line) && line.tid != victim && !line.tid.is_idle();
+    let tid = window.iter().rfind(of_another)?.tid;
+    let own = window.iter().filter(|line| is_asked(line) && line.tid == tid);
+    let all = own.clone().count();
+    let is_enabled = |line: &&Line| {
+        line.preempt_depth == Some(0)
+            && !line.flags.irqs_off()
+            && !line.flags.contains(ContextFlags::SOFTIRQS_OFF)
+    };
+    let mut enabled = own.filter(is_enabled);
+    let samples = enabled.clone().count();
+    let from = enabled.next()?.at;
+    let to = enabled.next_back()?.at;
+    let is_most = samples >= OFTEN && samples.saturating_mul(2) > all;
+    (is_most && (to - from).0.saturating_mul(2) >= latency.0)
+        .then_some((tid, Standing { samples, by_rows: true, from, to, item: None }))
 }
 
 /// The interrupt or softirq that had the CPU in `from..to`, and its charge. Only the flags of lines show it.

@@ -86,3 +86,32 @@ proptest! {
         explained.0.activations.iter().for_each(check_tiling);
     }
 }
+
+/// A thread is asked to give way again and again, in rows that show preemption enabled: this kernel does not preempt there.
+#[test]
+fn rows_with_preemption_enabled_are_no_section_with_preemption_disabled() {
+    let explain = |depth: Option<u8>| {
+        let info = latency_trace(LatencyTracer::WakeupRt, 390_000, "cyclictest", 12_905, 80);
+        let called = || EventKind::Function { name: "delay_tsc".into(), caller: "send_bit".into() };
+        let rows = (1..30).map(|i| {
+            let mut row = event(i * 13_000, 1456, "N", called());
+            row.context.preempt_depth = depth;
+            row
+        });
+        explained(info, rows.collect())
+    };
+    let open = explain(Some(0));
+    let verdict = &open.only().verdict;
+    assert_eq!(verdict.cause, Cause::PreemptionDisabled);
+    assert!(verdict.why.contains("29 of its rows have preemption enabled; this kernel"), "{}", verdict.why);
+    assert!(verdict.fix.iter().all(|fix| !fix.text.contains("preemptoff")), "{:?}", verdict.fix);
+    assert!(verdict.evidence.iter().any(|seen| seen.what.ends_with("called from send_bit")), "{verdict:#?}");
+    let finding = open.finding("preemption-disabled").expect("a finding");
+    assert!(finding.title.ends_with(": no preemption within the kernel"), "{}", finding.title);
+    for depth in [Some(1), None] {
+        let disabled = explain(depth);
+        let verdict = &disabled.only().verdict;
+        assert!(!verdict.why.contains("this kernel"), "{}", verdict.why);
+        assert!(verdict.fix.iter().any(|fix| fix.text.contains("preemptoff")), "{:?}", verdict.fix);
+    }
+}
