@@ -7,6 +7,9 @@ use crate::model::Segment;
 use crate::timeline::settings::STUCK;
 use whylate_base::{Evidence, Finding, Ns, Severity};
 
+/// A program whose start takes so much longer hangs.
+const LONG: Ns = Ns::from_ms(100);
+
 pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
     let stuck = subject.timeline.threads.iter().filter_map(|thread| {
         let stats = subject.stats.get(thread.tid)?;
@@ -22,10 +25,11 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
             return None;
         }
         let comm = thread.comm_at(pinned.at);
-        let (raised, severity) = match pinned.until {
-            Some(_) => ("only then did the thread raise its priority", Severity::Warning),
-            None => ("it never got to raise its priority", Severity::Error),
+        let raised = match pinned.until {
+            Some(_) => "only then did the thread raise its priority",
+            None => "it never got to raise its priority",
         };
+        let hangs = pinned.until.is_none() || all >= LONG;
         let evidence = Evidence {
             at: Some(pinned.at),
             ..Evidence::general(format!("{comm} called sched_setaffinity as SCHED_OTHER"))
@@ -37,7 +41,7 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
         let of = Advised { charged: cost.most, ..Advised::about(Some(by), cpu) };
         Some(Finding {
             code: Cause::PinnedBeforePriority.code(),
-            severity,
+            severity: if hangs { Severity::Error } else { Severity::Warning },
             title: format!("{comm}:{} pinned itself before raising its priority", thread.tid),
             why: format!("{} held that CPU for {}: {raised}", by, cost.total),
             evidence: vec![evidence],
