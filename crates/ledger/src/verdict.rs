@@ -8,6 +8,7 @@ mod spent;
 mod start;
 mod usual;
 
+pub(crate) use evidence::reset_on_fork;
 use sentence::Circumstances;
 pub(crate) use sentence::{as_shown, segment};
 use start::{NOTABLE, at_job_before, starts_late, starts_mostly};

@@ -29,7 +29,9 @@ fn why(late: &LateActivation<'_>) -> String {
     let item = standing.item.map_or_else(String::new, |item| format!(", at its work item {item}"));
     let seen = match (standing.samples, standing.by_rows) {
         (rows, true) => format!("it was to yield, and {rows} of its rows have preemption enabled"),
-        (interrupts, false) => format!("{interrupts} interrupts found it to yield, with preemption enabled{item}"),
+        (interrupts, false) => {
+            format!("{interrupts} interrupts found it to yield, with preemption enabled{item}")
+        }
     };
     format!("{kept}: {seen}; this kernel preempts it only where its code asks for that (cond_resched)")
 }

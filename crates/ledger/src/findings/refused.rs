@@ -7,6 +7,7 @@ use crate::causes::Cause;
 use crate::causes::advised::{ITS_PROGRAM, all_by_hand, throttling_off};
 use crate::timeline::settings::{PolicyRefusal, STUCK};
 use crate::timeline::thread::Thread;
+use crate::verdict::reset_on_fork;
 use whylate_base::{Action, AdvisedFix, Evidence, Finding, Policy, Severity};
 
 pub(super) const INFO: FindingInfo =
@@ -53,7 +54,7 @@ fn was_reset(subject: &Subject<'_>, thread: &Thread) -> Option<Finding> {
              waited up to {wait} for a CPU",
             thread.tid
         ),
-        evidence: vec![reset.evidence(thread.tid)],
+        evidence: vec![reset_on_fork(reset, thread.tid)],
         fix: all_by_hand(
             ITS_PROGRAM,
             &[

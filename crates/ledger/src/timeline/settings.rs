@@ -1,6 +1,6 @@
 //! What threads asked of the scheduler and did not get, and limits that they met.
 
-use whylate_base::{Comm, Cpu, Evidence, Ns, Policy, Priority, Tid};
+use whylate_base::{Comm, Cpu, Ns, Policy, Priority, Tid};
 
 /// Every SCHED_OTHER thread waits for shorter times behind a real-time one.
 pub(crate) const STUCK: Ns = Ns::from_ms(1);
@@ -47,18 +47,6 @@ pub(crate) struct ResetOnFork {
     /// Its name then.
     pub(crate) comm: Comm,
     pub(crate) policy: Policy,
-}
-
-impl ResetOnFork {
-    /// What was set, as evidence about a thread that it started.
-    pub(crate) fn evidence(&self, child: Tid) -> Evidence {
-        let (parent, policy) = (format!("{}:{}", self.comm, self.by), self.policy.constant());
-        let what = format!(
-            "{parent} was given {policy} with SCHED_RESET_ON_FORK, which does not pass to the threads that it starts: thread {child} began \
-             with nice 0"
-        );
-        Evidence::at(self.at, self.cpu, what)
-    }
 }
 
 /// A real-time thread ran for longer, without sleeping, than RLIMIT_RTTIME lets it.

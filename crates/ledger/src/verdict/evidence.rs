@@ -6,7 +6,8 @@ use crate::charge::notes::{VerdictNote, executed};
 use crate::model::{Activation, Culprit, IrqKind};
 use crate::stats::Charged;
 use crate::timeline::Timeline;
-use whylate_base::{Evidence, Ns};
+use crate::timeline::settings::ResetOnFork;
+use whylate_base::{Evidence, Ns, Tid};
 
 /// What is less than one in so many parts of what the culprit took is not worth a sentence.
 const HARDLY_ANY: i64 = 100;
@@ -16,7 +17,17 @@ pub(super) fn of_reset(timeline: &Timeline, activation: &Activation, cause: Caus
     let thread = timeline.threads.get(activation.tid).filter(|thread| !thread.ever_realtime)?;
     let waits = cause == Cause::FairQueue || cause.culprit_runs_first();
     let reset = thread.lifetime.was_reset.as_ref().filter(|_| waits)?;
-    Some(reset.evidence(activation.tid))
+    Some(reset_on_fork(reset, activation.tid))
+}
+
+/// The call by which the policy of its parent did not pass to the thread `child`.
+pub(crate) fn reset_on_fork(reset: &ResetOnFork, child: Tid) -> Evidence {
+    let (parent, policy) = (format!("{}:{}", reset.comm, reset.by), reset.policy.constant());
+    let what = format!(
+        "{parent} was given {policy} with SCHED_RESET_ON_FORK, which does not pass to the threads that it starts: thread {child} began \
+         with nice 0"
+    );
+    Evidence::at(reset.at, reset.cpu, what)
 }
 
 /// A note on the ledger, where it bears on the verdict.
