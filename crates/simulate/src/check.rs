@@ -1,6 +1,6 @@
 //! What cannot be simulated, or what the kernel would refuse, with the reason.
 
-use crate::model::{Amount, Arrival, Model, Step, TaskPolicy};
+use crate::model::{Amount, Arrival, LockProtocol, Model, Step, TaskPolicy};
 use thiserror::Error;
 use whylate_base::{Cpu, Ns};
 
@@ -110,7 +110,7 @@ fn task(model: &Model, at: usize) -> Result<(), ModelError> {
     locks(model, at).map_err(|wrong| error(name, wrong))
 }
 
-/// Each lock that is taken is given back in the same job.
+/// Each lock that is taken may be taken by the task, and is given back in the same job.
 fn locks(model: &Model, at: usize) -> Result<(), String> {
     let task = &model.tasks[at];
     for steps in [&task.start, &task.steps] {
@@ -120,6 +120,17 @@ fn locks(model: &Model, at: usize) -> Result<(), String> {
                 Step::Lock(lock) if held.contains(lock) => {
                     return Err(format!(
                         "it locks `{}` twice: it would wait for itself",
+                        model.locks[*lock].name
+                    ));
+                }
+                // The ceiling is a priority of SCHED_FIFO, and `sched_setscheduler` gives none to a thread of SCHED_DEADLINE
+                // (`__pthread_tpp_change_priority`, `nptl/tpp.c` of glibc).
+                Step::Lock(lock)
+                    if model.locks[*lock].protocol == LockProtocol::Protect
+                        && matches!(task.scheduling, TaskPolicy::Deadline { .. }) =>
+                {
+                    return Err(format!(
+                        "it is SCHED_DEADLINE, and cannot lock `{}` with the protocol `protect` (EINVAL): use `inherit`",
                         model.locks[*lock].name
                     ));
                 }

@@ -95,6 +95,11 @@ fn what_is_wrong_is_named() {
         (task("runtime = \"9ms\"\nperiod = \"5ms\"\nrun = \"1ms\""), "EINVAL"),
         (task("runtime = \"5ms\"\nperiod = \"5ms\"\nrun = \"1ms\""), "EBUSY"),
         (task("period = \"5ms\"\ngap = \"1ms\"\nrun = \"1ms\""), "only one of period"),
+        (
+            "[[lock]]\nname = \"m\"\nprotocol = \"protect\"\n".to_owned()
+                + &task("runtime = \"2ms\"\nperiod = \"5ms\"\nsteps = [\"lock m\", \"run 1ms\", \"unlock m\"]"),
+            "cannot lock `m`",
+        ),
         ("[machine]\nkernel = \"linux\"\n".to_owned() + &task("run = \"1ms\""), "not a kernel version"),
         (
             "[[task]]\nname = \"a\"\nafter = \"b\"\nrun = \"1ms\"\n[[task]]\nname = \"b\"\nwoken = true\n\
