@@ -3,7 +3,6 @@
 use super::Engine;
 use super::faults::LONGEST_FAULT;
 use super::syscall_table::SyscallTable;
-use super::unseen_sleeps::SEVERAL;
 use crate::model::culprit::irq_of_thread;
 use crate::model::irq_kind::IrqKind;
 use crate::timeline::activations::WakeCause;
@@ -351,8 +350,7 @@ impl Engine<'_> {
         // So it is with the timer of a thread that may have been on a CPU that was not recorded, and where the events of few threads are.
         let (losses, threads) = (&self.timeline.losses, &self.timeline.threads);
         let recorded_cpus = self.timeline.recorded_cpus.as_ref();
-        let lacks_switches = cpu.unseen_switches >= SEVERAL && cpu.lacks_switches();
-        let is_chosen = self.timeline.contexts.may_be_chosen() || lacks_switches;
+        let is_chosen = self.timeline.contexts.may_be_chosen();
         let lost = |armed: &ArmedTimer| {
             let within = |recorded: &CpuSet| {
                 let owner = armed.by.and_then(|tid| threads.get(tid));

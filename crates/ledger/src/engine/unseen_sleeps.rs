@@ -10,10 +10,10 @@ use whylate_base::{Cpu, Ns, Tid};
 use whylate_events::{Event, Kind};
 
 /// So many switches of a CPU that no event shows are no accident.
-pub(super) const SEVERAL: u64 = 2;
+const SEVERAL: u64 = 2;
 
 /// True of a CPU most of whose switches were not recorded.
-fn lacks_most_switches(cpu: &CpuTimeline) -> bool {
+fn lacks_switches(cpu: &CpuTimeline) -> bool {
     cpu.unseen_switches >= SEVERAL && cpu.unseen_switches >= cpu.switches
 }
 
@@ -28,7 +28,7 @@ impl Engine<'_> {
             return;
         }
         let Some(cpu) = self.timeline.cpus.get(on) else { return };
-        if (lacks_most_switches(cpu) || self.records_no_switches) && is_last_of(cpu, tid, at) {
+        if (lacks_switches(cpu) || self.records_no_switches) && is_last_of(cpu, tid, at) {
             self.slept(at, on, tid);
         }
     }
@@ -38,7 +38,7 @@ impl Engine<'_> {
         let has_switches = self.timeline.seen.contains(Kind::Switch);
         let woken = |thread: &Thread| {
             let State::Running(on) = thread.state() else { return None };
-            let cpu = self.timeline.cpus.get(on).filter(|cpu| !has_switches || lacks_most_switches(cpu))?;
+            let cpu = self.timeline.cpus.get(on).filter(|cpu| !has_switches || lacks_switches(cpu))?;
             let waking = thread.waking.or(thread.woken_on_cpu).filter(|_| !thread.is_marked)?;
             is_last_of(cpu, thread.tid, waking.at).then_some((thread.tid, on, waking))
         };

@@ -7,9 +7,14 @@ use whylate_base::{AdvisedFix, Evidence, Finding, Severity};
 
 pub(super) const INFO: FindingInfo = FindingInfo { code: "unseen-switches", page: page!("unseen-switches") };
 
+/// One unseen switch among this many is a finding.
+const NOTABLE: u64 = 20;
+
 pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
     let blind = subject.timeline.cpus.iter().filter(|(number, cpu)| {
-        subject.scope.is_none_or(|scope| scope.has_cpu(*number)) && cpu.lacks_switches()
+        subject.scope.is_none_or(|scope| scope.has_cpu(*number))
+            && cpu.switches > 0
+            && cpu.unseen_switches * NOTABLE > cpu.switches + cpu.unseen_switches
     });
     blind
         .map(|(cpu, timeline)| Finding {

@@ -204,11 +204,6 @@ impl CpuTimeline {
         self.push(at, top, false);
     }
 
-    /// True where the recording lacks more than one of twenty switches, and does not report them as lost.
-    pub(crate) fn lacks_switches(&self) -> bool {
-        self.switches > 0 && self.unseen_switches * 20 > self.switches + self.unseen_switches
-    }
-
     /// A non-maskable interrupt's handler ran in `from..to`, on top of whatever there was.
     pub(crate) fn nmi(&mut self, from: Ns, to: Ns) {
         let below = self.top();
