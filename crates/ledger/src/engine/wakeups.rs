@@ -49,10 +49,15 @@ impl Engine<'_> {
         self.woken(at, wake.tid, wake.target_cpu, &waking);
     }
 
-    /// Whether an interrupt made the wake-up that is recorded itself.
+    /// Whether an interrupt made the wake-up that is recorded itself. One that began before the recording, or before events were lost, is
+    /// none that was left out: so one is that followed a switch.
     fn note_context(&mut self, event: &Event, waking: &Waking) {
         let Context { tid, flags, .. } = event.context;
-        if waking.cause == WakeCause::Unseen && (flags.in_interrupt() || tid.is_idle()) {
+        let shows_begin = || {
+            let switched = self.timeline.cpus.get(event.cpu).is_some_and(|cpu| cpu.switches > 0);
+            switched && !self.timeline.losses.any_between(Some(event.cpu), Ns::ZERO, event.ts)
+        };
+        if waking.cause == WakeCause::Unseen && (flags.in_interrupt() || tid.is_idle()) && shows_begin() {
             self.timeline.contexts.wakes_barely(tid);
         }
     }

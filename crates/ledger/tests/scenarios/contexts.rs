@@ -54,3 +54,15 @@ fn where_interrupts_upon_the_idle_task_show_the_timer_was_late() {
     assert_blames(explained.worst(), Cause::Stolen, None);
     assert!(explained.0.missing.iter().all(|missing| !missing.is_partial));
 }
+
+/// The recording begins within the interrupt that wakes the victim, as a piece around a late wake-up does. A tick upon the victim is late.
+#[test]
+fn a_wakeup_whose_interrupt_began_before_the_recording_shows_no_filter() {
+    let scene = Scene::new().cpu(1).at(0).fact(Fact::Hypervisor(true)).at(5).wake(VICTIM, 1);
+    let scene = tick(scene.at(10).run(VICTIM).at(12).ret(230), 500);
+    // Armed for 4.5 ms.
+    let scene = tick(scene, 9 * MS).at(9 * MS + 500).call(230, [1, 1, 0]).sleep(IDLE);
+    let explained = scene.explain("control");
+    let stolen = explained.worst().ledger.iter().filter(|segment| segment.cause == Cause::Stolen);
+    assert_eq!(stolen.count(), 1, "{:?}", explained.worst().ledger);
+}
