@@ -188,6 +188,11 @@ impl Cause {
         self.info().details.culprit_runs_first
     }
 
+    /// True of any wait for a CPU behind another thread, by those rules or by turns.
+    pub(crate) fn is_behind_thread(self) -> bool {
+        self == Cause::FairQueue || self.culprit_runs_first()
+    }
+
     /// What to do about it, best first.
     pub(crate) fn advice(self, of: &Advised<'_>) -> Vec<AdvisedFix> {
         match of.lock_owner.filter(|owner| self.culprit_runs_first() && of.by != Some(owner)) {

@@ -302,13 +302,11 @@ impl<'t> Charger<'t> {
     /// Charges up to `to` a wait for a lock to what its owner did.
     fn follow(&mut self, owner: Option<Tid>, to: Ns, depth: usize) {
         let known = owner.filter(|_| depth < LONGEST_CHAIN).and_then(|tid| self.timeline.threads.get(tid));
-        let Some(owner) = known.filter(|owner| owner.tid != self.victim.tid) else {
+        // What was not there yet held no lock: it may have come to end what kept the thread, as fsfreeze(8) does.
+        let was_there = |owner: &&Thread| owner.lifetime.began.is_none_or(|began| began <= self.at);
+        let Some(owner) = known.filter(|owner| owner.tid != self.victim.tid).filter(was_there) else {
             return self.charge(to, Charge::to(Cause::LockWait, None, Confidence::Low));
         };
-        // What was not there yet held no lock: it may have come to end what kept the thread, as fsfreeze(8) does.
-        if owner.lifetime.began.is_some_and(|began| began > self.at) {
-            return self.charge(to, Charge::to(Cause::LockWait, None, Confidence::Low));
-        }
         self.note_killed_owner(owner, to);
         for stay in owner.history.between(self.at, to) {
             let end = stay.to;

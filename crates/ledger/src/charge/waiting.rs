@@ -97,16 +97,12 @@ impl Charger<'_> {
                 charge = Charge::to(Cause::WakePlacement, charge.by, *confidence);
                 self.remark_idle(start, cpu, idle);
             }
-            if let Running::Task(tid, theirs) = slice.running
-                && let Some(stolen) = self.stopper_stands_still(cpu, (start, end), (tid, theirs))
-            {
-                charge = stolen;
-            }
-            if let Running::Task(tid, theirs) = slice.running
-                && (charge.cause.culprit_runs_first()
-                    || self.is_lone_stopper(cpu, (start, end), (tid, theirs)))
-            {
-                self.but_for_thefts(cpu, (start, end), (tid, theirs), charge);
+            if let Running::Task(tid, theirs) = slice.running {
+                let (within, runner) = ((start, end), (tid, theirs));
+                charge = self.stopper_stands_still(cpu, within, runner).unwrap_or(charge);
+                if charge.cause.culprit_runs_first() || self.is_lone_stopper(cpu, within, runner) {
+                    self.but_for_thefts(cpu, within, runner, charge);
+                }
             }
             self.charge_but_idle_ways(slice.running, end, charge);
         }

@@ -5,7 +5,7 @@ use super::subject::Subject;
 use crate::causes::advised::RECORD;
 use crate::tracers::calls::{GaveWay, LongestCall, UnmatchedReturn};
 use crate::tracers::console;
-use whylate_base::{AdvisedFix, Evidence, Finding, Severity};
+use whylate_base::{AdvisedFix, Evidence, Finding, Ns, Severity};
 
 pub(super) const INFO: FindingInfo = FindingInfo { code: "longest-call", page: page!("longest-call") };
 
@@ -36,7 +36,7 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
         ),
         Some((name, own, calls)) => {
             let in_calls = if calls == 1 { "one call".to_owned() } else { format!("{calls} calls") };
-            let title = match own.0 as f64 / duration.0.max(1) as f64 >= MOST {
+            let title = match is_notable(own, duration) {
                 true if name == call.function => {
                     format!("{function} took {own} of its {duration} itself, on CPU {cpu}")
                 }
@@ -140,7 +140,7 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
 }
 
 fn fix(call: &LongestCall) -> Vec<AdvisedFix> {
-    let most = call.most.filter(|(_, own, _)| own.0 as f64 / call.duration.0.max(1) as f64 >= MOST);
+    let most = call.most.filter(|&(_, own, _)| is_notable(own, call.duration));
     let spent = most.map_or(call.function, |(name, _, _)| name);
     let printing = console::prints(spent.as_str());
     let of_console = if printing { console::advice::<&str>(&[]) } else { Vec::new() };
@@ -151,6 +151,11 @@ fn fix(call: &LongestCall) -> Vec<AdvisedFix> {
         RECORD,
     ));
     fix
+}
+
+/// True of a function in which the time of a call went, by its share.
+fn is_notable(own: Ns, duration: Ns) -> bool {
+    own.0 as f64 / duration.0.max(1) as f64 >= MOST
 }
 
 /// A call that gave the CPU away, and for how long.

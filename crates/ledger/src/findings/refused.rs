@@ -3,7 +3,6 @@
 
 use super::info::{FindingInfo, page};
 use super::subject::Subject;
-use crate::causes::Cause;
 use crate::causes::advised::{ITS_PROGRAM, all_by_hand, throttling_off};
 use crate::timeline::settings::{PolicyRefusal, STUCK};
 use crate::timeline::thread::Thread;
@@ -34,9 +33,8 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
 /// A thread of a real-time thread's process that has periods, and waited long for a CPU, for its parent's policy did not pass to it.
 fn was_reset(subject: &Subject<'_>, thread: &Thread) -> Option<Finding> {
     let reset = thread.lifetime.was_reset.as_ref()?;
-    let is_wait = |cause: Cause| cause == Cause::FairQueue || cause.culprit_runs_first();
     let explained = subject.by_thread.get(&thread.tid).into_iter().flatten();
-    let waits = explained.filter(|one| is_wait(one.verdict.cause)).map(|one| one.verdict.charged);
+    let waits = explained.filter(|one| one.verdict.cause.is_behind_thread()).map(|one| one.verdict.charged);
     let in_scope = subject.scope.is_none() && subject.options.tasks.is_empty();
     let beside = Some(thread.tally.wait).filter(|_| in_scope && thread.pacing.periods.are_by_sleeps());
     let wait = waits.chain(beside).max().filter(|&wait| wait >= STUCK)?;

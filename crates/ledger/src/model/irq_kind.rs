@@ -17,11 +17,14 @@ pub(crate) enum IrqKind {
 const OWN_TIMERS: [&str; 7] =
     ["arch_timer", "riscv-timer", "gt", "twd", "mct_tick", "timer0-percpu", "constant_clockevent"];
 
+/// What the ledger calls an interrupt of which a timer's expiry alone is recorded.
+pub(crate) const OF_EXPIRY: &str = "hrtimer";
+
 impl IrqKind {
     /// By the line, which an architecture vector has none of, and the name.
     pub(crate) fn of(irq: Option<u32>, name: &str) -> IrqKind {
         match irq {
-            None if matches!(name, "local_timer" | "hrtimer" | "") => IrqKind::OwnTimer,
+            None if matches!(name, "local_timer" | OF_EXPIRY | "") => IrqKind::OwnTimer,
             None if is_vector(name) => IrqKind::Ipi,
             // A handler by its function's name, as a function tracer shows it.
             None => IrqKind::Device,

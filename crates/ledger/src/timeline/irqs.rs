@@ -1,7 +1,7 @@
 //! The hard interrupts of a trace: their lines and names, by a short id.
 
 use super::lengths::Lengths;
-use crate::model::irq_kind::IrqKind;
+use crate::model::irq_kind::{IrqKind, OF_EXPIRY};
 use rustc_hash::FxHashMap;
 use whylate_base::Ns;
 use whylate_events::Name;
@@ -27,9 +27,6 @@ pub(crate) struct Irqs {
     ids: FxHashMap<(Option<u32>, Name), u16>,
 }
 
-/// It has the name of what is recorded.
-const STAND_IN: &str = "hrtimer";
-
 /// No machine has more; in a damaged recording those beyond are nameless.
 const MAX_IRQS: usize = u16::MAX as usize;
 
@@ -54,13 +51,13 @@ impl Irqs {
 
     /// The id of an interrupt of which a timer's expiry alone is recorded.
     pub(crate) fn stand_in(&mut self) -> IrqId {
-        self.id(None, STAND_IN.into())
+        self.id(None, OF_EXPIRY.into())
     }
 
     /// True of that one.
     pub(crate) fn is_stand_in(&self, id: IrqId) -> bool {
         let (irq, name) = self.get(id);
-        irq.is_none() && name == STAND_IN.into()
+        irq.is_none() && name == OF_EXPIRY.into()
     }
 
     /// The id of a line whose name is not given: that of the same line with a name, where it is known.

@@ -15,8 +15,7 @@ const HARDLY_ANY: i64 = 100;
 /// That a late thread which waited for a CPU began without the real-time policy of the one that started it.
 pub(super) fn of_reset(timeline: &Timeline, activation: &Activation, cause: Cause) -> Option<Evidence> {
     let thread = timeline.threads.get(activation.tid).filter(|thread| !thread.ever_realtime)?;
-    let waits = cause == Cause::FairQueue || cause.culprit_runs_first();
-    let reset = thread.lifetime.was_reset.as_ref().filter(|_| waits)?;
+    let reset = thread.lifetime.was_reset.as_ref().filter(|_| cause.is_behind_thread())?;
     Some(reset_on_fork(reset, activation.tid))
 }
 
