@@ -14,7 +14,7 @@
 use super::Engine;
 use super::syscall_table::SyscallTable;
 use crate::timeline::activations::{Begin, Errand, Open, WakeCause};
-use crate::timeline::housekeeping::{is_kworker, is_of_kernel};
+use crate::timeline::housekeeping::is_kworker;
 use crate::timeline::sleeps::{Asked, Wait};
 use crate::timeline::thread::Thread;
 use crate::timeline::waking::Waking;
@@ -105,7 +105,7 @@ impl Engine<'_> {
         let call = SyscallTable::call_of(self.syscalls, thread);
         // Room in a pipe is no answer.
         let is_room = wait == Wait::Output && !call.is_some_and(|(call, table)| table.works_on_files(call));
-        if is_room || is_of_kernel(peer.comm().as_str()) {
+        if is_room || peer.is_of_kernel() {
             return None;
         }
         let asked_at = thread.since()?;
@@ -137,7 +137,7 @@ impl Engine<'_> {
         let threads = &self.timeline.threads;
         let (thread, taker) = (threads.get(tid)?, threads.get(waking.cause.waker()?)?);
         let (set_off, server) = thread.crossings.woken_inside()?;
-        let is_of_program = |of: Tid| threads.get(of).is_some_and(|of| !is_of_kernel(of.comm().as_str()));
+        let is_of_program = |of: Tid| threads.get(of).is_some_and(|of| !of.is_of_kernel());
         if !is_kworker(taker.comm().as_str()) || !is_of_program(server) || thread.since()? < set_off {
             return None;
         }

@@ -12,9 +12,7 @@ use super::armed::OwnTimers;
 use super::due_instants::DueInstants;
 use super::futexes::Futexes;
 use super::history::History;
-use super::housekeeping::is_housekeeping;
 use super::lifetime::Lifetime;
-use super::name_judgement::NameJudgement;
 use super::pacing::Pacing;
 use super::past::Past;
 use super::quota::LongWaits;
@@ -25,6 +23,7 @@ use super::spent::Crossings;
 use super::states::State;
 use super::stops::StoppedSleep;
 use super::tally::Tally;
+use super::thread_name::ThreadName;
 use super::waking::{Contention, Timeout, Waking};
 use crate::identities::Identity;
 use whylate_base::{Comm, Ns, Policy, Priority, Tid};
@@ -46,10 +45,7 @@ impl Priorities {
 /// One thread.
 pub(crate) struct Thread {
     pub(crate) tid: Tid,
-    names: Past<Comm>,
-    housekeeping: NameJudgement,
-    /// Whether the user's choice of threads has it.
-    selected: NameJudgement,
+    name: ThreadName,
     priorities: Past<Priorities>,
     policies: Past<Option<Policy>>,
     pub(crate) ever_realtime: bool,
@@ -135,9 +131,7 @@ impl Thread {
     pub(super) fn new(tid: Tid) -> Thread {
         Thread {
             tid,
-            names: Past::default(),
-            housekeeping: NameJudgement::default(),
-            selected: NameJudgement::default(),
+            name: ThreadName::default(),
             priorities: Past::assumed(Priorities { effective: Priority::DEFAULT, unboosted: None }),
             policies: Past::default(),
             ever_realtime: false,
@@ -188,43 +182,49 @@ impl Thread {
 
     /// True for a thread of the kernel's own that serves others.
     pub(crate) fn is_housekeeping(&self) -> bool {
-        self.housekeeping.of(self.comm(), is_housekeeping)
+        self.name.is_housekeeping()
+    }
+
+    /// True for a thread of the kernel, as far as its name shows.
+    pub(crate) fn is_of_kernel(&self) -> bool {
+        self.name.is_of_kernel()
     }
 
     /// Whether the user's choice has a thread of this name: `judge`, always the same one, decides.
     #[inline]
     pub(crate) fn is_selected(&self, judge: impl FnOnce(&str) -> bool) -> bool {
-        self.selected.of(self.comm(), judge)
+        self.name.is_selected(judge)
     }
 
     /// Its last known name.
     #[inline]
     pub(crate) fn comm(&self) -> Comm {
-        self.names.latest()
+        self.name.over_time.latest()
     }
 
     /// Its name at an instant.
     #[inline]
     pub(crate) fn comm_at(&self, instant: Ns) -> Comm {
-        self.names.at(instant)
+        self.name.over_time.at(instant)
     }
 
     /// An event gives it this name from `at` on.
     #[inline]
     pub(crate) fn rename(&mut self, at: Ns, comm: Comm) {
-        self.names.set(at, comm);
+        self.name.over_time.set(at, comm);
     }
 
     /// True when events have shown this name and this effective priority last.
     #[inline]
     pub(crate) fn is_shown_as(&self, comm: Comm, effective: Priority) -> bool {
         let unboosted = self.priorities.latest().unboosted;
-        self.names.is_shown_as(comm) && self.priorities.is_shown_as(Priorities { effective, unboosted })
+        self.name.over_time.is_shown_as(comm)
+            && self.priorities.is_shown_as(Priorities { effective, unboosted })
     }
 
     /// It goes by this name, though no event of its own shows it.
     pub(crate) fn assume_name(&mut self, comm: Comm) {
-        self.names.assume(comm);
+        self.name.over_time.assume(comm);
     }
 
     /// Its last known effective priority: with inheritance.
@@ -444,7 +444,7 @@ impl Thread {
 
     /// True when it is asleep and holds nothing that could be forgotten.
     pub(super) fn is_at_rest(&self) -> bool {
-        let has_past = self.names.has_past()
+        let has_past = self.name.over_time.has_past()
             || self.priorities.has_past()
             || self.policies.has_past()
             || self.affinity.has_past();
@@ -461,7 +461,7 @@ impl Thread {
     /// Forgets what ended before `horizon`.
     pub(crate) fn forget(&mut self, horizon: Ns) {
         self.history.forget(horizon);
-        self.names.forget(horizon);
+        self.name.over_time.forget(horizon);
         self.priorities.forget(horizon);
         self.policies.forget(horizon);
         self.affinity.forget(horizon);
