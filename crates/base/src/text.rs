@@ -109,6 +109,17 @@ impl<const N: usize> PartialEq for Text<N> {
 
 impl<const N: usize> Eq for Text<N> {}
 
+/// The same as with [`Text::as_str`], without looking at characters that are equal.
+impl<const N: usize> PartialEq<str> for Text<N> {
+    fn eq(&self, other: &str) -> bool {
+        match self.as_bytes().strip_prefix(other.as_bytes()) {
+            Some([]) => true,
+            Some(_) => self.as_str() == other,
+            None => false,
+        }
+    }
+}
+
 impl<const N: usize> Hash for Text<N> {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.as_bytes().hash(state);
@@ -143,6 +154,16 @@ mod tests {
         assert_eq!(Comm::from("a name that is far too long").as_str(), "a name that is f");
         assert_eq!(Comm::from_bytes(b"ok\xff").as_str(), "ok");
         assert!(Comm::from("").is_empty());
+    }
+
+    #[test]
+    fn a_name_is_equal_to_a_text_as_its_valid_characters_are() {
+        for bytes in [&b"rtload"[..], b"", b"ok\xff", b"\xff", "caf\u{e9}".as_bytes()] {
+            let comm = Comm::from_bytes(bytes);
+            for text in ["rtload", "rtloa", "rtloads", "", "ok", "o", "caf\u{e9}", "caf"] {
+                assert_eq!(comm == *text, comm.as_str() == text, "{bytes:?} {text}");
+            }
+        }
     }
 
     #[test]

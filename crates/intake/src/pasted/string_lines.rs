@@ -1,11 +1,13 @@
 //! A text whose line ends are escaped, as in JSON and in the source of a program: `"...\n  app-7 [000] ...\n..."`.
 
-use memchr::memmem;
+use memchr::{memchr, memmem};
 
 /// The lines of the string in a line, if one of those behind its first end is as `is_of_it` asks: a program's own message may have
 /// an escaped line end as well.
 pub(crate) fn lines_of_string(line: &str, is_of_it: impl Fn(&str) -> bool) -> Option<Vec<String>> {
-    memmem::find(line.as_bytes(), b"\\n")?;
+    // Hardly a line has a backslash: to look for one needs no preparation.
+    let at = memchr(b'\\', line.as_bytes())?;
+    memmem::find(line.as_bytes().get(at..)?, b"\\n")?;
     let lines = unescaped(line, true);
     lines.iter().skip(1).any(|line| is_of_it(line)).then_some(lines)
 }

@@ -167,6 +167,9 @@ fn thread_of_perf(text: &str) -> Option<(&str, Tid)> {
 /// The name without the mark of a list in front of the row: `(4)   app`, `4) app`.
 fn without_mark(comm: &str) -> &str {
     let inner = comm.strip_prefix('(').unwrap_or(comm);
+    if !inner.starts_with(|first: char| first.is_ascii_digit()) {
+        return comm;
+    }
     let rest = inner.split_once(')').filter(|(number, rest)| {
         fields::digits(number).is_some() && rest.starts_with([' ', '\t']) && !rest.trim().is_empty()
     });

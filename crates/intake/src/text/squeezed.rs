@@ -10,7 +10,10 @@ use super::fields;
 
 /// The rows of such a line, without what stands above the first; `None` of a line with fewer than two.
 pub(super) fn rows(text: &str) -> Option<Vec<&str>> {
-    let brackets = memchr::memchr_iter(b'[', text.as_bytes());
+    let bytes = text.as_bytes();
+    let brackets = memchr::memchr_iter(b'[', bytes).filter(|&at| has_cpu(bytes, at));
+    // Every line passes here: a single row has the bracket of its CPU, and its priorities in others.
+    brackets.clone().filter(|&at| has_time_near(bytes, at)).nth(1)?;
     let mut begins = brackets.filter_map(|at| begin(text, at));
     let first = begins.next()?;
     let second = begins.next()?;
@@ -20,13 +23,21 @@ pub(super) fn rows(text: &str) -> Option<Vec<&str>> {
     Some(rows.map(|row| row.trim_end_matches(['`', ' '])).collect())
 }
 
+/// True of a bracket with a CPU's three digits and a blank behind it.
+fn has_cpu(bytes: &[u8], at: usize) -> bool {
+    matches!(bytes.get(at + 1..at + 6), Some([a, b, c, b']', b' ']) if [a, b, c].iter().all(|digit| digit.is_ascii_digit()))
+}
+
+/// True where one of the next two words ends as a time does.
+fn has_time_near(bytes: &[u8], at: usize) -> bool {
+    let words =
+        bytes.get(at + 5..).unwrap_or(&[]).split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
+    words.take(2).any(|word| matches!(word, [.., digit, b':'] if digit.is_ascii_digit()))
+}
+
 /// Where the row begins whose CPU stands in the bracket at `at`: `app-7 [001] d..2. 5.000100: sched_switch:`, of perf `app 7 [001] ...`.
 fn begin(text: &str, at: usize) -> Option<usize> {
-    let (cpu, rest) = text.get(at + 1..)?.split_once(']')?;
-    if cpu.len() != 3 || !cpu.bytes().all(|digit| digit.is_ascii_digit()) || !rest.starts_with(' ') {
-        return None;
-    }
-    let mut words = rest.split_ascii_whitespace();
+    let mut words = text.get(at + "[001]".len()..)?.split_ascii_whitespace();
     let is_time = |word: &str| word.strip_suffix(':').is_some_and(|time| fields::clock_time(time).is_some());
     // The state of interrupts and preemption may stand before the time.
     let first = words.next()?;

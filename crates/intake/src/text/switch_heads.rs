@@ -8,7 +8,7 @@
 //! Read as Linux has it, such a row would show a switch that was not recorded. As Linux prints none, each row decides for
 //! itself: texts that were put together from several tracers, or by hand, have both.
 
-use whylate_base::Tid;
+use whylate_base::{Comm, Tid};
 use whylate_events::{Context, Event, EventKind};
 
 /// The event of a row that begins with a thread of this name; the running thread is the one that leaves, where the row
@@ -16,9 +16,9 @@ use whylate_events::{Context, Event, EventKind};
 /// kernel gives it one; there its name tells.
 pub(super) fn by_who_leaves(comm: &str, event: Event) -> Event {
     let EventKind::Switch(switch) = event.kind else { return event };
-    let is_idle = |tid: Tid, name: &str| tid.is_idle() && !comm.is_empty() && name == comm;
-    let comes = event.context.tid == switch.next_tid || is_idle(switch.next_tid, switch.next_comm.as_str());
-    let leaves = is_idle(switch.prev_tid, switch.prev_comm.as_str());
+    let is_idle = |tid: Tid, name: Comm| tid.is_idle() && !comm.is_empty() && name == *comm;
+    let comes = event.context.tid == switch.next_tid || is_idle(switch.next_tid, switch.next_comm);
+    let leaves = is_idle(switch.prev_tid, switch.prev_comm);
     let tid = if comes || leaves { switch.prev_tid } else { event.context.tid };
     Event { context: Context { tid, ..event.context }, ..event }
 }
