@@ -24,6 +24,7 @@ mod latency;
 mod merge;
 mod mutexes;
 mod names;
+mod read_ahead;
 mod softirqs;
 mod source;
 mod stacks;
@@ -49,6 +50,7 @@ pub use latency::{
 pub use merge::Merge;
 pub use mutexes::{MutexProtocol, MutexReading};
 pub use names::{Marker, Name, PROBED_BEGIN, PROBED_END, Symbol, symbol_in_module};
+pub use read_ahead::{BATCH, FillBatch, ReadAhead};
 pub use softirqs::{SOFTIRQ_NAMES, softirq_name, softirq_of};
 pub use source::{EventSource, VecSource, drain};
 pub use stacks::{

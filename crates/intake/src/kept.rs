@@ -3,16 +3,15 @@
 use crate::error::OpenError;
 use crate::open::from_reader;
 use crate::unpack::spool::Spool;
-use std::cell::RefCell;
 use std::io::{self, Read};
-use std::rc::Rc;
+use std::sync::{Arc, Mutex, PoisonError};
 use whylate_events::{EventSource, KindSet};
 
 /// A longer stream is not kept: it may have no end.
 const MOST: u64 = 256 << 20;
 
 /// What was read of a stream so far; `None` where it is too long, or cannot be kept.
-type Copied = Rc<RefCell<Option<Spool>>>;
+type Copied = Arc<Mutex<Option<Spool>>>;
 
 /// A copy of a stream, complete once its source has been read to the end.
 pub struct KeptInput {
@@ -25,7 +24,7 @@ pub struct KeptInput {
 /// # Errors
 /// [`OpenError`], as for [`open`](crate::open()).
 pub fn from_reader_kept(
-    reader: impl Read + 'static,
+    reader: impl Read + Send + 'static,
     name: &str,
     wanted: KindSet,
 ) -> Result<(Box<dyn EventSource>, KeptInput), OpenError> {
@@ -33,13 +32,13 @@ pub fn from_reader_kept(
 }
 
 fn kept(
-    input: impl Read + 'static,
+    input: impl Read + Send + 'static,
     name: &str,
     most: u64,
     wanted: KindSet,
 ) -> Result<(Box<dyn EventSource>, KeptInput), OpenError> {
-    let copied: Copied = Rc::new(RefCell::new(Spool::new(name).ok()));
-    let reader = Copying { input, copied: Rc::clone(&copied), most };
+    let copied: Copied = Arc::new(Mutex::new(Spool::new(name).ok()));
+    let reader = Copying { input, copied: Arc::clone(&copied), most };
     Ok((from_reader(reader, name, wanted)?, KeptInput { copied, name: name.to_owned() }))
 }
 
@@ -49,7 +48,8 @@ impl KeptInput {
     /// # Errors
     /// [`OpenError`], as for [`open`](crate::open()).
     pub fn again(self, wanted: KindSet) -> Result<Option<Box<dyn EventSource>>, OpenError> {
-        let Some(spool) = self.copied.take() else { return Ok(None) };
+        let copied = self.copied.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let Some(spool) = copied else { return Ok(None) };
         from_reader(spool.rewound()?, &self.name, wanted).map(Some)
     }
 }
@@ -64,7 +64,7 @@ struct Copying<R> {
 impl<R: Read> Read for Copying<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let count = self.input.read(buffer)?;
-        let mut copied = self.copied.borrow_mut();
+        let mut copied = self.copied.lock().unwrap_or_else(PoisonError::into_inner);
         if let (Some(spool), Some(bytes)) = (copied.as_mut(), buffer.get(..count))
             && (spool.written + count as u64 > self.most || spool.write(bytes).is_err())
         {

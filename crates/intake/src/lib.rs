@@ -16,6 +16,7 @@
 pub mod bundle;
 pub mod latencies;
 
+mod ahead;
 mod clock_jumps;
 mod ctf;
 mod error;

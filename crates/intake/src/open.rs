@@ -1,10 +1,12 @@
 //! Recognizes a file's format by its first bytes and opens it.
 
+use crate::ahead::{Movable, read_ahead};
 use crate::error::OpenError;
 use crate::pasted::{self, Decoded};
 use crate::perf::{self, PerfSource};
 use crate::perfetto::{self, PerfettoSource};
 use crate::seekable::{RandomFile, ReadAt};
+use crate::text::TextSource;
 use crate::unpack::spool::spool;
 use crate::unpack::{MOST_LAYERS, Notes, Packing, packed, unpack};
 use crate::{ctf, raw, text};
@@ -77,7 +79,7 @@ pub fn open(path: &Path, wanted: KindSet) -> Result<Box<dyn EventSource>, OpenEr
 /// # Errors
 /// [`OpenError`], as for [`open`].
 pub fn open_stdin(wanted: KindSet) -> Result<Box<dyn EventSource>, OpenError> {
-    from_reader(io::stdin().lock(), "standard input", wanted)
+    from_reader(io::stdin(), "standard input", wanted)
 }
 
 /// Reads a trace from `reader`, as [`open_stdin`] does; errors use `name` for it.
@@ -85,7 +87,7 @@ pub fn open_stdin(wanted: KindSet) -> Result<Box<dyn EventSource>, OpenError> {
 /// # Errors
 /// [`OpenError`], as for [`open`].
 pub fn from_reader(
-    mut reader: impl Read + 'static,
+    mut reader: impl Read + Send + 'static,
     name: &str,
     wanted: KindSet,
 ) -> Result<Box<dyn EventSource>, OpenError> {
@@ -127,7 +129,7 @@ impl Seekable {
                 }
                 Err(error) => return Err(error.into()),
             },
-            Seekable::Perf => Box::new(PerfSource::open(source, name, wanted)?),
+            Seekable::Perf => read_ahead(Box::new(PerfSource::open(source, name, wanted)?)),
             Seekable::Perfetto => Box::new(PerfettoSource::open(source, name, wanted)?),
         })
     }
@@ -136,7 +138,7 @@ impl Seekable {
 /// Opens a stream whose first bytes were read, through its layers of compression.
 fn from_start(
     mut start: Vec<u8>,
-    mut rest: Box<dyn Read>,
+    mut rest: Box<dyn Read + Send>,
     name: &str,
     wanted: KindSet,
 ) -> Result<Box<dyn EventSource>, OpenError> {
@@ -178,7 +180,7 @@ fn sniff(reader: &mut impl Read, name: &str) -> Result<Vec<u8>, OpenError> {
 
 fn text_source(
     start: Vec<u8>,
-    rest: impl Read + 'static,
+    rest: impl Read + Send + 'static,
     name: String,
     wanted: KindSet,
 ) -> Result<Box<dyn EventSource>, OpenError> {
@@ -194,11 +196,12 @@ fn text_source(
     let is_mostly_zeros = 2 * start.iter().filter(|&&byte| byte == 0).count() > start.len();
     // What a mail's encoding hides are the lines of the text.
     let opened = match pasted::is_quoted_printable(&start) {
-        true => text::open(Vec::new(), Decoded::new(Cursor::new(start).chain(rest)), wanted).map(boxed),
-        false => text::open(start, rest, wanted).map(boxed),
+        true => text::open(Vec::new(), Decoded::new(Cursor::new(start).chain(rest)), wanted).map(movable),
+        false => text::open(start, rest, wanted).map(movable),
     };
     match opened {
-        Ok(source) => Ok(source),
+        Ok((source, true)) => Ok(source),
+        Ok((source, false)) => Ok(read_ahead(source)),
         Err(text::TextError::Io(source)) => Err(OpenError::Io { name, source }),
         Err(text::TextError::NoTimes { what, advice }) => Err(OpenError::NotRead { name, what, advice }),
         Err(text::TextError::NoEvents { is_utf8, .. }) if !is_utf8 || is_mostly_zeros => {
@@ -248,6 +251,8 @@ fn is_name(tracer: &str) -> bool {
     !tracer.is_empty() && tracer.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte))
 }
 
-fn boxed(source: impl EventSource + 'static) -> Box<dyn EventSource> {
-    Box::new(source)
+/// The text's events, and whether all of it has been read.
+fn movable(source: TextSource<impl Read + Send + 'static>) -> (Movable, bool) {
+    let has_ended = source.has_ended();
+    (Box::new(source), has_ended)
 }

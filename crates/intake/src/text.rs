@@ -180,6 +180,11 @@ pub(crate) fn open<R: Read>(
 }
 
 impl<R: Read> TextSource<R> {
+    /// True where all of the text has been read, though events of it are left.
+    pub(crate) fn has_ended(&self) -> bool {
+        self.has_ended
+    }
+
     /// Reads on until the window is full; at the end, with the error if it is not the text's own end.
     fn fill(&mut self) -> Option<io::Error> {
         while !self.has_ended && self.reader.collected.window.len() < WINDOW {

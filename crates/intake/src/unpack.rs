@@ -69,7 +69,11 @@ pub(crate) struct Unpacked<D> {
 }
 
 /// Unpacks `packed`, and notes what is wrong with it.
-pub(crate) fn unpack(packing: Packing, packed: Box<dyn Read>, notes: &Notes) -> io::Result<Box<dyn Read>> {
+pub(crate) fn unpack(
+    packing: Packing,
+    packed: Box<dyn Read + Send>,
+    notes: &Notes,
+) -> io::Result<Box<dyn Read + Send>> {
     let packed = BufReader::with_capacity(128 << 10, packed);
     let notes = notes.clone();
     let (bytes, broken) = (0, false);

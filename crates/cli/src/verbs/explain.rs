@@ -166,9 +166,9 @@ pub(crate) fn explain_recording(recording: &Path, options: &Options) -> Result<E
 }
 
 /// What can be read only once, with its name: standard input, a pipe.
-fn stream(path: &Path) -> Result<Option<(Box<dyn Read>, String)>> {
+fn stream(path: &Path) -> Result<Option<(Box<dyn Read + Send>, String)>> {
     if path.as_os_str() == "-" {
-        return Ok(Some((Box::new(io::stdin().lock()), "standard input".to_owned())));
+        return Ok(Some((Box::new(io::stdin()), "standard input".to_owned())));
     }
     let is_stream = path.metadata().is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir());
     let name = path.display().to_string();

@@ -1,10 +1,12 @@
 //! The typed events of a trace.dat.
 
 use super::cpu_events::CpuEvents;
-use super::read_ahead::{Merge, ReadAhead};
+use super::merge::Merge;
 use std::collections::BTreeMap;
 use whylate_base::{Comm, Cpu, Tid};
-use whylate_events::{Context, Damage, Event, EventKind, EventSource, KindSet, TraceInfo};
+use whylate_events::{
+    Context, Damage, Event, EventKind, EventSource, FillBatch, KindSet, ReadAhead, TraceInfo,
+};
 
 /// All events of a trace.dat in time order.
 pub struct TraceEvents {
@@ -21,7 +23,7 @@ pub struct TraceEvents {
 /// The streams of all CPUs in one.
 enum Merged {
     Here(Box<Merge>),
-    Ahead(ReadAhead),
+    Ahead(ReadAhead<Merge>),
     Ended,
 }
 
@@ -42,7 +44,7 @@ impl Merged {
     fn ended(&mut self) -> Vec<CpuEvents> {
         match std::mem::replace(self, Merged::Ended) {
             Merged::Here(merge) => merge.into_ended(),
-            Merged::Ahead(mut ahead) => ahead.ended(),
+            Merged::Ahead(mut ahead) => ahead.ended().map_or_else(Vec::new, |merge| merge.into_ended()),
             Merged::Ended => Vec::new(),
         }
     }
@@ -62,7 +64,7 @@ impl TraceEvents {
         let merge = Box::new(Merge::new(streams, threads.saturating_sub(1)));
         let merged = match threads {
             0 => Merged::Here(merge),
-            _ => ReadAhead::start(merge).map_or_else(Merged::Here, Merged::Ahead),
+            _ => ReadAhead::start(merge, "whylate-merge").map_or_else(Merged::Here, Merged::Ahead),
         };
         TraceEvents { merged, batch: Vec::new(), taken: 0, gone, info, comms }
     }

@@ -9,7 +9,7 @@
 
 use super::attr::Attr;
 use crate::seekable::{ReadAt, read_full};
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::Path;
 use whylate_base::{Comm, Tid};
@@ -46,7 +46,7 @@ pub(super) struct Header {
     pub(super) data: Range<u64>,
     pub(super) attrs: Vec<Attr>,
     /// Which attr the samples of an id belong to.
-    pub(super) ids: HashMap<u64, usize>,
+    pub(super) ids: BTreeMap<u64, usize>,
     pub(super) formats: EventFormats,
     pub(super) kallsyms: Vec<u8>,
     pub(super) comms: Vec<(Tid, Comm)>,
@@ -79,7 +79,7 @@ impl Header {
             pipe: size == PIPE_HEADER,
             data: PIPE_HEADER..source.size(),
             attrs: Vec::new(),
-            ids: HashMap::new(),
+            ids: BTreeMap::new(),
             formats: EventFormats::default(),
             kallsyms: Vec::new(),
             comms: Vec::new(),

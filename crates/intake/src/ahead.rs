@@ -1,0 +1,92 @@
+//! A source that is read on a thread of its own, while its events are worked on.
+
+use std::thread::available_parallelism;
+use whylate_base::{Comm, Tid};
+use whylate_events::{BATCH, Event, EventSource, FillBatch, ReadAhead, TraceInfo};
+
+/// A source that may be read on another thread.
+pub(crate) type Movable = Box<dyn EventSource + Send>;
+
+/// `source`, read ahead where there is a CPU for that. Its description is the one that it has now until its end, and then the
+/// complete one.
+pub(crate) fn read_ahead(source: Movable) -> Box<dyn EventSource> {
+    if available_parallelism().map_or(1, usize::from) < 2 {
+        return source;
+    }
+    let (info, comms) = (source.info().clone(), source.comms());
+    match ReadAhead::start(Box::new(Filler(source)), "whylate-read") {
+        Ok(ahead) => Box::new(Ahead { ahead, batch: Vec::new(), taken: 0, info, comms, ended: None }),
+        Err(filler) => filler.0,
+    }
+}
+
+struct Filler(Movable);
+
+impl FillBatch for Filler {
+    fn fill(&mut self, batch: &mut Vec<Event>) {
+        batch.clear();
+        while batch.len() < BATCH {
+            match self.0.next_batch() {
+                [] => break,
+                events => batch.extend_from_slice(events),
+            }
+        }
+    }
+}
+
+struct Ahead {
+    ahead: ReadAhead<Filler>,
+    /// The events at hand, and how many of them were taken.
+    batch: Vec<Event>,
+    taken: usize,
+    /// As they were at the beginning.
+    info: TraceInfo,
+    comms: Vec<(Tid, Comm)>,
+    ended: Option<Movable>,
+}
+
+impl Ahead {
+    /// True when there is no event left; what is known is complete then.
+    #[inline]
+    fn is_at_end(&mut self) -> bool {
+        self.taken >= self.batch.len() && !self.refill()
+    }
+
+    #[cold]
+    fn refill(&mut self) -> bool {
+        if self.ended.is_none() {
+            self.taken = 0;
+            self.batch = self.ahead.exchange(std::mem::take(&mut self.batch));
+            if self.batch.is_empty() {
+                self.ended = self.ahead.ended().map(|filler| filler.0);
+            }
+        }
+        !self.batch.is_empty()
+    }
+}
+
+impl EventSource for Ahead {
+    fn next_event(&mut self) -> Option<&Event> {
+        if self.is_at_end() {
+            return None;
+        }
+        self.taken += 1;
+        self.batch.get(self.taken - 1)
+    }
+
+    fn next_batch(&mut self) -> &[Event] {
+        if self.is_at_end() {
+            return &[];
+        }
+        let from = std::mem::replace(&mut self.taken, self.batch.len());
+        self.batch.get(from..).unwrap_or_default()
+    }
+
+    fn info(&self) -> &TraceInfo {
+        self.ended.as_ref().map_or(&self.info, |source| source.info())
+    }
+
+    fn comms(&self) -> Vec<(Tid, Comm)> {
+        self.ended.as_ref().map_or_else(|| self.comms.clone(), |source| source.comms())
+    }
+}
