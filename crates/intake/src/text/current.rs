@@ -57,7 +57,7 @@ impl CurrentThreads {
         let is_switch = matches!(body, Body::Event(EventKind::Switch(_)));
         let is_shown = || is_switch || current.is_some_and(|(tid, _)| tid == context.tid);
         let is_known = is_known && (!is_number_alone(head) || is_shown());
-        let context = match current.filter(|(_, name)| *name == *comm) {
+        let context = match current.filter(|(_, name)| name.is(comm)) {
             _ if is_known || comm.is_empty() => context,
             Some((tid, _)) => Context { tid, ..context },
             None => Context { tid: NOBODY_KNOWN, flags: context.flags | ContextFlags::BYSTANDER, ..context },
@@ -82,7 +82,7 @@ fn is_number_alone(head: &Head<'_>) -> bool {
 fn are_elsewhere<'a>(switches: impl Iterator<Item = (Head<'a>, Switch)>) -> bool {
     let mut others = false;
     for (head, switch) in switches {
-        if !head.by_perf || switch.prev_tid.is_idle() || switch.prev_comm != *head.comm {
+        if !head.by_perf || switch.prev_tid.is_idle() || !switch.prev_comm.is(head.comm) {
             continue;
         }
         if switch.prev_tid == head.context.tid {

@@ -16,7 +16,7 @@ use whylate_events::{Context, Event, EventKind};
 /// kernel gives it one; there its name tells.
 pub(super) fn by_who_leaves(comm: &str, event: Event) -> Event {
     let EventKind::Switch(switch) = event.kind else { return event };
-    let is_idle = |tid: Tid, name: Comm| tid.is_idle() && !comm.is_empty() && name == *comm;
+    let is_idle = |tid: Tid, name: Comm| tid.is_idle() && !comm.is_empty() && name.is(comm);
     let comes = event.context.tid == switch.next_tid || is_idle(switch.next_tid, switch.next_comm);
     let leaves = is_idle(switch.prev_tid, switch.prev_comm);
     let tid = if comes || leaves { switch.prev_tid } else { event.context.tid };

@@ -57,7 +57,7 @@ impl Irqs {
     /// True of that one.
     pub(crate) fn is_stand_in(&self, id: IrqId) -> bool {
         let (irq, name) = self.get(id);
-        irq.is_none() && name == *OF_EXPIRY
+        irq.is_none() && name.is(OF_EXPIRY)
     }
 
     /// The id of a line whose name is not given: that of the same line with a name, where it is known.
