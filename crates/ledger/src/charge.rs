@@ -88,6 +88,9 @@ pub(crate) fn ledger(
             State::Blocked { wait, waker } if open.begin == Begin::Marked => {
                 charger.own_wait(wait, waker, stay.to)
             }
+            State::Blocked { .. } if open.queued_late_by.is_some() => {
+                charger.charge(stay.to, charger.not_queued());
+            }
             State::Blocked { .. } => charger.waiting_as(thread, cpu, stay.to, Queued::NotYet),
             // It is being woken, and so was asleep, though it was not seen to go to sleep.
             State::Unknown

@@ -92,6 +92,16 @@ impl Charger<'_> {
         }
     }
 
+    /// A wake-up took long that its own CPU completes, on the runqueue of another one: it waited for that one's lock, or for the
+    /// thread to be switched out there (`try_to_wake_up()`, `kernel/sched/core.c`), or stood still. What ran on the
+    /// other CPU was not asked to yield yet.
+    pub(super) fn not_queued(&self) -> Charge {
+        match self.timeline.hypervisor {
+            Some(true) => Charge::to(Cause::Stolen, None, Confidence::Low),
+            _ => Charge::unexplained(),
+        }
+    }
+
     /// A timer was late on `cpu` in `from..to` because the clock runs faster than the timer hardware.
     pub(super) fn slewed(&mut self, cpu: Cpu, from: Ns, to: Ns) -> Option<Charge> {
         let mut late = late_timers(self.timeline.cpus.get(cpu)?, from, to);

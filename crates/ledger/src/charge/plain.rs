@@ -27,7 +27,12 @@ pub(crate) fn plain(timeline: &Timeline, thread: &Thread, open: &Open, end: Ns) 
         Begin::Woken(WakeCause::Timer { .. }) | Begin::Marked | Begin::TraceStart => false,
         Begin::Woken(_) => open.waking == due && due < running && running - due < LONGEST_MOVE,
     };
-    if !woken_at_once || running >= end || !open.is_unmarked() || open.ends_unseen {
+    if !woken_at_once
+        || running >= end
+        || !open.is_unmarked()
+        || open.ends_unseen
+        || open.queued_late_by.is_some()
+    {
         return None;
     }
 

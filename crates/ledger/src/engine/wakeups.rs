@@ -15,6 +15,9 @@ use crate::timeline::waking::{Timeout, Waking};
 use whylate_base::{Cpu, Ns, Tid};
 use whylate_events::{Context, ContextFlags, Event, Kind, Wake};
 
+/// A wake-up takes so long, of some microseconds, where its CPU had to wait or stood still meanwhile.
+const LATE_QUEUEING: Ns = Ns::from_us(50);
+
 impl Engine<'_> {
     /// `sched_waking`: a wake-up begins.
     pub(super) fn waking(&mut self, at: Ns, event: &Event, wake: &Wake) {
@@ -47,6 +50,14 @@ impl Engine<'_> {
             waking
         });
         self.woken(at, wake.tid, wake.target_cpu, &waking);
+        let is_of_another = waking.on == Some(event.cpu) && event.cpu != wake.target_cpu;
+        if is_of_another
+            && at - waking.at >= LATE_QUEUEING
+            && let Some(open) = &mut self.timeline.threads.get_mut(wake.tid).open
+            && open.waking == waking.at
+        {
+            open.queued_late_by = Some(event.cpu);
+        }
     }
 
     /// Whether an interrupt made the wake-up that is recorded itself. One that began before the recording, or before events were lost, is

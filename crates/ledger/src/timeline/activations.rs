@@ -88,6 +88,8 @@ pub(crate) struct Open {
     pub(crate) cpu: Option<Cpu>,
     /// The CPU that woke it upon its idle task, and so had left its idle state by then.
     pub(crate) awake: Option<Cpu>,
+    /// The CPU that put it on the runqueue of another one, long after it had begun to.
+    pub(crate) queued_late_by: Option<Cpu>,
     /// Where it first ran.
     pub(crate) ran_on: Option<Cpu>,
     /// What the thread slept on before.
@@ -220,6 +222,7 @@ impl Open {
             running: None,
             cpu: None,
             awake: None,
+            queued_late_by: None,
             period: None,
             errand: None,
             ran_on: None,

@@ -18,6 +18,7 @@ mod inheritance;
 mod instants;
 mod kernel_locks;
 mod late_makers;
+mod late_queueing;
 mod let_go;
 mod lifetimes;
 mod live;
