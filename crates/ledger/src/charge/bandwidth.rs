@@ -48,11 +48,13 @@ pub(crate) fn mechanism(window: &Window, bandwidth: &Bandwidth) -> (Cause, Confi
 }
 
 /// Real-time threads used little, and were held back: by a clock that charges them whole ticks. One that counts
-/// microseconds does not, and then it is not known what held them back.
+/// microseconds does not, and few kernels from 6.12 on throttle at all: then it is not known what held them back.
 fn coarse_clock(bandwidth: &Bandwidth) -> (Cause, Confidence) {
-    match bandwidth.counts_finely {
-        true => (Cause::Unexplained, Confidence::Low),
-        false => (Cause::CoarseClockThrottled, Confidence::Medium),
+    match (bandwidth.throttles(), bandwidth.kernel) {
+        _ if bandwidth.counts_finely => (Cause::Unexplained, Confidence::Low),
+        (Some(_), _) => (Cause::CoarseClockThrottled, Confidence::Medium),
+        (None, Some(_)) => (Cause::Unexplained, Confidence::Low),
+        (None, None) => (Cause::CoarseClockThrottled, Confidence::Low),
     }
 }
 
@@ -144,6 +146,8 @@ mod tests {
             (kernel((6, 1), None), false, 0.95, Cause::RtThrottled),
             (kernel((6, 1), None), true, 0.95, Cause::RtThrottled),
             (kernel((6, 1), None), true, 0.10, Cause::CoarseClockThrottled),
+            (kernel((6, 12), None), true, 0.10, Cause::Unexplained),
+            (unknown, true, 0.10, Cause::CoarseClockThrottled),
             (kernel((6, 12), Some(false)), false, 0.95, Cause::FairServer),
             (kernel((6, 12), None), false, 0.95, Cause::FairServer),
             (kernel((6, 12), Some(false)), true, 0.95, Cause::Unexplained),
