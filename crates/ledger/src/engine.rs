@@ -11,6 +11,7 @@ mod late_producers;
 mod lifetimes;
 mod locks;
 mod markers;
+mod missing_rows;
 mod origins;
 mod passed_over;
 mod prev_states;
@@ -36,7 +37,8 @@ use whylate_events::{Event, EventKind, Kind, KindSet};
 pub const WANTED: KindSet = KindSet::ALL;
 
 /// What changes what the context of the event itself is to be compared with.
-const BEFORE_CONTEXT: KindSet = KindSet::of(&[Kind::Lost, Kind::Exec, Kind::Nmi]);
+const BEFORE_CONTEXT: KindSet =
+    KindSet::of(&[Kind::Lost, Kind::Exec, Kind::Nmi, Kind::Irq, Kind::Vector, Kind::HrtimerExpire]);
 
 impl Engine<'_> {
     /// Takes in the next event, which is of that `kind`.
@@ -149,6 +151,8 @@ impl Engine<'_> {
             }
             EventKind::Exec { old, tid } if old != tid => self.change_id(at, event.cpu, old, tid),
             EventKind::Nmi { delta } => self.nmi(at, event.cpu, delta),
+            EventKind::HrtimerExpireExit { .. } => self.may_lack_callback(at, event.cpu),
+            EventKind::IrqExit { .. } | EventKind::VectorExit { .. } => self.may_lack_entry(at, event.cpu),
             _ => {}
         }
         false

@@ -51,6 +51,9 @@ impl Engine<'_> {
     /// from it. So it was from a thread on the way into its sleep, and `in_wakeup`.
     #[cold]
     pub(super) fn note_silence(&mut self, last: Ns, at: Ns, cpu: Cpu, in_wakeup: bool) {
+        if self.may_lack_ticks(last, at, cpu) {
+            return;
+        }
         let is_text = self.timeline.is_text;
         let stands_still = self.timeline.stands_still();
         let Some(timeline) = self.timeline.cpus.get_mut(cpu) else { return };
@@ -90,7 +93,8 @@ impl Engine<'_> {
         let handler = timeline.interrupt().map(|frame| frame.running);
         // Only where callbacks are seen is what is not seen no work: without hrtimers the tick is not traced.
         let traced = timeline.callbacks.back();
-        let is_tick = |callback| stands_still && at - last >= LONG_SILENCE && is_tick(callback);
+        let is_tick =
+            |callback: &Callback| stands_still && at - last >= LONG_SILENCE && is_tick(callback.function);
         let only_wakes = |callback| {
             timeline.firing.is_none() || only_wakes(callback, at - last, guest) || is_tick(callback)
         };
@@ -244,6 +248,9 @@ impl Engine<'_> {
         let armed = ArmedTimer { softexpires: start.softexpires, expires: start.expires, armed: at, by };
         if let Some(before) = self.timeline.timers.arm(start.hrtimer, armed) {
             self.is_removed(at, event.cpu, &before);
+        }
+        if self.timeline.is_text && is_tick(start.function) {
+            self.note_tick(at, event.cpu, start.expires);
         }
         let Some(tid) = by.filter(|_| start.softexpires < NEVER) else { return };
         if ends_sleep(start.function) {
@@ -439,9 +446,9 @@ fn only_wakes(callback: &Callback, silence: Ns, guest: bool) -> bool {
 }
 
 /// True of the callback of a CPU's own tick (`kernel/time/tick-sched.c`): it counts time, in some microseconds.
-fn is_tick(callback: &Callback) -> bool {
+fn is_tick(function: Symbol) -> bool {
     const CALLBACKS: [&str; 2] = ["tick_sched_timer", "tick_nohz_handler"];
-    CALLBACKS.iter().any(|begin| callback.function.as_str().starts_with(begin))
+    CALLBACKS.iter().any(|begin| function.as_str().starts_with(begin))
 }
 
 /// True of an interrupt's or NAPI's thread, or one that runs softirqs, whose time on the CPU up to `now` is an exception among

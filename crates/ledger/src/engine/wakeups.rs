@@ -22,6 +22,7 @@ impl Engine<'_> {
     /// `sched_waking`: a wake-up begins.
     pub(super) fn waking(&mut self, at: Ns, event: &Event, wake: &Wake) {
         self.may_have_slept(at, event, wake.tid);
+        self.must_have_run(at, wake.tid);
         let mut waking = self.wake_of(at, event, wake);
         self.note_context(event, &waking);
         self.reach_back(wake.tid, wake.comm, &mut waking);

@@ -13,7 +13,7 @@ use super::silences::{Silence, Silences};
 use super::slew::{ONE_INTERRUPT, Slew, SlewJudge};
 use super::slices::{CpuSlice, Slices, idle_back_to};
 use super::standing::ReschedSample;
-use super::timers::{Callback, Firing, LateTimer};
+use super::timers::{Callback, Firing, LateTimer, Tick};
 use super::usage::{Usage, UsageBlocks};
 use std::collections::VecDeque;
 use whylate_base::{Ns, Priority, Tid};
@@ -66,7 +66,10 @@ pub(crate) struct CpuTimeline {
     pub(crate) records_ends: bool,
     /// Or the flags of events show it.
     pub(crate) shows_ends: bool,
+    /// Since the last loss a hard interrupt was seen from its beginning to its end.
+    pub(crate) shows_interrupts_whole: bool,
     pub(crate) late_timers: VecDeque<LateTimer>,
+    pub(crate) tick: Option<Tick>,
     pub(crate) slew: SlewJudge,
     pub(crate) callbacks: VecDeque<Callback>,
     pub(crate) irqs_off_samples: VecDeque<IrqsOffSample>,
@@ -131,6 +134,12 @@ impl CpuTimeline {
         self.stack.iter().find(|frame| matches!(frame.running, Running::Irq(_))).copied()
     }
 
+    /// The same of those that a recording shows themselves.
+    pub(crate) fn recorded_interrupt(&self) -> Option<Frame> {
+        let is_recorded = |frame: &&Frame| matches!(frame.running, Running::Irq(_)) && !frame.by_timer;
+        self.stack.iter().find(is_recorded).copied()
+    }
+
     fn push(&mut self, start: Ns, running: Running, switched: bool) {
         let start = self.slices.back().map_or(start, |last| last.start.max(start));
         self.slices.push_back(CpuSlice { start, running, switched });
@@ -181,6 +190,7 @@ impl CpuTimeline {
     pub(crate) fn exit(&mut self, at: Ns, is_it: impl Fn(Running) -> bool) -> Option<Frame> {
         let depth = self.stack.iter().rposition(|frame| is_it(frame.running))?;
         let ended = self.stack[depth];
+        self.shows_interrupts_whole |= matches!(ended.running, Running::Irq(_)) && !ended.by_timer;
         self.stack.truncate(depth);
         let top = self.top();
         self.push(at, top, false);
@@ -251,6 +261,7 @@ impl CpuTimeline {
     /// Returns where the unknown begins.
     pub(crate) fn lose(&mut self, until: Ns) -> Ns {
         let from = self.last_event.unwrap_or(until);
+        self.shows_interrupts_whole = false;
         self.stack.clear();
         self.in_handler_since = None;
         self.firing = None;

@@ -25,6 +25,13 @@ pub(crate) struct ArmedTimer {
 #[derive(Debug, Default)]
 pub(crate) struct ArmedTimers(FxHashMap<u64, ArmedTimer>);
 
+/// The tick of a CPU: when the next one is due, and the period as far as it was seen.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Tick {
+    pub(crate) due: Ns,
+    pub(crate) period: Ns,
+}
+
 impl ArmedTimers {
     /// Returns what it was armed for until now.
     pub(crate) fn arm(&mut self, hrtimer: u64, timer: ArmedTimer) -> Option<ArmedTimer> {

@@ -26,6 +26,7 @@ mod locks;
 mod lone_stoppers;
 mod losses;
 mod markers;
+mod missing_rows;
 mod moved;
 mod napi;
 mod nmi;
