@@ -13,6 +13,7 @@ pub(crate) mod segment;
 
 pub use candidates::{Candidate, CandidateKind, Candidates};
 pub use chain::{Chain, ChainElement, ChainInstance, ChainVerdict, Chains, Hop, UnknownHop};
+pub(crate) use culprit::Kin;
 pub use culprit::{Culprit, irq_name, is_stand_in, softirq_name, thread_name};
 pub use host::{ClockJoin, HostDelay, HostPart, HostRecording, HostState, HostStay, HostVcpu};
 pub(crate) use irq_kind::IrqKind;

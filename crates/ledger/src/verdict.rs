@@ -2,6 +2,7 @@
 
 mod advice;
 mod evidence;
+mod heaviest;
 mod sentence;
 mod slewed;
 mod spent;
@@ -9,6 +10,7 @@ mod start;
 mod usual;
 
 pub(crate) use evidence::reset_on_fork;
+use heaviest::heaviest;
 use sentence::Circumstances;
 pub(crate) use sentence::{as_shown, segment};
 use start::{NOTABLE, at_job_before, starts_late, starts_mostly};
@@ -68,17 +70,7 @@ pub(crate) fn of(
     let usually = Usually { stats, activation, judged: &judged, notes, work: usual_work };
     let weighed: Vec<(Ns, Charged)> =
         groups.iter().map(|&(key, time)| (usually.exceeded_by(key, time), (key, time))).collect();
-    // Threads that the scheduler's rules let run first are one delay, however many they are.
-    let in_all = |weight: Ns, of: Cause| match of.culprit_runs_first() {
-        true => weighed.iter().filter(|(_, ((cause, _), _))| *cause == of).map(|(weight, _)| *weight).sum(),
-        false => weight,
-    };
-    let heaviest = weighed
-        .iter()
-        .map(|&(weight, ((cause, by), time))| (in_all(weight, cause), weight, (cause, by), time))
-        .max_by_key(|&(all, weight, (cause, _), time)| (all, weight, time, std::cmp::Reverse(cause)));
-    let (excess, _, (mut cause, mut by), mut charged) =
-        heaviest.unwrap_or((Ns::ZERO, Ns::ZERO, (Cause::OwnWork, None), Ns::ZERO));
+    let (excess, (mut cause, mut by), mut charged) = heaviest(&weighed);
     let response: Ns = judged.iter().map(Segment::length).sum();
     let share_of = |time: Ns| if response > Ns::ZERO { time.0 as f64 / response.0 as f64 } else { 0.0 };
     let routine = cause.info().details.routine;

@@ -1,13 +1,13 @@
 //! What made activations late that are not among the worst ones: of two faults one has all of these, and the other may delay as many,
 //! or be the one to mend first.
 
-use super::kin::{Kin, title};
+use super::kin::title;
 use super::subject::Subject;
 use crate::causes::Cause;
 use crate::causes::advised::Advised;
 use crate::causes::info::Usual;
 use crate::costs::Cost;
-use crate::model::{Activation, Culprit};
+use crate::model::{Activation, Culprit, Kin};
 use crate::stats::Stats;
 use std::cmp::Reverse;
 use std::collections::HashMap;

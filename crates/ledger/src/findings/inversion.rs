@@ -1,11 +1,10 @@
 //! Priority inversion: a thread waits for a lock whose owner is kept off the CPU by a third.
 
-use super::kin::Kin;
 use super::subject::Subject;
 use crate::causes::Cause;
 use crate::causes::advised::Advised;
 use crate::charge::notes::{other_lock, time_in_the_kernel};
-use crate::model::{Culprit, Segment};
+use crate::model::{Culprit, Kin, Segment};
 use crate::timeline::sleeps::NoMutex;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};

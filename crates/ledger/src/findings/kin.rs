@@ -2,32 +2,14 @@
 //! of which none took much.
 
 use crate::causes::Cause;
-use crate::model::{Activation, Culprit, Segment};
+use crate::model::{Activation, Culprit, Kin, Segment};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::collections::HashMap;
-use whylate_base::{Comm, Confidence, Ns, Priority};
+use whylate_base::{Confidence, Ns};
 
 /// One that took less of an activation is not counted among them.
 pub(super) const NOTABLE: Ns = Ns::from_us(200);
-
-/// What is one culprit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Kin {
-    /// Threads of one name and priority.
-    Threads(Comm, Priority),
-    /// An interrupt or a softirq.
-    Handler(Culprit),
-}
-
-impl Kin {
-    pub(super) fn of(by: &Culprit) -> Kin {
-        match *by {
-            Culprit::Task { comm, priority, .. } => Kin::Threads(comm, priority),
-            handler => Kin::Handler(handler),
-        }
-    }
-}
 
 /// The title of the finding about a culprit of `count` threads, the foremost of which is `by`.
 pub(super) fn title(by: &str, count: usize, whom: &str, most: Ns, reason: &str) -> String {

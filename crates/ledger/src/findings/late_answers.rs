@@ -1,10 +1,9 @@
 //! Answers that threads asked others for in their periods, and waited for longer than usual; and children that others kept off the CPU.
 
-use super::kin::Kin;
 use super::subject::Subject;
 use crate::causes::Cause;
 use crate::charge::notes::{answerer, asked};
-use crate::model::{Activation, Culprit};
+use crate::model::{Activation, Culprit, Kin};
 use std::cmp::Reverse;
 use std::collections::HashMap;
 use whylate_base::{Confidence, Finding, Ns, Severity, Tid};

@@ -62,6 +62,24 @@ impl fmt::Display for Culprit {
     }
 }
 
+/// What is one culprit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Kin {
+    /// Threads of one name and priority.
+    Threads(Comm, Priority),
+    /// An interrupt or a softirq.
+    Handler(Culprit),
+}
+
+impl Kin {
+    pub(crate) fn of(by: &Culprit) -> Kin {
+        match *by {
+            Culprit::Task { comm, priority, .. } => Kin::Threads(comm, priority),
+            handler => Kin::Handler(handler),
+        }
+    }
+}
+
 impl Culprit {
     /// The same of a thread that ran with an inherited priority, where its own one is known: `logger:161 (nice 0, raised to rt 60)`.
     pub(crate) fn raised_from(&self, own: Option<Priority>) -> String {
