@@ -28,10 +28,10 @@ fn why(late: &LateActivation<'_>) -> String {
 }
 
 fn evidence(time: &ChargedTime) -> String {
-    let refilled = if time.is_sure { ", until the quota of its cgroup was refilled" } else { "" };
+    let used_up = if time.is_sure { ": the quota of its cgroup was used up" } else { "" };
     match &time.culprit {
-        Some(owner) => format!("{owner} held the lock and did not run for {}{refilled}", time.length),
-        None => format!("{}{refilled}", time.did_not_run()),
+        Some(owner) => format!("{owner} held the lock and did not run for {}{used_up}", time.length),
+        None => format!("{}{used_up}", time.did_not_run()),
     }
 }
 

@@ -2,7 +2,7 @@
 //! of their verdicts, and others that had a notable share: of two faults in the same activations, one has the verdicts.
 //! A small delay that makes no thread late is no finding.
 
-use super::kin::{self, Accused, Delay, Kin, title};
+use super::kin::{self, Accused, Delay, title};
 use super::subject::Subject;
 use crate::causes::Cause;
 use crate::causes::advised::Advised;
@@ -13,7 +13,7 @@ use crate::charge::notes::{
     shown, stopped_by, waits_for_the_kernel,
 };
 use crate::costs::Cost;
-use crate::model::{Activation, Culprit, IrqKind, Segment, Trigger};
+use crate::model::{Activation, Culprit, IrqKind, Kin, Segment, Trigger};
 use crate::stats;
 use crate::verdict::priority_while;
 use std::cmp::Reverse;
@@ -210,7 +210,7 @@ fn finding(subject: &Subject<'_>, cause: Cause, by: Culprit, accused: Accused<'_
             .iter()
             .take(3)
             .map(|&Delay { activation, charged, .. }| {
-                let what = format!("{} was due, and late by {charged}", activation.comm);
+                let what = format!("{} was due, and delayed by {charged}", activation.comm);
                 Evidence::at(activation.due, activation.cpu, what)
             })
             .chain(request)

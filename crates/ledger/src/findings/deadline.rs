@@ -8,7 +8,9 @@ pub(super) const INFO: FindingInfo = FindingInfo { code: "deadline-missed", page
 
 pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
     let Some(deadline) = subject.options.deadline else { return Vec::new() };
-    let missed = subject.timeline.threads.iter().filter_map(|thread| {
+    // One that looks after real-time threads has no deadline, though it has their name.
+    let threads = subject.timeline.threads.iter().filter(|thread| !subject.beside.contains(&thread.tid));
+    let missed = threads.filter_map(|thread| {
         let stats = subject.stats.get(thread.tid).filter(|stats| stats.missed > 0)?;
         let worst = subject.by_thread.get(&thread.tid).into_iter().flatten();
         let late =

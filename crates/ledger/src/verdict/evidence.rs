@@ -7,6 +7,7 @@ use crate::model::{Activation, Culprit, IrqKind};
 use crate::stats::Charged;
 use crate::timeline::Timeline;
 use crate::timeline::settings::ResetOnFork;
+use std::collections::HashSet;
 use whylate_base::{Evidence, Ns, Tid};
 
 /// What is less than one in so many parts of what the culprit took is not worth a sentence.
@@ -48,10 +49,18 @@ pub(super) fn noted(note: &VerdictNote, cause: Cause, by: Option<Culprit>) -> Op
 
 /// What threads beside the culprit had the CPU by the same rule, and for how long these had it.
 pub(super) fn with_others(groups: &[Charged], cause: Cause, by: Option<Culprit>) -> Option<Evidence> {
-    let others = || groups.iter().filter(|((other, who), _)| *other == cause && *who != by);
-    let time: Ns = others().map(|(_, time)| *time).sum();
-    let of_culprit: Ns = groups.iter().filter(|(key, _)| *key == (cause, by)).map(|(_, time)| *time).sum();
-    let text = match others().count() {
+    // A thread with another name or priority is the same one.
+    let one = |who: Option<Culprit>| match who {
+        Some(Culprit::Task { tid, .. }) => Ok(tid),
+        _ => Err(who),
+    };
+    let of_cause =
+        || groups.iter().filter(|((other, _), _)| *other == cause).map(|&((_, who), time)| (one(who), time));
+    let others = || of_cause().filter(|(who, _)| *who != one(by));
+    let time: Ns = others().map(|(_, time)| time).sum();
+    let of_culprit: Ns = of_cause().filter(|(who, _)| *who == one(by)).map(|(_, time)| time).sum();
+    let threads: HashSet<_> = others().map(|(who, _)| who).collect();
+    let text = match threads.len() {
         0 => return None,
         _ if time.0.saturating_mul(HARDLY_ANY) < of_culprit.0 => return None,
         1 => format!("one other thread ran before it as well: {time}"),

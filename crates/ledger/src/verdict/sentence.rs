@@ -17,6 +17,9 @@ use std::collections::HashMap;
 use whylate_base::{Confidence, Cpu, CpuSet, Ns, Priority, SchedClass};
 use whylate_events::Kind;
 
+/// Other time than the thread's own is worth a word where it is more than this part of the response.
+const RATHER_MUCH: i64 = 4;
+
 /// One segment as evidence.
 pub(crate) fn segment(segment: &Segment, activation: &Activation, notes: &[VerdictNote]) -> String {
     let info = segment.cause.info();
@@ -196,6 +199,10 @@ pub(crate) fn why(
         return match activation.latency().filter(|&latency| latency > charged && !stats.show_usual()) {
             Some(latency) => {
                 format!("nothing delayed {late_thread} notably: it ran {latency} after it was due; {took}")
+            }
+            // Beside work that is as usual, so is the rest.
+            None if stats.show_usual() && (response - charged).0.saturating_mul(RATHER_MUCH) > response.0 => {
+                format!("nothing delayed {late_thread} beyond the usual: {took}")
             }
             None => format!("nothing delayed {late_thread}: {took}"),
         };

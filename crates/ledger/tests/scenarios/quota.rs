@@ -55,7 +55,7 @@ fn a_runnable_thread_on_an_idle_cpu_until_a_refill_had_no_quota() {
     assert_blames(activation, Cause::CgroupQuota, None);
     assert_eq!(activation.verdict.confidence, Confidence::High);
     let evidence = &activation.verdict.evidence[0].what;
-    assert!(evidence.contains("until the quota of its cgroup was refilled"), "{evidence}");
+    assert!(evidence.contains("the quota of its cgroup was used up"), "{evidence}");
     let finding = explained.finding("cgroup-quota").expect("a finding");
     assert!(finding.title.contains("80.00 ms in 1 activations"), "{}", finding.title);
 }

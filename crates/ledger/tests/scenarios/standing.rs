@@ -46,7 +46,7 @@ fn a_thread_that_goes_on_at_each_tick_is_not_preempted_by_this_kernel() {
     assert!(verdict.fix[0].text.contains("preempts that thread there: preempt=full"), "{:?}", verdict.fix);
     assert!(verdict.fix.iter().all(|fix| !fix.text.contains("taskset")), "{:?}", verdict.fix);
     let finding = explained.finding("preemption-disabled").expect("a finding");
-    assert!(finding.evidence[0].what.contains("late by 23.9"), "{:?}", finding.evidence[0]);
+    assert!(finding.evidence[0].what.contains("delayed by 23.9"), "{:?}", finding.evidence[0]);
 }
 
 #[test]
