@@ -16,7 +16,6 @@
 pub mod bundle;
 pub mod latencies;
 
-mod ahead;
 mod clock_jumps;
 mod ctf;
 mod error;
@@ -26,6 +25,7 @@ mod pasted;
 mod perf;
 mod perfetto;
 mod raw;
+mod read_ahead;
 mod sched_latency;
 mod seekable;
 mod text;

@@ -1,10 +1,10 @@
 //! Recognizes a file's format by its first bytes and opens it.
 
-use crate::ahead::{Movable, read_ahead};
 use crate::error::OpenError;
 use crate::pasted::{self, Decoded};
 use crate::perf::{self, PerfSource};
 use crate::perfetto::{self, PerfettoSource};
+use crate::read_ahead::{Movable, read_ahead};
 use crate::seekable::{RandomFile, ReadAt};
 use crate::text::TextSource;
 use crate::unpack::spool::spool;

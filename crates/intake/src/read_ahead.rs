@@ -15,7 +15,7 @@ pub(crate) fn read_ahead(source: Movable) -> Box<dyn EventSource> {
     }
     let (info, comms) = (source.info().clone(), source.comms());
     match ReadAhead::start(Box::new(Filler(source)), "whylate-read") {
-        Ok(ahead) => Box::new(Ahead { ahead, batch: Vec::new(), taken: 0, info, comms, ended: None }),
+        Ok(ahead) => Box::new(ReadingAhead { ahead, batch: Vec::new(), taken: 0, info, comms, ended: None }),
         Err(filler) => filler.0,
     }
 }
@@ -34,7 +34,7 @@ impl FillBatch for Filler {
     }
 }
 
-struct Ahead {
+struct ReadingAhead {
     ahead: ReadAhead<Filler>,
     /// The events at hand, and how many of them were taken.
     batch: Vec<Event>,
@@ -45,7 +45,7 @@ struct Ahead {
     ended: Option<Movable>,
 }
 
-impl Ahead {
+impl ReadingAhead {
     /// True when there is no event left; what is known is complete then.
     #[inline]
     fn is_at_end(&mut self) -> bool {
@@ -65,7 +65,7 @@ impl Ahead {
     }
 }
 
-impl EventSource for Ahead {
+impl EventSource for ReadingAhead {
     fn next_event(&mut self) -> Option<&Event> {
         if self.is_at_end() {
             return None;
