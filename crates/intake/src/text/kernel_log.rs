@@ -1,7 +1,7 @@
 //! The kernel's log: no trace, but its messages about what is late have a meaning, figures and call stacks.
 //!
 //! ```text
-//! lines ─> stamps, broken ─> meanings: which kind of message ─┬─> details: rcu (jiffies), hung, lockups (utilization), pools (begun_work), durations, softirqs, clock (clock_reads), old_tracer, sched_ext, atomic_sleep and work_leak (atomic_reasons), spinlocks
+//! lines ─> escaped_tabs, stamps, broken ─> meanings: which kind of message ─┬─> details: rcu (jiffies), hung, lockups (utilization), pools (begun_work), durations, softirqs, clock (clock_reads), old_tracer, sched_ext, atomic_sleep and work_leak (atomic_reasons), spinlocks
 //!                                                     └─> stacks: owner, registers, frames ─> reporter: what it shows
 //! messages ─> consequences: which follows from which
 //! all ─> written: the sentences
@@ -17,6 +17,7 @@ mod clock_reads;
 mod consequences;
 mod details;
 mod durations;
+mod escaped_tabs;
 mod frames;
 mod hung;
 mod idle_thread;
@@ -161,7 +162,8 @@ impl KernelLog {
 
     /// Takes in a line.
     pub(super) fn line(&mut self, number: u64, line: &str) {
-        stamps::lines(line).for_each(|line| self.one_line(number, line));
+        let line = escaped_tabs::restored(line);
+        stamps::lines(&line).for_each(|line| self.one_line(number, line));
     }
 
     fn one_line(&mut self, number: u64, line: &str) {

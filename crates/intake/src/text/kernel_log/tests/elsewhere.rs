@@ -51,3 +51,18 @@ fn the_end_of_a_report_far_above_is_of_another_one() {
     assert!(!shows_it(&format!("{TRACE}{between}{LOCKUP}")));
     assert!(!shows_it(&format!("CPU: 3 PID: 9 Comm: app Not tainted 5.10.1\n{TRACE}{LOCKUP}")));
 }
+
+const STALL: &str = "rcu: INFO: rcu_preempt detected stalls on CPUs/tasks:\n";
+
+#[test]
+fn tabs_that_a_logger_escapes_are_not_of_the_cpus_number() {
+    for tab in ["\t", "#011", "\\x09", "\\t"] {
+        let said = read(&format!(
+            "{STALL}rcu: {tab}6-...0: (1 GPs behind) idle=d7ec/1/0x4000000000000002\nrcu: {tab}13-....: (4 GPs behind) idle=1/1/0x4\n\
+             rcu: {tab}(detected by 2, t=21002 jiffies, g=77, q=5 ncpus=16)\n"
+        ))
+        .to_string();
+        assert!(said.contains("CPUs 6 and 13 gave RCU no quiescent state for 21002 jiffies"), "{said}");
+        assert!(said.contains("CPU 6 did not take an interrupt"), "{said}");
+    }
+}
