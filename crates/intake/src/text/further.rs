@@ -7,6 +7,13 @@ use whylate_events::Damage;
 /// A time that goes back by less, behind a line of prose, may be that of another piece of the same recording.
 const LONG: Ns = Ns::from_secs(5);
 
+/// How a row is printed. A tracer prints all rows of one recording in the same way.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum RowForm {
+    Event,
+    Graph,
+}
+
 /// See the module.
 #[derive(Default)]
 pub(crate) struct FurtherRecording {
@@ -18,6 +25,9 @@ pub(crate) struct FurtherRecording {
     remark: Option<u64>,
     /// The line of its title, once its first event was seen.
     begins: Option<u64>,
+    /// Of a latency trace: its rows so far, and how the last one is printed.
+    rows: u64,
+    form: Option<RowForm>,
     /// True if it is known to be a latency trace.
     is_latency_trace: bool,
 }
@@ -38,6 +48,30 @@ impl FurtherRecording {
         if self.begins.is_none() {
             (self.begins, self.is_latency_trace) = (Some(line), true);
         }
+    }
+
+    /// Takes in a row of a latency trace whose header counts so many entries. Its times count from its own beginning: behind prose, an
+    /// earlier row is of another recording where the trace has all of its entries, or its rows were printed in another way.
+    pub(crate) fn row(&mut self, form: RowForm, ts: Ns, entries: Option<u64>, last: Option<EventHead>) {
+        let is_whole = self.has_all(entries);
+        let before = self.form.replace(form);
+        self.rows += 1;
+        let remark = match form {
+            RowForm::Event => self.remark,
+            // It is no event that `precedes` takes in.
+            RowForm::Graph => self.remark.take(),
+        };
+        if let (None, Some(remark), Some(last), Some(before)) = (self.begins, remark, last, before)
+            && ts < last.ts
+            && (is_whole || before != form)
+        {
+            self.begins = Some(remark);
+        }
+    }
+
+    /// True where a latency trace has as many rows as its header counts.
+    pub(crate) fn has_all(&self, entries: Option<u64>) -> bool {
+        entries.is_some_and(|entries| self.rows >= entries)
     }
 
     /// Takes in an event; false from the first one of a further recording on.

@@ -16,7 +16,7 @@ use super::delay_table::DelayTable;
 use super::event_head::Frames;
 use super::fields;
 use super::fragment;
-use super::further::FurtherRecording;
+use super::further::{FurtherRecording, RowForm};
 use super::graph;
 use super::header::{self, Header};
 use super::held::{Held, HeldLine, MayHold, Shape};
@@ -244,6 +244,9 @@ impl Reader {
                 Some((_, body)) if self.decimals.are_damaged(text, body) => {
                     self.decimals.damaged.add(self.number, text);
                 }
+                    if let Some(latency) = &self.header.latency {
+                        self.further.row(RowForm::Event, head.ts, latency.entries, self.collected.last);
+                    }
                 Some((head, body)) => {
                     let is_taken = self.event_line(&head, body, may != MayHold::Nothing);
                     if is_taken {
@@ -404,7 +407,10 @@ impl Reader {
                         }
                     }
                     self.collected.pieces.remark(self.number, text);
-                    if let Some(last) = self.collected.last.filter(|_| pasted::leaves_out(text)) {
+                    let entries = self.header.latency.as_ref().and_then(|latency| latency.entries);
+                    // Behind the last row of a trace nothing of it is left out.
+                    let may_lack = !self.further.has_all(entries);
+                    if let Some(last) = self.collected.last.filter(|_| may_lack && pasted::leaves_out(text)) {
                         self.collected.leaves_out(self.number, last.ts);
                         self.clock.leaves_out();
                     }

@@ -21,6 +21,7 @@ mod streams;
 mod switch_heads;
 mod timehist;
 mod tracers;
+mod two_recordings;
 
 fn read(text: &[u8], wanted: KindSet) -> Result<TextSource<io::Empty>, TextError> {
     open(text.to_vec(), io::empty(), wanted)

@@ -1,6 +1,7 @@
 //! Lines of the function_graph tracer, as events.
 
 use super::super::event_head::NOBODY_KNOWN;
+use super::super::further::RowForm;
 use super::super::graph::{self, Call, CallPart, GraphLine, Taken, What};
 use super::super::line::Head;
 use super::Reader;
@@ -46,6 +47,9 @@ impl Reader {
 
     /// Takes in a line of the tracer.
     pub(super) fn graph_line(&mut self, line: GraphLine<'_>) {
+        if let (Some(latency), Some(ts)) = (&self.header.latency, line.ts) {
+            self.further.row(RowForm::Graph, ts, latency.entries, self.collected.last);
+        }
         if self.further.begins().is_some() {
             return;
         }
