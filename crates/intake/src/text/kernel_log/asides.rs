@@ -11,6 +11,8 @@
 //! .. [<ffffffff80157160>] .... take+0xe0/0x180                              print_critical_nesting(), the patches of 2004 to 2008
 //! WARNING: CPU: 0 PID: 1 at kernel/a.c:990 take+0x17f/0x2c0                 __warn(), kernel/panic.c: the stack follows
 //! => started at timestamp 2496745046: <take+0x29/0x50>                      check_critical_timing(), the same
+//! Register r3 information: 2-page vmalloc region starting at 0xf0 allocated at take+0xb4/0x398   __show_regs_alloc_free(), arch/arm
+//!     grow+0x10/0x20                                                        kmem_dump_obj(), mm/slab_common.c: who allocated it
 //! ```
 //!
 //! They show where interrupts or preemption were last enabled or disabled, which may be long ago and in another thread.
@@ -35,6 +37,8 @@ const TITLES: [&str; 7] = [
 pub(super) struct Asides {
     /// The function of the line before follows.
     is_open: bool,
+    /// The functions that follow allocated or freed the memory to which a register points.
+    is_of_memory: bool,
 }
 
 impl Asides {
@@ -42,6 +46,18 @@ impl Asides {
     pub(super) fn line(&mut self, message: &str) -> bool {
         let words: Vec<&str> = message.split_whitespace().collect();
         let words = words.join(" ");
+        let is_of_memory = (words.starts_with("Register ") && words.contains(" information:"))
+            || words.contains(" allocated at ");
+        let is_rest_of_memory = self.is_of_memory
+            && (words.starts_with("pointer offset ")
+                || words.starts_with("at 0x")
+                || words.ends_with("Free path:")
+                || frame(&words).is_some() && !words.contains(" from ") && !words.contains(" is at "));
+        self.is_of_memory = is_of_memory || is_rest_of_memory;
+        if self.is_of_memory {
+            self.is_open = false;
+            return true;
+        }
         let is_warning = words.contains("WARNING: ") && words.contains(" at ");
         let is_end = ["=> started at", "=> ended at"].iter().any(|end| words.contains(end));
         // The place of a lock that is held, in the next line.
@@ -94,6 +110,17 @@ mod tests {
         let broken = "hardirqs last  enabled at (8):\n[<c1>]\nunlock+0x3/0x6\nhardirqs last disabled at\n(9): [<c2>] lock+0x1/0x5\n\
                       softirqs last disabled at (6):\nCPU: 1 PID: 7 Comm: app\n[<c4>] spin+0x1/0x3\n";
         assert_eq!(read(broken), [true, true, true, true, true, true, false, false]);
+    }
+
+    #[test]
+    fn where_memory_was_allocated_is_none_either() {
+        let registers = "Register r3 information: 2-page vmalloc region starting at 0xe0 allocated at make+0x1/0x2\nRegister r4 information:\n\
+                         slab thing start c1 pointer offset 0 size 64 allocated at make+0x1/0x2\n    grow+0x1/0x2\n Free path:\n    drop+0x1/0x2\n\
+                         Process app (pid: 7, stack limit = 0x0)\n spin from caller+0x1/0x2\n";
+        assert_eq!(read(registers), [true, true, true, true, true, true, false, false]);
+        let broken = "Register r3 information: 2-page vmalloc region starting \nat 0xe0 allocated at make+0x1/0x2\nRegister r5 information: slab thing start c1\n\
+                      pointer offset 0\n spin from caller+0x1/0x2\n";
+        assert_eq!(read(broken), [true, true, true, true, false]);
     }
 
     #[test]

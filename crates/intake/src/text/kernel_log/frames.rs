@@ -9,15 +9,12 @@
 //!  spin_on (drivers/net/driver.c:554) driver           of scripts/decode_stacktrace.sh
 //! ```
 
-/// What a thread does as it gets the CPU (`kernel/sched/core.c`). One that runs may be in it as well.
-pub(super) const SWITCHED: &str = "finish_task_switch";
-
 /// Functions in which any thread goes to sleep or prints its stack: they are no answer.
 const GENERAL: [&str; 21] = [
     "__switch_to",
     "__switch_to_asm",
     "context_switch",
-    SWITCHED,
+    "finish_task_switch",
     "__schedule",
     "schedule",
     "schedule_preempt_disabled",
@@ -75,6 +72,12 @@ pub(super) enum Frame<'a> {
 /// The function that a line of a stack names; none where the kernel is not sure of it (`?`), or it is the return address.
 pub(super) fn frame(line: &str) -> Option<Frame<'_>> {
     with_offset(line).or_else(|| with_source(line))
+}
+
+/// The function of a line with one in which any thread goes to sleep.
+pub(super) fn general(line: &str) -> Option<&'static str> {
+    let names = GENERAL.iter().filter(|name| line.contains(*name));
+    names.max_by_key(|name| name.len()).copied()
 }
 
 /// True of the entry of a system call, which calls nothing by its own choice.

@@ -122,8 +122,11 @@ impl LoggedStacks {
         let is_idling = message.contains("skipped: idling");
         let Some(mut frame) = frame.filter(|_| !is_idling) else { return is_one };
         // The registers are those of a thread that runs: it does not sleep there.
-        if frame == Frame::General && is_register(message) && message.contains(frames::SWITCHED) {
-            frame = Frame::Function(frames::SWITCHED);
+        if frame == Frame::General
+            && is_register(message)
+            && let Some(name) = frames::general(message)
+        {
+            frame = Frame::Function(name);
         }
         if self.stacks.is_empty() {
             // Its marks stand above its first function.

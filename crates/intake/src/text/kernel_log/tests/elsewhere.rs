@@ -66,3 +66,22 @@ fn tabs_that_a_logger_escapes_are_not_of_the_cpus_number() {
         assert!(said.contains("CPU 6 did not take an interrupt"), "{said}");
     }
 }
+
+#[test]
+fn where_the_memory_of_a_register_comes_from_is_no_caller() {
+    let oops = |registers: &str| {
+        read(&format!(
+            "Unable to handle kernel paging request at virtual address e0da6244\nCPU: 1 PID: 77 Comm: mill Not tainted 6.5.2 #1\n\
+             PC is at __schedule+0x2/0x6\nLR is at __schedule+0x1/0x6\n{registers}Process mill (pid: 77, stack limit = 0x0)\n\
+             \u{20}__schedule from schedule+0x1/0x2\n schedule from do_nap+0x1/0x2\n"
+        ))
+        .to_string()
+    };
+    let register = "Register r3 information: 2-page vmalloc region starting at 0xe0da4000 allocated at make_thread+0xb/0x3\n";
+    for text in [oops(""), oops(register)] {
+        assert!(
+            text.ends_with("the stack of mill (77) on CPU 1 is __schedule, called from do_nap"),
+            "{text}"
+        );
+    }
+}
