@@ -116,6 +116,9 @@ pub struct KernelLog {
     is_in_warning: bool,
     /// The message to which the stacks belong that follow.
     above: Option<usize>,
+    /// The stacks that follow are of the past of locks: that of the report itself is the last one (`print_usage_bug()` and the like in
+    /// `kernel/locking/lockdep.c`).
+    is_above_own_stack: bool,
     /// A line that ends too early.
     begun: Option<(u64, String)>,
     /// The lines before this one, of which it may be the end.
@@ -219,6 +222,13 @@ impl KernelLog {
     fn message(&mut self, number: u64, line: &str, meaning: &'static str) {
         // What is printed between the mark and the stack shows what the report is of.
         self.is_in_warning &= !meanings::brings_stack(meaning);
+        self.is_above_own_stack = meanings::shows_past_of_locks(meaning);
+        // Printed within the backtrace of a CPU, it is about that backtrace: the stack is of what ran there.
+        let is_within_backtrace = self.is_above_own_stack
+            && self
+                .above
+                .and_then(|at| self.messages.get(at))
+                .is_some_and(|above| above.is_near(number) && above.stacks.begin_backtrace());
         let (message, seconds) = (stamps::message(line), stamps::seconds(line));
         // The report itself shows more than the stop that follows it.
         let has = |meaning: &str| self.messages.iter().any(|other| other.meaning == meaning);
@@ -275,7 +285,7 @@ impl KernelLog {
         one.seconds = one.seconds.filter(|_| is_same_crash).or(seconds);
         one.details.message(message, seconds);
         replaced.iter().for_each(|quoted| one.details.quoted_elsewhere(&quoted.details));
-        if meanings::brings_stack(meaning) {
+        if meanings::brings_stack(meaning) && !is_within_backtrace {
             let is_better = one.details.has_stacks_of_last();
             if is_better {
                 one.stacks = LoggedStacks::default();
@@ -367,7 +377,10 @@ impl KernelLog {
         let above = self.above.and_then(|at| self.messages.get_mut(at));
         let is_of_it = |above: &&mut LogMessage| above.is_near(number) && !above.is_later_than(seconds);
         let Some(above) = above.filter(is_of_it).filter(|_| !self.is_in_warning) else { return };
-        if above.stacks.line(message) {
+        self.is_above_own_stack &= !owner::begins_own_stack(message);
+        if self.is_above_own_stack && frames::frame(message).is_some()
+            || !self.is_above_own_stack && above.stacks.line(message)
+        {
             above.last = number;
         }
     }

@@ -69,7 +69,7 @@ fn entry(line: &str) -> Option<&'static (&'static [&'static str], &'static str)>
         (&["possible circular locking dependency"], LOCKDEP),
         (&["possible recursive locking"], LOCKDEP),
         (&["possible irq lock inversion dependency"], LOCKDEP),
-        (&["inconsistent lock state"], LOCKDEP),
+        (&["inconsistent lock state"], LOCKDEP_STATE),
         (&["-safe -> ", "-unsafe lock order detected"], LOCKDEP),
         (&["BUG: Invalid wait context"], LOCKDEP_WAIT),
         (
@@ -160,6 +160,8 @@ const LOCKDEP: &str =
     "locks are taken in an order by which threads may wait for each other for ever (lockdep)";
 const LOCKDEP_WAIT: &str = "a sleeping lock is taken where a thread must not sleep, on PREEMPT_RT (lockdep)";
 const XENOMAI: &str = "a real-time thread of Xenomai kept a CPU for seconds, and was stopped";
+const LOCKDEP_STATE: &str = "a lock is taken both in an interrupt, an NMI or memory reclaim and elsewhere, so that a CPU or a thread may wait for itself \
+                             for ever (lockdep)";
 const RT_THROTTLING: &str = "real-time threads used up their share of a CPU (kernel.sched_rt_runtime_us), and were stopped for \
                              the rest of a period (rt-throttled)";
 const DL_REPLENISH: &str =
@@ -194,6 +196,11 @@ pub(super) fn brings_stack(meaning: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+/// True of reports in which stacks of the past stand above that of the thread that prints it.
+pub(super) fn shows_past_of_locks(meaning: &str) -> bool {
+    [LOCKDEP, LOCKDEP_STATE, LOCKDEP_WAIT].contains(&meaning)
+}
+
     use super::{is_quoted, meaning};
 
     #[test]
@@ -211,6 +218,7 @@ mod tests {
             ("WARNING: possible circular locking dependency detected", "lockdep"),
             ("[ BUG: Invalid wait context ]", "PREEMPT_RT"),
             ("nvme nvme0: I/O 12 QID 3 timeout, aborting", "storage"),
+            ("WARNING: inconsistent lock state", "may wait for itself"),
             ("nvme nvme0: I/O tag 12 (100c) opcode 0x2 (Read) QID 3 timeout, reset controller", "storage"),
             ("ata3.00: exception Emask 0x0 SAct 0x0 SErr 0x0 action 0x6 frozen", "storage"),
             ("sd 2:0:0:0: [sdb] tag#1 timing out command, waited 180s", "storage"),

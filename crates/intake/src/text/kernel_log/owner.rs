@@ -118,6 +118,11 @@ impl Owner {
     }
 }
 
+/// True of the line above the stack of the thread that prints a report.
+pub(super) fn begins_own_stack(message: &str) -> bool {
+    message.contains("stack backtrace:") || current(message).is_some()
+}
+
 /// `CPU: 1 UID: 0 PID: 484 Comm: app Not tainted 6.12`
 fn current(message: &str) -> Option<Owner> {
     let (before, rest) = message.split_once("CPU: ")?;

@@ -68,8 +68,8 @@ const INTERRUPT_PATH: [&str; 32] = [
     "handle_loongarch_irq",
     "do_vint",
 ];
-/// Functions between the watchdog of hard lockups and the entry of its NMI, by how their names begin.
-const NMI_PATH: [&str; 9] = [
+/// Functions between the watchdog of hard lockups and what its NMI interrupted, by how their names begin.
+const NMI_PATH: [&str; 11] = [
     "__perf_event_overflow",
     "perf_event_",
     "intel_pmu_",
@@ -79,6 +79,8 @@ const NMI_PATH: [&str; 9] = [
     "default_do_nmi",
     "do_nmi",
     "exc_nmi",
+    "asm_exc_nmi",
+    "end_repeat_nmi",
 ];
 /// Functions that print the stack of the thread that calls them, and their callers, by how their names begin.
 const PRINTERS: [&str; 16] = [

@@ -167,6 +167,12 @@ impl LoggedStacks {
         own.clone().find(has_place).or_else(|| own.find(|stack| stack.work.is_some()))
     }
 
+    /// True where the backtrace of a CPU has begun, and has nothing yet.
+    pub(super) fn begin_backtrace(&self) -> bool {
+        let begins = |last: &LoggedStack| last.owner.begins && last.owner.cpu.is_some() && last.is_empty();
+        self.stacks.last().is_some_and(begins)
+    }
+
     /// The owner of the stack that is printed first.
     pub(super) fn first_owner(&self) -> Option<&Owner> {
         self.stacks.first().map(|stack| &stack.owner)

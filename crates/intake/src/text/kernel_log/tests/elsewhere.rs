@@ -67,6 +67,39 @@ fn tabs_that_a_logger_escapes_are_not_of_the_cpus_number() {
     }
 }
 
+const LOCKS: &str = "================\nWARNING: inconsistent lock state\n6.5.2 #1 Not tainted\n\
+                     inconsistent {INITIAL USE} -> {IN-NMI} usage.\n{INITIAL USE} state was registered at:\n  take_lock+0x1/0x2\n  boot_step+0x1/0x2\n\
+                     4 locks held by mill/77:\n #0: ffff (&port->mutex){+.+.}, at: open_port+0x1/0x2\n";
+
+#[test]
+fn a_report_about_locks_within_the_backtrace_of_a_cpu_leaves_the_stack_to_that() {
+    let head = format!(
+        "{STALL}\t1-...!: (0 ticks this GP) idle=1a34/1/0x40000000\n\t(detected by 0, t=21002 jiffies, g=7, q=1 ncpus=2)\n\
+         Sending NMI from CPU 0 to CPUs 1:\nNMI backtrace for cpu 1\n"
+    );
+    let stack = "CPU: 1 PID: 77 Comm: mill Not tainted 6.5.2 #1\nCall Trace:\n <NMI>\n dump_stack_lvl+0x1/0x2\n print_usage_bug+0x1/0x2\n\
+                 nmi_cpu_backtrace+0x1/0x2\n exc_nmi+0x1/0x2\n asm_exc_nmi+0x1/0x2\n </NMI>\n <TASK>\n spin+0x1/0x2\n caller+0x1/0x2\n";
+    let said = read(&format!("{head}{LOCKS}stack backtrace:\n{stack}")).to_string();
+    assert!(said.contains("mill (77) ran on CPU 1, in spin, called from caller"), "{said}");
+    assert!(
+        said.contains("means that a lock is taken both in an interrupt") && !said.contains("take_lock"),
+        "{said}"
+    );
+    // Where the backtrace itself is shown before, the report is one of its own.
+    let said = read(&format!("{head}{stack}{LOCKS}")).to_string();
+    assert!(said.contains("mill (77) ran on CPU 1, in spin, called from caller"), "{said}");
+}
+
+#[test]
+fn the_stack_of_a_report_about_locks_is_that_of_its_thread() {
+    let own = "stack backtrace:\nCPU: 1 PID: 77 Comm: mill Not tainted 6.5.2 #1\nCall Trace:\n dump_stack+0x1/0x2\n print_usage_bug+0x1/0x2\n\
+               lock_acquire+0x1/0x2\n spin+0x1/0x2\n caller+0x1/0x2\n";
+    let said = read(&format!("{LOCKS}{own}")).to_string();
+    assert!(said.ends_with("the stack of mill (77) on CPU 1 is spin, called from caller"), "{said}");
+    let said = read(LOCKS).to_string();
+    assert!(!said.contains("stack"), "{said}");
+}
+
 #[test]
 fn where_the_memory_of_a_register_comes_from_is_no_caller() {
     let oops = |registers: &str| {
