@@ -6,6 +6,8 @@
 //! clocksource: wd-tsc-wd read-back delay of 140123ns, clock-skew test skipped!
 //! clocksource: timekeeping watchdog on CPU2: hpet retried 2 times before success
 //! clocksource: Long readout interval, skipping watchdog check: cs_nsec: 6000000000 wd_nsec: 6000000100
+//! clocksource: Watchdog hpet read timed out. Readout sequence took: 120456ns          watchdog_print_freq_timeout() of newer kernels
+//! clocksource: Watchdog remote CPU 3 read timed out                                   watchdog_handle_remote_timeout(), the same
 //! ```
 
 use super::stamps::{cpu_behind, cpus, number_behind};
@@ -23,6 +25,8 @@ pub(super) struct ClockReads {
     checked: Option<String>,
     /// The CPUs that read them.
     cpus: Vec<u32>,
+    /// The CPUs that did not answer a check by another CPU in time.
+    silent: Vec<u32>,
     /// The shortest and the longest time from a read of the reference to the next one.
     delays: Option<(Ns, Ns)>,
     /// The longest time from one check to the next.
@@ -38,9 +42,17 @@ impl ClockReads {
     pub(super) fn line(&mut self, message: &str) -> bool {
         let behind_cpu = message.split_once("watchdog on CPU").and_then(|(_, rest)| rest.split_once(": "));
         let reads = behind_cpu.map(|(_, rest)| rest);
-        if let Some((reference, _)) = reads.and_then(|rest| rest.split_once(" wd-wd read-back delay of ")) {
+        let timed_out = message.split_once("Watchdog ").filter(|(_, rest)| rest.contains(" read timed out"));
+        if let Some((_, rest)) = timed_out {
+            match cpu_behind(rest, "remote CPU ") {
+                Some(cpu) => add(&mut self.silent, cpu),
+                None => self.timed_out(rest),
+            }
+        } else if let Some((reference, _)) =
+            reads.and_then(|rest| rest.split_once(" wd-wd read-back delay of "))
+        {
             self.reference.get_or_insert_with(|| reference.to_owned());
-            self.delay(message);
+            self.delay(ns_behind(message, "read-back delay of "));
         } else if let Some((before, _)) = message.split_once("-wd read-back delay of ")
             && message.contains("skipped")
         {
@@ -58,17 +70,23 @@ impl ClockReads {
             return false;
         }
         self.was_skipped |= message.contains("wd-wd") || message.contains("skip");
-        if let Some(cpu) = cpu_behind(message, "watchdog on CPU")
-            && self.cpus.len() < MOST_CPUS
-            && let Err(at) = self.cpus.binary_search(&cpu)
-        {
-            self.cpus.insert(at, cpu);
+        if let Some(cpu) = cpu_behind(message, "watchdog on CPU") {
+            add(&mut self.cpus, cpu);
         }
         true
     }
 
-    fn delay(&mut self, message: &str) {
-        if let Some(delay) = ns_behind(message, "read-back delay of ") {
+    /// `hpet read timed out. Readout sequence took: 120456ns`
+    fn timed_out(&mut self, rest: &str) {
+        if let Some((reference, _)) = rest.split_once(" read timed out") {
+            self.reference.get_or_insert_with(|| reference.trim().to_owned());
+        }
+        self.was_skipped = true;
+        self.delay(ns_behind(rest, "sequence took: "));
+    }
+
+    fn delay(&mut self, delay: Option<Ns>) {
+        if let Some(delay) = delay {
             let (least, most) = self.delays.unwrap_or((delay, delay));
             self.delays = Some((least.min(delay), most.max(delay)));
         }
@@ -76,6 +94,24 @@ impl ClockReads {
 
     /// What they mean; `None` where none was seen.
     pub(super) fn meaning(&self) -> Option<String> {
+        match (self.reads_meaning(), self.silent_meaning()) {
+            (Some(reads), Some(silent)) => Some(format!("{reads}; {silent}")),
+            (reads, silent) => reads.or(silent),
+        }
+    }
+
+    /// Of CPUs that another one asked for their reading (`watchdog_check_skew()`).
+    fn silent_meaning(&self) -> Option<String> {
+        (!self.silent.is_empty()).then(|| {
+            format!(
+                "{} did not answer in time as another CPU compared its clock with theirs. The kernel left that check out, and found no clock \
+                 unstable by it. Whether interrupts were disabled there, or the CPUs' way to each other was slow, is not shown",
+                cpus(&self.silent)
+            )
+        })
+    }
+
+    fn reads_meaning(&self) -> Option<String> {
         (self.was_skipped || self.was_retried).then_some(())?;
         let on = if self.cpus.is_empty() { String::new() } else { format!(" on {}", cpus(&self.cpus)) };
         let reference = self
@@ -118,6 +154,15 @@ impl ClockReads {
             ));
         }
         Some(text)
+    }
+}
+
+/// Adds a CPU to a list in ascending order.
+fn add(cpus: &mut Vec<u32>, cpu: u32) {
+    if cpus.len() < MOST_CPUS
+        && let Err(at) = cpus.binary_search(&cpu)
+    {
+        cpus.insert(at, cpu);
     }
 }
 
@@ -171,5 +216,17 @@ mod tests {
         let mut other = ClockReads::default();
         assert!(!other.line("clocksource: timekeeping watchdog on CPU3: hpet read-back delay of 67600ns, attempt 4, marking unstable"));
         assert_eq!(other.meaning(), None);
+    }
+
+    #[test]
+    fn cpus_that_do_not_answer_are_named_and_no_clock_is_blamed() {
+        let remote = |cpu: u32| format!("clocksource: Watchdog remote CPU {cpu} read timed out");
+        let means = meaning(&[&remote(7), &remote(5), &remote(7)]).unwrap_or_default();
+        assert!(means.starts_with("CPUs 5 and 7 did not answer in time as another CPU compared"), "{means}");
+        assert!(means.contains("found no clock unstable"), "{means}");
+        let reference = "clocksource: Watchdog hpet read timed out. Readout sequence took: 120456ns";
+        let means = meaning(&[reference, &remote(7)]).unwrap_or_default();
+        assert!(means.starts_with("two reads of the reference clock hpet in a row took 120.5 us"), "{means}");
+        assert!(means.contains("; CPU 7 did not answer in time"), "{means}");
     }
 }

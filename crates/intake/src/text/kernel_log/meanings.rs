@@ -29,7 +29,7 @@ pub(super) fn is_quoted(line: &str) -> bool {
 }
 
 fn entry(line: &str) -> Option<&'static (&'static [&'static str], &'static str)> {
-    const MESSAGES: [(&[&str], &str); 77] = [
+    const MESSAGES: [(&[&str], &str); 79] = [
         (&["soft lockup", "stuck for", "[swapper/"], IDLE_LOCKUP),
         (&["RT throttling activated"], RT_THROTTLING),
         (&["DL replenish lagged"], DL_REPLENISH),
@@ -53,6 +53,8 @@ fn entry(line: &str) -> Option<&'static (&'static [&'static str], &'static str)>
         (&["Clocksource ", " unstable (delta"], CLOCK),
         (&["clocksource: ", "read-back delay of "], CLOCK),
         (&["clocksource: Long readout interval"], CLOCK),
+        (&["clocksource: Watchdog ", " read timed out"], CLOCK),
+        (&["Marking clocksource ", " unstable due to "], CLOCK),
         (&["runnable task stall"], SCHED_EXT),
         (&["sched_ext: ", "failed to run for "], SCHED_EXT),
         (&["failed to check in for "], SCHED_EXT),
@@ -158,10 +160,10 @@ pub(super) const IDLE_SLEEP: &str =
 pub(super) const SPIN_LOCKUP: &str = "a CPU did not get a spinlock for about a second or more";
 const LOCKDEP: &str =
     "locks are taken in an order by which threads may wait for each other for ever (lockdep)";
-const LOCKDEP_WAIT: &str = "a sleeping lock is taken where a thread must not sleep, on PREEMPT_RT (lockdep)";
-const XENOMAI: &str = "a real-time thread of Xenomai kept a CPU for seconds, and was stopped";
 const LOCKDEP_STATE: &str = "a lock is taken both in an interrupt, an NMI or memory reclaim and elsewhere, so that a CPU or a thread may wait for itself \
                              for ever (lockdep)";
+const LOCKDEP_WAIT: &str = "a sleeping lock is taken where a thread must not sleep, on PREEMPT_RT (lockdep)";
+const XENOMAI: &str = "a real-time thread of Xenomai kept a CPU for seconds, and was stopped";
 const RT_THROTTLING: &str = "real-time threads used up their share of a CPU (kernel.sched_rt_runtime_us), and were stopped for \
                              the rest of a period (rt-throttled)";
 const DL_REPLENISH: &str =
@@ -194,13 +196,13 @@ pub(super) fn brings_stack(meaning: &str) -> bool {
     .contains(&meaning)
 }
 
-#[cfg(test)]
-mod tests {
 /// True of reports in which stacks of the past stand above that of the thread that prints it.
 pub(super) fn shows_past_of_locks(meaning: &str) -> bool {
     [LOCKDEP, LOCKDEP_STATE, LOCKDEP_WAIT].contains(&meaning)
 }
 
+#[cfg(test)]
+mod tests {
     use super::{is_quoted, meaning};
 
     #[test]
@@ -216,9 +218,11 @@ pub(super) fn shows_past_of_locks(meaning: &str) -> bool {
             ("CPU3: Core temperature above threshold, cpu clock throttled (total events = 1)", "hot"),
             ("app: page allocation stalls for 10004ms, order:0", "memory"),
             ("WARNING: possible circular locking dependency detected", "lockdep"),
-            ("[ BUG: Invalid wait context ]", "PREEMPT_RT"),
-            ("nvme nvme0: I/O 12 QID 3 timeout, aborting", "storage"),
             ("WARNING: inconsistent lock state", "may wait for itself"),
+            ("[ BUG: Invalid wait context ]", "PREEMPT_RT"),
+            ("clocksource: Watchdog remote CPU 7 read timed out", "clock"),
+            ("clocksource: Marking clocksource tsc unstable due to frequency skew", "clock"),
+            ("nvme nvme0: I/O 12 QID 3 timeout, aborting", "storage"),
             ("nvme nvme0: I/O tag 12 (100c) opcode 0x2 (Read) QID 3 timeout, reset controller", "storage"),
             ("ata3.00: exception Emask 0x0 SAct 0x0 SErr 0x0 action 0x6 frozen", "storage"),
             ("sd 2:0:0:0: [sdb] tag#1 timing out command, waited 180s", "storage"),
