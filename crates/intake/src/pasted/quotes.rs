@@ -8,7 +8,7 @@ pub(super) fn unmarked(line: &str) -> &str {
     let mut text = added(line).unwrap_or(line);
     loop {
         let rest = text.trim_start_matches([' ', '\t']);
-        let marked = rest.strip_prefix('>').or_else(|| of_initials(rest));
+        let marked = rest.strip_prefix('>').filter(|rest| !is_least(rest)).or_else(|| of_initials(rest));
         match marked {
             Some(rest) => {
                 let rest = rest.strip_prefix(' ').unwrap_or(rest);
@@ -18,6 +18,13 @@ pub(super) fn unmarked(line: &str) -> &str {
             None => return text,
         }
     }
+}
+
+/// `>10000us 7 times`: where a mail program broke the kernel's message before it, the sign belongs to the number (`wq_cpu_intensive_report()`
+/// in `kernel/workqueue.c`).
+fn is_least(rest: &str) -> bool {
+    let behind = rest.trim_start_matches(|sign: char| sign.is_ascii_digit());
+    behind.len() < rest.len() && behind.starts_with("us ") && behind.contains(" times")
 }
 
 /// `+  <idle>-0 ...`: a line that a patch to a document adds. `+ 12.345 us |` is a mark of the function_graph tracer.

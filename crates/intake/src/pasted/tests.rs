@@ -145,3 +145,18 @@ fn broken_lines_are_joined_where_their_lengths_allow_it() {
     assert!(may_continue(40, "a_word_of_more_than_twenty_characters"));
     assert!(!may_continue(120, "short") && !may_continue(70, ""));
 }
+
+#[test]
+fn the_sign_of_a_least_number_is_no_mark_of_a_quote() {
+    for (line, expected) in [
+        (
+            ">13333us 515 times, consider switching to WQ_UNBOUND",
+            ">13333us 515 times, consider switching to WQ_UNBOUND",
+        ),
+        ("> >10000us 7 times", ">10000us 7 times"),
+        (">12us later", "12us later"),
+        ("> 12us 3 times", "12us 3 times"),
+    ] {
+        assert_eq!(printed(line).text, expected);
+    }
+}

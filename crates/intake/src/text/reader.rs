@@ -139,7 +139,10 @@ impl Reader {
         if let Some(rows) = squeezed::rows(text) {
             return rows.into_iter().for_each(|row| self.printed_line(number, row, row.len(), is_cut));
         }
+        // With a time of its own it is not the rest of a message above it.
+        let is_own = self.collected.last.is_none() && self.stamps.has(number);
         if !self.held.is_empty()
+            && !is_own
             && self.shape(text) == Shape::Foreign
             && let Some(whole) = self.held.with(text)
         {
@@ -153,11 +156,7 @@ impl Reader {
                 self.known(&whole, is_cut, MayHold::Nothing);
                 return;
             }
-            let is_message = || {
-                self.collected.last.is_none()
-                    && !self.stamps.has(number)
-                    && kernel_log::is_broken_message(&whole, text)
-            };
+            let is_message = || self.collected.last.is_none() && kernel_log::is_broken_message(&whole, text);
             if is_row || is_message() {
                 self.held.take();
                 self.known(&whole, is_cut, MayHold::Nothing);
@@ -244,10 +243,10 @@ impl Reader {
                 Some((_, body)) if self.decimals.are_damaged(text, body) => {
                     self.decimals.damaged.add(self.number, text);
                 }
+                Some((head, body)) => {
                     if let Some(latency) = &self.header.latency {
                         self.further.row(RowForm::Event, head.ts, latency.entries, self.collected.last);
                     }
-                Some((head, body)) => {
                     let is_taken = self.event_line(&head, body, may != MayHold::Nothing);
                     if is_taken {
                         self.counts.row(text, &head, body);
