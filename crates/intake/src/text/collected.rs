@@ -54,6 +54,8 @@ pub(crate) struct Collected {
     first_row: Option<u64>,
     /// Such rows beside events of another form.
     rows_beside: Tally,
+    /// Rows of `perf sched timehist` with a delay from before another wake-up.
+    contradicted: Tally,
 }
 
 impl Collected {
@@ -80,6 +82,7 @@ impl Collected {
             shown_rows: ShownRows::default(),
             first_row: None,
             rows_beside: Tally::default(),
+            contradicted: Tally::default(),
         }
     }
 
@@ -171,6 +174,9 @@ impl Collected {
             self.pieces.begin_recording(number);
         }
         self.slices.row(row);
+        if self.slices.is_contradicted() {
+            self.contradicted.add(number, text);
+        }
         while let Some(event) = self.slices.next(false) {
             self.of_row(number, event);
         }
@@ -312,7 +318,7 @@ impl Collected {
     }
 
     /// What of the events' order is damaged.
-    pub(crate) fn damage(&self) -> [Option<Damage>; 4] {
+    pub(crate) fn damage(&self) -> [Option<Damage>; 5] {
         let backwards = self.backwards.count();
         [
             (backwards > 0).then(|| match backwards == self.parts_backwards {
@@ -330,6 +336,10 @@ impl Collected {
                 .damage("events with priorities that Linux does not have, so that no priority is used"),
             self.rows_beside.damage(
                 "rows of perf sched timehist beside events are left out: save them in a file of their own",
+            ),
+            self.contradicted.damage(
+                "rows whose `sch delay` began before another wake-up of their thread, which shows that events were lost meanwhile: the \
+                 lateness counts from the last wake-up, and whether the thread was late before that is not known",
             ),
         ]
     }

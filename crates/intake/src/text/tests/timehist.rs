@@ -91,3 +91,29 @@ fn a_table_of_perf_sched_latency_beside_rows_is_shown() {
     assert!(cut.contains(&format!("{worst}, and rows of it may be missing")), "{cut}");
     assert_eq!(beside(rows).0, "");
 }
+
+#[test]
+fn a_delay_from_before_another_wake_up_is_doubted() {
+    let doubted = |between: &str, delay: &str| {
+        let text = format!(
+            "  70.100000 [0002]  hub[5]                         awakened: app[7]\n{between}\
+             \u{20} 70.500100 [0003]  <idle>      0.010      0.010      0.300\n  70.500160 [0003]  app[7]      0.000    {delay}      0.060\n"
+        );
+        let (_, info) = all(&text);
+        info.damage.iter().any(|one| one.what.starts_with("rows whose `sch delay` began before another"))
+    };
+    let again = "  70.500080 [0001]  hub[6]                         awakened: app[7]\n";
+    assert!(doubted(again, "400.100"));
+    // One wake-up; a delay from the second one; a wake-up that came as it ran already.
+    assert!(!doubted("", "400.100"));
+    assert!(!doubted(again, "0.020"));
+    let later = "  70.500130 [0001]  hub[6]                         awakened: app[7]\n";
+    assert!(!doubted(later, "400.100"));
+    // Also where an earlier row of the thread is shown.
+    let left = "  70.090000 [0003]  app[7]      0.000      0.010      0.200\n";
+    let (_, info) = all(&format!(
+        "{left}  70.100000 [0002]  hub[5]                         awakened: app[7]\n{again}\
+         \u{20} 70.500100 [0003]  <idle>      410.010      0.000      410.100\n  70.500160 [0003]  app[7]      410.100    400.100      0.060\n"
+    ));
+    assert!(info.damage.iter().any(|one| one.what.contains("began before another wake-up")), "{info:?}");
+}

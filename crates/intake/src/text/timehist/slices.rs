@@ -35,8 +35,10 @@ pub(in crate::text) struct Slices {
     shown_from: HashMap<Cpu, Ns>,
     /// What is known of each thread's last time.
     threads: HashMap<Tid, Left>,
-    /// The last wake-up that a row shows of each thread that has no row of its own yet.
-    woken: HashMap<Tid, Place>,
+    /// The wake-ups that rows show of each thread that has no row of its own yet.
+    woken: HashMap<Tid, Wakes>,
+    /// The last row has a delay from before another wake-up.
+    is_contradicted: bool,
     /// A row has a delay that is shorter than the wait around it: wake-ups are recorded.
     shows_wakeups: bool,
     /// A thread got an idle CPU without any delay: wake-ups are not recorded.
@@ -52,8 +54,34 @@ pub(in crate::text) struct Slices {
 struct Left {
     /// Its switch.
     at: Place,
-    /// A row shows who woke it since.
-    wakes: Option<Place>,
+    /// Those that rows show since.
+    wakes: Wakes,
+}
+
+/// So many wake-ups of a thread that has not run since are remembered.
+const MOST_WAKES: usize = 8;
+
+/// The wake-ups of a thread off the CPU.
+#[derive(Default)]
+struct Wakes(Vec<Ns>);
+
+impl Wakes {
+    fn add(&mut self, at: Ns) {
+        if self.0.len() >= MOST_WAKES {
+            // The first one and the last ones count.
+            self.0.remove(1);
+        }
+        self.0.push(at);
+    }
+
+    fn has(&self, at: Ns) -> bool {
+        self.0.iter().any(|wake| (*wake - at).0.abs() < BLUR.0)
+    }
+
+    /// True where a delay that began with one of them lasted beyond another one.
+    fn contradict(&self, woken: Ns, start: Ns) -> bool {
+        self.has(woken) && self.0.iter().any(|wake| *wake > woken + BLUR && *wake + BLUR < start)
+    }
 }
 
 /// What happened at an instant.
@@ -113,6 +141,7 @@ impl Slices {
     /// Takes in a row.
     pub(in crate::text) fn row(&mut self, row: Row) {
         self.rows += 1;
+        self.is_contradicted = false;
         let Row { ts, cpu, what } = row;
         match what {
             What::Ran(ran) => self.ran(ts, cpu, ran),
@@ -122,8 +151,8 @@ impl Slices {
             What::Wakes { by, woken: Some(woken) } => {
                 let place = (ts, self.rows);
                 match self.threads.get_mut(&woken.tid) {
-                    Some(left) => _ = left.wakes.get_or_insert(place),
-                    None => _ = self.woken.insert(woken.tid, place),
+                    Some(left) => left.wakes.add(ts),
+                    None => self.woken.entry(woken.tid).or_default().add(ts),
                 }
                 let kind = EventKind::Waking(wake(woken, Priority::UNKNOWN, cpu));
                 self.hold(place, cpu, HeldKind::By(by.tid, kind));
@@ -134,6 +163,12 @@ impl Slices {
             }
             What::Lost(count) => self.hold((ts, self.rows), cpu, HeldKind::Lost(Some(count))),
         }
+    }
+
+    /// True where the delay of the last row is from before another wake-up of its thread: the kernel wakes no thread that is woken and has
+    /// not run since (`ttwu_state_match()` in kernel/sched/core.c), so that perf did not get what lies between.
+    pub(in crate::text) fn is_contradicted(&self) -> bool {
+        self.is_contradicted
     }
 
     /// What later rows show is not earlier than what was handed out.
@@ -156,7 +191,7 @@ impl Slices {
         self.hold(place, cpu, HeldKind::Switch { ran, next: Next::Open, waits: false });
         self.cpus.insert(cpu, place);
         if ran.who.is_known() {
-            self.threads.insert(ran.who.tid, Left { at: place, wakes: None });
+            self.threads.insert(ran.who.tid, Left { at: place, wakes: Wakes::default() });
         }
     }
 
@@ -216,19 +251,19 @@ impl Slices {
                 _ => before.state,
             };
         }
+        let of_first = self.woken.remove(&ran.who.tid);
+        let wakes = left.map(|left| &left.wakes).or(of_first.as_ref());
         let is_shown = match left {
-            Some(left) => left.wakes.is_some(),
+            Some(left) => !left.wakes.0.is_empty(),
             // Its first row: an earlier wake-up may be of another sleep.
-            None => self
-                .woken
-                .remove(&ran.who.tid)
-                .is_some_and(|(woken, _)| (start - ran.delay - woken).0.abs() < BLUR.0),
+            None => wakes.is_some_and(|wakes| wakes.has(start - ran.delay)),
         };
         if !slept {
             return;
         }
-        let since = left.map_or(Ns(i64::MIN), |left| left.wakes.map_or(left.at.0, |(woken, _)| woken));
-        let woken = (start - ran.delay).max(since);
+        self.is_contradicted = wakes.is_some_and(|wakes| wakes.contradict(start - ran.delay, start));
+        let first = |left: &Left| left.wakes.0.first().copied().unwrap_or(left.at.0);
+        let woken = (start - ran.delay).max(left.map_or(Ns(i64::MIN), first));
         let priority = ran.priority.map_or(Priority::UNKNOWN, |(first, _)| first);
         if !is_shown {
             let kind = EventKind::Waking(wake(ran.who, priority, cpu));
