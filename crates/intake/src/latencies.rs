@@ -20,6 +20,7 @@ mod hwlatdetect;
 mod json;
 mod latmus;
 mod log2;
+mod map_lines;
 mod node;
 mod oslat;
 mod pairs;

@@ -11,6 +11,7 @@
 
 use super::counted::MOST_THREADS;
 use super::error::Broken;
+use super::map_lines::{counted, is_footnote, is_sum, lines};
 use super::sections::each_largest;
 use crate::pasted::leaves_out;
 use std::collections::BTreeSet;
@@ -18,13 +19,14 @@ use whylate_base::Ns;
 use whylate_stats::{Bucket, Exact, Histogram, Measured, Run};
 
 /// How the tools introduce themselves, the tool, and what a sample is.
-const TITLES: [(&str, &str, &str); 6] = [
+const TITLES: [(&str, &str, &str); 7] = [
     ("Tracing run queue latency", "runqlat", "run queue"),
     ("Tracing CPU scheduler", "runqlat", "run queue"),
     ("Tracing on-CPU time", "cpudist", "on-CPU time"),
     ("Tracing off-CPU time", "cpudist", "off-CPU time"),
     ("Tracing soft irq", "softirqs", "softirq time"),
     ("Tracing hard irq", "hardirqs", "hard interrupt time"),
+    ("functions for \"", "funclatency", "function time"),
 ];
 /// The parts of the table of trace-irqoff, each with a line of its own above it: `hardirq-off:`.
 const IRQ_OFF: [&str; 2] = ["hardirq-off", "softirq-off"];
@@ -42,8 +44,8 @@ pub(super) fn read(text: &str) -> Vec<Result<Run, Broken>> {
     let (tool, probe) = named.unwrap_or(("bcc or bpftrace", "histogram"));
     let broken = |why: &str| Broken { tool, why: why.to_owned() };
     let mut tables: Vec<Table> = Vec::new();
-    let mut key = "";
-    let mut kind = "";
+    let mut key = String::new();
+    let mut kind = String::new();
     let mut is_below_row = false;
     // Books leave the bars out; where some lines have one, a line without it was cut.
     let has_bars = text.contains('|');
@@ -52,7 +54,8 @@ pub(super) fn read(text: &str) -> Vec<Result<Run, Broken>> {
     {
         return vec![Err(broken("its last line is cut: later rows may be missing"))];
     }
-    for (number, line) in text.lines().map(str::trim).enumerate() {
+    for (number, line) in lines(text) {
+        let line = line.as_ref();
         if let Some(unit) = head(line) {
             let unit = match unit.is_empty() {
                 // Some scripts name the unit in their title only.
@@ -60,9 +63,9 @@ pub(super) fn read(text: &str) -> Vec<Result<Run, Broken>> {
                 false => unit,
             };
             // Each map of a script is of something else.
-            let kind = line.strip_prefix('@').map_or(kind, |_| unit);
+            let kind = line.strip_prefix('@').map_or(kind.as_str(), |_| unit).to_owned();
             let map = line.strip_prefix('@').map_or("", |_| unit).to_owned();
-            let (key, kind) = (std::mem::take(&mut key).to_owned(), kind.to_owned());
+            let key = std::mem::take(&mut key);
             tables.push(Table { key, kind, map, unit: unit_of(unit), rows: Vec::new() });
         } else if let Some(row) = row(line, has_bars) {
             match tables.last_mut() {
@@ -78,15 +81,15 @@ pub(super) fn read(text: &str) -> Vec<Result<Run, Broken>> {
                 number + 1,
                 last_class(&tables)
             )))];
-        } else if !tables.is_empty() && begins_as_row(line) {
+        } else if !tables.is_empty() && begins_as_row(line) && !is_footnote(line) {
             // A class that is left out may be the latest.
             return vec![Err(broken(&format!("line {} is no class with its count", number + 1)))];
-        } else if line.contains(" = ") && line.len() < 80 {
-            key = line;
+        } else if line.contains(" = ") && line.len() < 80 && !is_sum(line) {
+            key = line.to_owned();
         }
         if !line.is_empty() {
             let word = line.strip_suffix(':').filter(|word| !word.starts_with('@'));
-            kind = word.filter(|word| !word.contains(char::is_whitespace)).unwrap_or("");
+            kind = word.filter(|word| !word.contains(char::is_whitespace)).unwrap_or("").to_owned();
         }
         is_below_row = false;
     }
@@ -117,7 +120,10 @@ pub(super) fn read(text: &str) -> Vec<Result<Run, Broken>> {
         };
         let own: Vec<&Table> = tables.iter().filter(|table| is_of(table, kind)).collect();
         let is_last = kind.is_empty() || last.as_deref() == Some(kind);
-        of_tables(&own, tool, probe, may_go_on && is_last)
+        of_tables(&own, tool, probe, may_go_on && is_last).map_err(|broken| match broken.why.as_str() {
+            NO_UNIT => Broken { why: no_unit(text, &own), ..broken },
+            _ => broken,
+        })
     };
     kinds(&tables).into_iter().map(of_kind).collect()
 }
@@ -129,6 +135,20 @@ fn kinds(tables: &[Table]) -> BTreeSet<&str> {
     if is_known || kinds.len() > 1 && !kinds.contains("") { kinds } else { BTreeSet::from([""]) }
 }
 
+const NO_UNIT: &str = "its unit is not in the file: name the map @usecs, @nsecs or @msecs";
+
+/// The same, where the program is in the text: what it counts may have another unit.
+fn no_unit(text: &str, tables: &[&Table]) -> String {
+    let map = tables.iter().find(|table| table.unit.is_none()).map(|table| table.map.as_str());
+    match map.and_then(|map| counted(text, map)) {
+        Some(counted) => format!(
+            "its unit is not in the name of its map: the program in the text counts `{counted}`; a map of times is read where its name \
+             shows their unit (@usecs, @nsecs or @msecs) and the program counts in it"
+        ),
+        None => NO_UNIT.to_owned(),
+    }
+}
+
 /// Histograms of one kind as one measurement, a thread each.
 fn of_tables(tables: &[&Table], tool: &'static str, probe: String, may_go_on: bool) -> Result<Run, Broken> {
     let broken = |why: &str| Broken { tool, why: why.to_owned() };
@@ -136,7 +156,7 @@ fn of_tables(tables: &[&Table], tool: &'static str, probe: String, may_go_on: bo
     let mut threads = Vec::new();
     for (at, table) in tables.iter().enumerate() {
         let Some(unit) = table.unit else {
-            return Err(broken("its unit is not in the file: name the map @usecs, @nsecs or @msecs"));
+            return Err(broken(NO_UNIT));
         };
         if table.rows.iter().any(|row| row.until.is_none() && row.count > 0) {
             return Err(broken("its last class has no end, so the largest is not known"));

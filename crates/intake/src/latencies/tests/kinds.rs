@@ -44,3 +44,39 @@ fn maps_of_a_script_are_of_different_things() {
     let one = try_read(&format!("{}{}", map("us[app]"), map("us[cc1]"))).expect("one map");
     assert_eq!(one.threads.len(), 2);
 }
+
+const CLASS: &str = "8 -> 15";
+
+#[test]
+fn what_a_mail_and_a_program_add_to_histograms_is_no_part_of_them() {
+    let whole = |text: &str| {
+        let run = try_read(text).unwrap_or_else(|error| panic!("{error} in {text}"));
+        let names: Vec<String> = run.threads.iter().map(|thread| thread.name.clone()).collect();
+        (run.all().count(), names.join(", "))
+    };
+    let table = part("", CLASS);
+    for footnote in ["[1]: https://example.org/a", "[1] what I changed", "1. first"] {
+        assert_eq!(whole(&format!("{table}\n{footnote}\n")), (9, "all".to_owned()), "{footnote}");
+    }
+    let sum = "\navg = 9 msecs, total: 81 msecs, count: 9\n\n";
+    let two = format!("# ./funclatency.py -m take_it\n{table}{sum}{table}{sum}");
+    assert_eq!(whole(&two), (18, "histogram 1, histogram 2".to_owned()));
+    let run = try_read(&two).expect("two of one kind");
+    assert_eq!((run.tool.as_str(), run.probe.as_str()), ("funclatency", "function time"));
+    // Another name still is one.
+    assert_eq!(whole(&format!("pid = 7\n{table}{sum}pid = 8\n{table}")).1, "pid = 7, pid = 8");
+    let map = "10:11:12 @wait_ns:\n[1K, 2K)             7\n|@@@@@@@@@@@@@@@@@@@@|\n[2K, 4K)             2 |@@@@    |\n";
+    assert_eq!(whole(map), (9, "all".to_owned()));
+    // A class without its count, and one that was cut.
+    assert!(refusal(&format!("{table}[1]\n")).contains("no class with its count"));
+}
+
+#[test]
+fn a_map_without_a_unit_is_not_to_be_renamed_where_its_program_counts_another_one() {
+    let map = "@late:\n[1, 2)   134 |@@@@@@@@@@@@@@@@|\n[2, 3)    11 |@               |\n";
+    assert!(refusal(map).contains("name the map @usecs"));
+    let with = refusal(&format!(
+        "{map}\nbpftrace -e 'kfunc:f {{ @late = lhist(jiffies - args->t->expires, 0, 16, 1); }}'\n"
+    ));
+    assert!(with.contains("counts `jiffies - args->t->expires`") && !with.contains("name the map"), "{with}");
+}
