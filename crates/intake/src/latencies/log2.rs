@@ -394,7 +394,12 @@ fn is_cut_within_its_bar(line: &str) -> bool {
 fn begins_as_row(line: &str) -> bool {
     let is_number = |text: &str| text.trim().starts_with(|c: char| c.is_ascii_digit());
     let bracketed = line.strip_prefix('[').or_else(|| line.strip_prefix('('));
-    bracketed.is_some_and(|rest| is_number(rest) || rest.starts_with("..."))
+    // In brackets prose has other words: `(0.5 ms) with packets of the largest size`.
+    let begins_class = |rest: &str| {
+        let first = rest.split([',', ']', ')']).next().unwrap_or(rest).trim();
+        first.starts_with("...") || number(first).is_some()
+    };
+    bracketed.is_some_and(begins_class)
         || line.split_once("->").is_some_and(|(from, upto)| is_number(from) && is_number(upto))
 }
 

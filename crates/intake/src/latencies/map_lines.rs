@@ -43,11 +43,10 @@ fn is_class_with_count(line: &str) -> bool {
     count.map(str::trim).is_some_and(|count| !count.is_empty() && count.bytes().all(|b| b.is_ascii_digit()))
 }
 
-/// `[1]: https://...`, `[1] the whole output`: a footnote of a mail. A class of one number has a count behind it.
+/// `[1]: https://...`, `(1) the whole output`: a footnote of a mail. A class of one number has a count behind it.
 pub(super) fn is_footnote(line: &str) -> bool {
-    let Some((number, rest)) = line.strip_prefix('[').and_then(|rest| rest.split_once(']')) else {
-        return false;
-    };
+    let bracketed = line.strip_prefix(['[', '(']).and_then(|rest| rest.split_once([']', ')']));
+    let Some((number, rest)) = bracketed else { return false };
     let words = rest.strip_prefix(':').unwrap_or(rest);
     let is_number = !number.is_empty() && number.bytes().all(|digit| digit.is_ascii_digit());
     is_number && words.trim_start().starts_with(char::is_alphabetic)
@@ -106,7 +105,7 @@ mod tests {
 
     #[test]
     fn footnotes_and_sums_are_told_from_rows_and_names() {
-        for line in ["[1]: https://example.org", "[2] the whole output"] {
+        for line in ["[1]: https://example.org", "[2] the whole output", "(3) the rest"] {
             assert!(is_footnote(line), "{line}");
         }
         for line in ["[1]   5 |@@@|", "[8, 16)  2 |@|", "[...]", "[1]", "1. first"] {

@@ -55,7 +55,9 @@ fn what_a_mail_and_a_program_add_to_histograms_is_no_part_of_them() {
         (run.all().count(), names.join(", "))
     };
     let table = part("", CLASS);
-    for footnote in ["[1]: https://example.org/a", "[1] what I changed", "1. first"] {
+    for footnote in
+        ["[1]: https://example.org/a", "[1] what I changed", "(1) first", "(0.5 ms) at least", "1. first"]
+    {
         assert_eq!(whole(&format!("{table}\n{footnote}\n")), (9, "all".to_owned()), "{footnote}");
     }
     let sum = "\navg = 9 msecs, total: 81 msecs, count: 9\n\n";
