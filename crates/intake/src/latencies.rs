@@ -28,6 +28,7 @@ mod perf_sched;
 mod prefixed;
 mod ranked;
 mod raw_samples;
+mod rtai;
 mod rtla;
 mod rtla_top;
 mod sections;
@@ -142,6 +143,7 @@ fn of_lines(text: &str) -> Vec<Result<Run, Broken>> {
         pairs::read,
         xenomai::read,
         latmus::read,
+        rtai::read,
         stress_ng::read,
     ];
     readers.into_iter().flat_map(|reader| reader(text)).collect()

@@ -16,6 +16,7 @@ mod histogram;
 
 use super::counted::{Counted, Unit};
 use super::error::Broken;
+use super::rtai;
 use super::sections;
 use super::source::Source;
 use histogram::{Tables, positive, us};
@@ -57,7 +58,7 @@ impl Row {
             || rest.split('|').next().is_some_and(|first| first.trim().is_empty() || first.contains('.'));
         match mark {
             "RTT" if rest.contains(" us period") => Some(Row::Title),
-            "RTH" if rest.contains("lat min") => Some(Row::Title),
+            "RTH" if rest.contains("lat min") && rtai::columns(line).is_none() => Some(Row::Title),
             "RTD" if is_us() => Some(Row::Second),
             "RTS" if is_us() => Some(Row::End),
             "HSD" | "HSS" => Some(Row::Class),
