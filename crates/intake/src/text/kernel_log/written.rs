@@ -1,6 +1,6 @@
 //! A log in sentences.
 
-use super::{KernelLog, LogMessage, consequences, jiffies};
+use super::{KernelLog, LogMessage, consequences, jiffies, stamps};
 use std::fmt;
 
 /// So many reports of one kind are described beside the first.
@@ -51,7 +51,6 @@ impl KernelLog {
         first: &LogMessage,
         hz: Option<u64>,
     ) -> fmt::Result {
-        let with_seconds = |text: &str| jiffies::with_seconds(text, hz);
         let reports: Vec<&LogMessage> =
             self.messages.iter().filter(|other| other.meaning == first.meaning).collect();
         let is_again = |at: usize, report: &LogMessage| {
@@ -59,19 +58,23 @@ impl KernelLog {
         };
         let occurrences: Vec<(usize, &LogMessage)> =
             reports.iter().copied().enumerate().filter(|(at, report)| !is_again(*at, report)).collect();
-        for &(at, report) in occurrences.iter().take(1 + MOST_DESCRIBED) {
+        let groups = self.groups(&reports, &occurrences, hz);
+        for (at, group) in groups.iter().take(1 + MOST_DESCRIBED).enumerate() {
             if at > 0 {
-                write!(f, ". Line {} means that {}", report.line, with_seconds(&report.meaning()))?;
-                let shown = report.details.shown(&report.stacks);
-                shown.iter().try_for_each(|shown| write!(f, "; {}", with_seconds(shown)))?;
+                write!(f, ". Line {} means that {}", group.line, group.text)?;
             }
-            let again =
-                reports.iter().skip(at + 1).rev().find(|later| report.details.goes_on_in(&later.details));
-            if let Some((later, again)) = again.and_then(|later| Some((later, later.details.again()?))) {
-                write!(f, "; line {} reports {}", later.line, with_seconds(&again))?;
+            match group.again.as_slice() {
+                [] => {}
+                [one] => write!(f, "; line {one} reports the same")?,
+                lines => write!(f, "; lines {} report the same", stamps::listed(lines))?,
+            }
+            if let Some((line, again)) = &group.later {
+                write!(f, "; line {line} reports {again}")?;
             }
         }
-        let left_out = u64::try_from(occurrences.len().saturating_sub(1 + MOST_DESCRIBED)).unwrap_or(0);
+        let left_out =
+            groups.iter().skip(1 + MOST_DESCRIBED).map(|group| 1 + group.again.len()).sum::<usize>();
+        let left_out = u64::try_from(left_out).unwrap_or(0);
         let not_kept = first.count.saturating_sub(u64::try_from(reports.len()).unwrap_or(u64::MAX));
         let not_kept = if first.details.is_one_report() { not_kept } else { 0 };
         match left_out.saturating_add(not_kept) {
@@ -80,6 +83,40 @@ impl KernelLog {
             more => write!(f, "; {more} more such messages are not described here"),
         }
     }
+
+    /// The occurrences, those together that show the same.
+    fn groups(
+        &self,
+        reports: &[&LogMessage],
+        occurrences: &[(usize, &LogMessage)],
+        hz: Option<u64>,
+    ) -> Vec<ReportGroup> {
+        let with_seconds = |text: &str| jiffies::with_seconds(text, hz);
+        let mut groups: Vec<ReportGroup> = Vec::new();
+        for &(at, report) in occurrences {
+            let shown = report.details.shown(&report.stacks);
+            let all = std::iter::once(report.meaning()).chain(shown).map(|part| with_seconds(&part));
+            let text = all.collect::<Vec<_>>().join("; ");
+            let mut later = reports.iter().skip(at + 1).rev();
+            let later = later.find(|later| report.details.goes_on_in(&later.details));
+            let later = later.and_then(|later| Some((later.line, with_seconds(&later.details.again()?))));
+            match groups.iter_mut().find(|group| group.text == text && group.later.is_none()) {
+                Some(group) if later.is_none() => group.again.push(report.line),
+                _ => groups.push(ReportGroup { line: report.line, text, again: Vec::new(), later }),
+            }
+        }
+        groups
+    }
+}
+
+/// Reports of one kind that show the same.
+struct ReportGroup {
+    line: u64,
+    text: String,
+    /// The lines of the others.
+    again: Vec<u64>,
+    /// A later report of the same occurrence: its line, and what that adds.
+    later: Option<(u64, String)>,
 }
 
 impl LogMessage {

@@ -104,3 +104,20 @@ fn a_headline_hides_no_stack_below() {
     let said = read(&log).to_string();
     assert!(said.contains("the stack of app (8) is second"), "{said}");
 }
+
+#[test]
+fn reports_that_show_the_same_are_described_once() {
+    let stall = |time: u32, cpu: u32| {
+        format!(
+            "[ {time}.300001] rcu: INFO: rcu_sched detected stalls on CPUs/tasks:\n[ {time}.300002] rcu:     {cpu}-...0: (135 ticks this GP) idle=2/1/0x4\n"
+        )
+    };
+    let starved = "[ 500.1] rcu: rcu_sched kthread starved for 1424 jiffies! g9 f0x0 RCU_GP_WAIT_FQS(5) ->state=0x402 ->cpu=2\n";
+    let text = format!("{}{}{}{}{starved}", stall(100, 6), stall(160, 6), stall(220, 6), stall(280, 7));
+    let said = read(&text).to_string();
+    assert_eq!(said.matches("CPU 6 gave RCU no quiescent state").count(), 1, "{said}");
+    assert!(
+        said.contains("; lines 3 and 5 report the same. Line 7 means that RCU's own thread rcu_sched"),
+        "{said}"
+    );
+}
