@@ -281,8 +281,29 @@ impl Clock {
         }
     }
 
+    /// When the call was entered that returns in this line without a time, where its thread was on another CPU then. That CPU may show
+    /// no other thread since.
+    fn entered_elsewhere(&mut self, line: &GraphLine<'_>) -> Option<Ns> {
+        let What::Call(Call { name, depth, part: CallPart::Exit(_), .. }) = line.what else { return None };
+        let (depth, thread) = (depth as usize, self.thread(line.cpu)?);
+        let is_call = |entered: &(Ns, Symbol)| entered.1 == name;
+        if line.ts.is_some()
+            || name.is_empty()
+            || self.cpus.get(&line.cpu)?.entered.get(depth).is_some_and(is_call)
+        {
+            return None;
+        }
+        let mut others = self.cpus.iter_mut().filter(|(cpu, _)| **cpu != line.cpu).map(|(_, on)| on);
+        let other =
+            others.find(|on| on.thread == Some(thread) && on.entered.get(depth).is_some_and(is_call))?;
+        let entered = other.entered.get(depth).map(|(entered, _)| *entered);
+        other.entered.truncate(depth);
+        entered
+    }
+
     /// When the line is, by its own time or by the clock.
     pub(crate) fn at(&mut self, line: &GraphLine<'_>) -> Ns {
+        let moved = self.entered_elsewhere(line);
         let on = self.cpus.entry(line.cpu).or_default();
         let mut at = line.ts.unwrap_or(self.last.max(on.until));
         if let What::Call(Call { name, depth, part, .. }) = line.what {
@@ -294,6 +315,9 @@ impl Clock {
                 }
                 CallPart::Exit(duration) => {
                     if let (None, Some(&(entered, _))) = (line.ts, on.entered.get(depth)) {
+                        at = at.max(Ns(entered.0.saturating_add(duration.0)));
+                    }
+                    if let Some(entered) = moved {
                         at = at.max(Ns(entered.0.saturating_add(duration.0)));
                     }
                     on.entered.truncate(depth);

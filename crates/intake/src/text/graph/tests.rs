@@ -139,6 +139,30 @@ fn the_clock_runs_by_durations_and_never_back() {
 }
 
 #[test]
+fn a_call_that_returns_on_another_cpu_took_its_time() {
+    let at = |switch: &str| {
+        let mut clock = Clock::default();
+        let mut last = Ns::ZERO;
+        for line in [
+            " 7) app-5 => app-6",
+            "  7)               |  thaw() {",
+            switch,
+            " 11) $ 3000.000 us |  } /* thaw */",
+        ] {
+            let Some(line) = parse(line.trim()) else { panic!("{line}") };
+            match line.what {
+                What::Switch(_, tid) => clock.switch(line.cpu, tid),
+                _ => last = clock.at(&line),
+            }
+        }
+        last
+    };
+    assert_eq!(at(" 11) app-4 => app-6"), Ns::from_ms(3));
+    // Of another thread the entry is not known.
+    assert_eq!(at(" 11) app-4 => app-9"), Ns::ZERO);
+}
+
+#[test]
 fn a_brace_alone_returns_from_the_call_that_was_entered_as_long_ago() {
     let mut clock = Clock::default();
     let mut returning = |line: &str| {
