@@ -187,7 +187,7 @@ fn a_row_of_a_table_has_a_length_and_no_cause() {
     }
     // An analysis of one of its samples is the answer.
     let explained = of_breakdowns(vec![row(3, 480), breakdown(Tool::RtlaTimerlat, Cpu(1), 600_000)]);
-    assert_eq!(explained.only().comm, "timerlat/1".into());
+    assert_eq!(explained.only().comm.as_str(), "timerlat/1");
     assert!(explained.finding("measured-latency").is_none());
 }
 
