@@ -66,8 +66,12 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
             "lines within it are missing, so it is not known which function took most of it".to_owned(),
         ),
     };
-    let mut evidence =
-        vec![Evidence::at(call.at, cpu, format!("{function} was entered, and returned after {duration}"))];
+    let moved = call.returned_on.map(|on| {
+        format!(" on CPU {on}: its thread was moved there, and so was off the CPU meanwhile (it slept, or was preempted)")
+    });
+    let returned =
+        format!("{function} was entered, and returned after {duration}{}", moved.unwrap_or_default());
+    let mut evidence = vec![Evidence::at(call.at, cpu, returned)];
     evidence.extend(subject.calls.longer_away().map(|away| {
         let LongestCall { function, duration, .. } = away;
         let text = match away.waited {

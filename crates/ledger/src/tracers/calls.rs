@@ -50,6 +50,8 @@ pub(crate) struct LongestCall {
     pub(crate) cpu: Cpu,
     pub(crate) at: Ns,
     pub(crate) duration: Ns,
+    /// The CPU on which it returned, where that is another one: a thread is moved while it is off the CPU.
+    pub(crate) returned_on: Option<Cpu>,
     /// The function that took most of it by itself, with its own time and the number of its calls; `None` where lines
     /// within it are missing.
     pub(crate) most: Option<(Symbol, Ns, u64)>,
@@ -197,7 +199,7 @@ impl Calls {
                 open.enter(event, name, depth);
             }
             EventKind::FunctionExit { name, depth, duration } if self.has_entries => {
-                match open.leave(name, depth, duration) {
+                match open.leave(event.cpu, name, depth, duration) {
                     Left::Call(call) => keep_longer(&mut self.longest, call),
                     Left::Away(call) => keep_longer(&mut self.longest_away, call),
                     Left::Unmatched => {
@@ -319,6 +321,7 @@ impl OpenCalls {
             cpu: event.cpu,
             at: (event.ts - duration).max(Ns::ZERO),
             duration,
+            returned_on: None,
             most: None,
             was_away: false,
             waited: None,
@@ -385,8 +388,8 @@ impl OpenCalls {
         self.stack.iter_mut().for_each(|call| call.has_gaps = true);
     }
 
-    /// The call of this depth returns.
-    fn leave(&mut self, name: Symbol, depth: u32, duration: Ns) -> Left {
+    /// The call of this depth returns on a CPU.
+    fn leave(&mut self, on: Cpu, name: Symbol, depth: u32, duration: Ns) -> Left {
         if self.stack.last().is_some_and(|last| last.depth != depth) {
             self.missing_above(depth.saturating_add(1));
         }
@@ -414,6 +417,7 @@ impl OpenCalls {
             cpu: call.cpu,
             at: call.entered,
             duration,
+            returned_on: Some(on).filter(|on| *on != call.cpu),
             most,
             was_away: call.was_away,
             waited: call.waited,

@@ -212,3 +212,22 @@ fn a_call_is_its_threads_also_where_that_moves_or_sleeps_in_it() {
         "a call took 90.00 us, and its entry is missing; of the whole calls poll took 10.00 us on CPU 1"
     );
 }
+
+#[test]
+fn a_call_that_returns_on_another_cpu_was_off_the_cpu() {
+    let moved = |returns_on: u32| -> String {
+        let mut events = calls(&[("thaw", 0, 0), ("} thaw", 0, 3_000)]);
+        if let Some(last) = events.last_mut() {
+            last.cpu = Cpu(returns_on);
+        }
+        let explanation = explain(VecSource::new(events, TraceInfo::default(), true), &Options::default());
+        let finding = explanation.findings.first().expect("a finding");
+        assert_eq!(finding.title, "thaw took 3.00 ms on CPU 1");
+        finding.evidence.iter().map(|seen| seen.what.to_string()).collect::<Vec<String>>().join("; ")
+    };
+    assert_eq!(moved(1), "thaw was entered, and returned after 3.00 ms");
+    assert!(
+        moved(4)
+            .starts_with("thaw was entered, and returned after 3.00 ms on CPU 4: its thread was moved there")
+    );
+}
