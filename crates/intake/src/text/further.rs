@@ -50,12 +50,11 @@ impl FurtherRecording {
         }
     }
 
-    /// Takes in a row of a latency trace whose header counts so many entries. Its times count from its own beginning: behind prose, an
+    /// Looks at a row of a latency trace whose header counts so many entries. Its times count from its own beginning: behind prose, an
     /// earlier row is of another recording where the trace has all of its entries, or its rows were printed in another way.
     pub(crate) fn row(&mut self, form: RowForm, ts: Ns, entries: Option<u64>, last: Option<EventHead>) {
         let is_whole = self.has_all(entries);
-        let before = self.form.replace(form);
-        self.rows += 1;
+        let before = self.form;
         let remark = match form {
             RowForm::Event => self.remark,
             // It is no event that `precedes` takes in.
@@ -67,6 +66,12 @@ impl FurtherRecording {
         {
             self.begins = Some(remark);
         }
+    }
+
+    /// The row was taken in, and not held back for the rest of its line.
+    pub(crate) fn took(&mut self, form: RowForm) {
+        self.form = Some(form);
+        self.rows += 1;
     }
 
     /// True where a latency trace has as many rows as its header counts.

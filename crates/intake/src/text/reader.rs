@@ -249,6 +249,7 @@ impl Reader {
                     }
                     let is_taken = self.event_line(&head, body, may != MayHold::Nothing);
                     if is_taken {
+                        self.further.took(RowForm::Event);
                         self.counts.row(text, &head, body);
                     }
                     match self.header.latency.as_mut().filter(|_| is_taken) {

@@ -49,6 +49,7 @@ impl Reader {
     pub(super) fn graph_line(&mut self, line: GraphLine<'_>) {
         if let (Some(latency), Some(ts)) = (&self.header.latency, line.ts) {
             self.further.row(RowForm::Graph, ts, latency.entries, self.collected.last);
+            self.further.took(RowForm::Graph);
         }
         if self.further.begins().is_some() {
             return;
