@@ -6,7 +6,7 @@ use crate::stats::Charged;
 use std::cmp::Reverse;
 use whylate_base::Ns;
 
-/// Of delays by how much each exceeds the usual, the heaviest: its weight, its cause and culprit, and the time charged to them.
+/// Of delays by how much each exceeds the usual, the heaviest: what it weighs in all, its cause and culprit, and the time charged to these two.
 ///
 /// Threads that the scheduler's rules let run first are one delay, however many they are; of those, the answer is one of the name and
 /// priority of which most time is, as five threads of one program do what it does.
@@ -21,7 +21,7 @@ pub(super) fn heaviest(weighed: &[(Ns, Charged)]) -> (Ns, (Cause, Option<Culprit
             true => (in_all(cause, &|_| true), in_all(cause, &|other| kin(other) == kin(by))),
             false => (weight, weight),
         };
-        ((all, of_kin, weight, time, Reverse(cause)), (weight, (cause, by), time))
+        ((all, of_kin, weight, time, Reverse(cause)), (all, (cause, by), time))
     });
     let heaviest = ranked.max_by_key(|(rank, _)| *rank);
     heaviest.map_or((Ns::ZERO, (Cause::OwnWork, None), Ns::ZERO), |(_, heaviest)| heaviest)
@@ -45,8 +45,8 @@ mod tests {
             times.iter().map(of).collect::<Vec<_>>()
         };
         let gzip = [(1, "recorder", 500), (2, "gzip", 410), (3, "gzip", 380), (4, "gzip", 300)];
-        let (weight, (cause, by), charged) = heaviest(&delays(Cause::FairQueue, &gzip));
-        assert_eq!((weight, charged), (Ns::from_us(410), Ns::from_us(410)));
+        let (all, (cause, by), charged) = heaviest(&delays(Cause::FairQueue, &gzip));
+        assert_eq!((all, charged), (Ns::from_us(1_590), Ns::from_us(410)));
         assert_eq!((cause, by), (Cause::FairQueue, task(2, "gzip")));
         // A lock is held by one thread each time.
         let (.., charged) = heaviest(&delays(Cause::LockWait, &gzip));
