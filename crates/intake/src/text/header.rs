@@ -399,9 +399,12 @@ fn latency_task(text: &str) -> Option<LatencyTask> {
 }
 
 /// A loss as the kernel and trace-cmd note it: `CPU:1 [LOST 123 EVENTS]`,
-/// `CPU:1 [123 EVENTS DROPPED]`, either without a count.
+/// `CPU:1 [123 EVENTS DROPPED]`, either without a count; trace-cmd puts the name of another buffer than the first in front:
+/// `threads: CPU:1 [...]`.
 pub(crate) fn loss(text: &str) -> Option<(Cpu, Option<u64>)> {
-    let (cpu, note) = text.strip_prefix("CPU:")?.split_once(char::is_whitespace)?;
+    let of_buffer = || text.split_once(": CPU:").filter(|(buffer, _)| !buffer.contains(char::is_whitespace));
+    let place = text.strip_prefix("CPU:").or_else(|| of_buffer().map(|(_, place)| place))?;
+    let (cpu, note) = place.split_once(char::is_whitespace)?;
     let note = note.trim().strip_prefix('[')?.strip_suffix(']')?;
     let mut words = note.split_whitespace().filter(|word| word.parse::<u64>().is_err());
     let is_loss = matches!(

@@ -240,7 +240,7 @@ fn text_that_goes_on_in_the_next_line_is_no_damage() {
 fn losses_stand_before_their_cpus_next_event() {
     let (events, info) =
         all("a-1 [000] 1.0: x: y\nCPU:1 [LOST 123 EVENTS]\nb-2 [000] 2.0: x: y\nc-3 [001] 3.0: x: y\n\
-         CPU:0 [EVENTS DROPPED]\nCPU:2 [7 EVENTS DROPPED]\nd-4 [000] 4.0: x: y\n");
+         threads: CPU:0 [EVENTS DROPPED]\nCPU:2 [7 EVENTS DROPPED]\nd-4 [000] 4.0: x: y\n");
     let losses: Vec<_> = events
         .iter()
         .enumerate()
@@ -258,9 +258,14 @@ fn losses_stand_before_their_cpus_next_event() {
     assert_eq!(info.lost_events, 130);
     assert_eq!(info.events, 4);
     assert_eq!(info.damage, []);
-    for no_loss in
-        ["CPU:1 [LOST EVENTS", "CPU:x [LOST EVENTS]", "CPU:1 [LOST 5]", "CPU:1", "CPU:1 [some EVENTS LOST]"]
-    {
+    for no_loss in [
+        "CPU:1 [LOST EVENTS",
+        "CPU:x [LOST EVENTS]",
+        "CPU:1 [LOST 5]",
+        "CPU:1",
+        "CPU:1 [some EVENTS LOST]",
+        "see a: CPU:1 [LOST EVENTS]",
+    ] {
         assert_eq!(header::loss(no_loss), None, "{no_loss}");
     }
 }
