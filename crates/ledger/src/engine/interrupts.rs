@@ -250,7 +250,7 @@ impl Engine<'_> {
             self.is_removed(at, event.cpu, &before);
         }
         if self.timeline.is_text && is_tick(start.function) {
-            self.note_tick(at, event.cpu, start.expires);
+            self.note_tick(at, event.cpu, (start.hrtimer, start.expires));
         }
         let Some(tid) = by.filter(|_| start.softexpires < NEVER) else { return };
         if ends_sleep(start.function) {
@@ -263,6 +263,9 @@ impl Engine<'_> {
 
     /// A timer was stopped.
     pub(super) fn cancel(&mut self, at: Ns, on: Cpu, hrtimer: u64) {
+        if let Some(cpu) = self.timeline.cpus.get_mut(on) {
+            cpu.tick.take_if(|tick| tick.hrtimer == hrtimer);
+        }
         if let Some(armed) = self.timeline.timers.disarm(hrtimer) {
             self.is_removed(at, on, &armed);
         }

@@ -71,21 +71,20 @@ impl Engine<'_> {
     }
 
     /// A CPU's tick is started.
-    pub(super) fn note_tick(&mut self, at: Ns, on: Cpu, expires: Ns) {
+    pub(super) fn note_tick(&mut self, at: Ns, on: Cpu, (hrtimer, expires): (u64, Ns)) {
         let offset = if self.monotonic { Ns::ZERO } else { self.timeline.timer_clocks.of(expires, at) };
         let due = expires + offset;
         let Some(cpu) = self.timeline.cpus.get_mut(on) else { return };
         let period = TICKS.into_iter().rev().find(|&tick| due - at <= tick);
         let longest = cpu.tick.map(|tick| tick.period).max(period);
-        cpu.tick = longest.map(|period| Tick { due, period });
+        cpu.tick = longest.map(|period| Tick { hrtimer, due, period });
     }
 
-    /// No event happened in `last..at`, where ticks were due, and the first one is in time for another tick: those between are missing. A
-    /// tick that was held back comes as soon as it can, and not in time for the next one.
+    /// No event happened on a busy CPU in `last..at`, where ticks were due, and the first one is in time for another tick: those between
+    /// are missing. A tick that was held back comes as soon as it can, and not in time for the next one.
     pub(super) fn may_lack_ticks(&mut self, last: Ns, at: Ns, on: Cpu) -> bool {
-        let Some(Tick { due, period }) = self.timeline.cpus.get(on).and_then(|cpu| cpu.tick) else {
-            return false;
-        };
+        let busy = self.timeline.cpus.get(on).filter(|cpu| cpu.current().is_some_and(|tid| !tid.is_idle()));
+        let Some(Tick { due, period, .. }) = busy.and_then(|cpu| cpu.tick) else { return false };
         let is_missing =
             self.timeline.is_text && last < due && at - due >= period && (at - due).0 % period.0 <= IN_TIME.0;
         if is_missing {

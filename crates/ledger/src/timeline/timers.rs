@@ -28,6 +28,7 @@ pub(crate) struct ArmedTimers(FxHashMap<u64, ArmedTimer>);
 /// The tick of a CPU: when the next one is due, and the period as far as it was seen.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Tick {
+    pub(crate) hrtimer: u64,
     pub(crate) due: Ns,
     pub(crate) period: Ns,
 }
