@@ -96,7 +96,7 @@ impl Engine<'_> {
     /// have the CPU from here.
     #[inline(always)] // At each event, from one place.
     pub(super) fn sight(&mut self, at: Ns, event: &Event) {
-        if matches!(event.kind, EventKind::Switch(_)) {
+        if self.timeline.is_text && matches!(event.kind, EventKind::Switch(_)) {
             self.may_lack_exit(at, event.cpu);
         }
         let Some(mut cpu) = self.timeline.cpus.get_mut(event.cpu) else { return };

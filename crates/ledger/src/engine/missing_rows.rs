@@ -59,13 +59,11 @@ impl Engine<'_> {
         }
     }
 
-    /// A CPU that shows both ends of its interrupts switches to another thread within one: the end is missing.
+    /// In a text a CPU that shows both ends of its interrupts switches to another thread within one: the end is missing.
     #[inline]
     pub(super) fn may_lack_exit(&mut self, at: Ns, on: Cpu) {
         let Some(cpu) = self.timeline.cpus.get(on) else { return };
-        if let Some(interrupt) =
-            cpu.recorded_interrupt().filter(|_| self.timeline.is_text && cpu.shows_interrupts_whole)
-        {
+        if let Some(interrupt) = cpu.recorded_interrupt().filter(|_| cpu.shows_interrupts_whole) {
             self.lacks_rows(interrupt.start, at, on);
         }
     }
