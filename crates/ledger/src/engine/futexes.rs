@@ -38,6 +38,29 @@ impl Engine<'_> {
         Some(Wait::TimedLock { owner: owner.tid })
     }
 
+    /// What a wait for a lock was for that another thread ends: for work, where two threads hand that over by mutexes, each of which the
+    /// one locks and the other unlocks. No event shows that, but the other thread slept until its own next period while it "had the
+    /// lock", and the one has no periods but these.
+    #[cold]
+    pub(super) fn handed_over(&mut self, tid: Tid, cause: WakeCause) -> Wait {
+        let lock = Wait::Lock { owner: None };
+        let (Some(thread), WakeCause::Thread(waker) | WakeCause::Upon(waker)) =
+            (self.timeline.threads.get(tid), cause)
+        else {
+            return lock;
+        };
+        let has_period = thread.pacing.periods.are_by_sleeps() || thread.open.as_ref().is_none_or(by_timer);
+        let waker = self.timeline.threads.get(waker).and_then(|waker| waker.open.as_ref());
+        let since = thread.since();
+        let began_meanwhile = waker.is_some_and(|open| by_timer(open) && Some(open.due) >= since);
+        if has_period || thread.contending.is_some() || !began_meanwhile {
+            return lock;
+        }
+        let thread = self.timeline.threads.get_mut(tid);
+        let is_whole = thread.forked_by.is_some();
+        if thread.futexes.let_go_in_period(is_whole) { Wait::Input } else { lock }
+    }
+
     /// Notes that a thread is woken from a wait on this futex; true where that was its timeout, and it shares the futex with
     /// others as a lock, in the middle of a period: it looks whether it may have the lock, and waits again.
     pub(super) fn timed_out(&mut self, tid: Tid, word: Option<u64>, cause: WakeCause) -> bool {

@@ -25,7 +25,10 @@ impl Engine<'_> {
             let thread = self.timeline.threads.get_mut(tid);
             thread.pacing.periods.note_wait(thread.since().unwrap_or_default(), wait);
         }
-        wait
+        match wait {
+            Wait::Lock { owner: None } => self.handed_over(tid, cause),
+            _ => wait,
+        }
     }
 
     /// The same, by the sleep alone. A sleep on a device that another program's thread ended was a wait

@@ -9,6 +9,8 @@
 
 /// As many words as are remembered; a thread has few locks that others wait for.
 const REMEMBERED: usize = 8;
+/// So many waits show how a thread is let go on.
+const ENOUGH: u32 = 3;
 
 /// The words of a thread's last calls, each once.
 #[derive(Debug, Default)]
@@ -17,6 +19,10 @@ pub(crate) struct Futexes {
     tried_again: Words,
     /// The word of the last wait, if that ended by its timeout.
     timed_out: Option<u64>,
+    /// Waits for locks that threads let go in periods of their own which began meanwhile.
+    let_go_in_periods: u32,
+    /// Sleeps for no lock.
+    others: u32,
 }
 
 /// What shows that a thread shares something with others.
@@ -29,6 +35,15 @@ pub(crate) enum SharedBy {
 }
 
 impl Futexes {
+    /// Another thread lets go a lock that the thread waits for, in a period of its own which began meanwhile. True where the thread has
+    /// slept for nothing else since it began, or mostly so: the lock hands over its work, and is held for no other reason. `is_whole`: its
+    /// begin was seen.
+    pub(crate) fn let_go_in_period(&mut self, is_whole: bool) -> bool {
+        self.let_go_in_periods = self.let_go_in_periods.saturating_add(1);
+        let enough = self.let_go_in_periods >= ENOUGH && self.let_go_in_periods > self.others;
+        enough || is_whole && self.others == 0
+    }
+
     /// The thread calls futex(2) to wake those that wait on this word.
     pub(crate) fn wakes(&mut self, word: u64) {
         self.woken.add(word);
@@ -36,6 +51,7 @@ impl Futexes {
 
     /// It goes to sleep: on this word, if on one.
     pub(crate) fn sleeps(&mut self, word: Option<u64>) {
+        self.others = self.others.saturating_add(1);
         let before = self.timed_out.take();
         if let (Some(before), Some(word)) = (before, word)
             && lock_of(before) == lock_of(word)
@@ -63,23 +79,23 @@ impl Futexes {
     }
 }
 
-/// The last few words.
+/// The last few words; 0, which is the address of none, where there were fewer. All threads have them: they are to be small.
 #[derive(Debug, Default)]
 struct Words {
-    words: [Option<u64>; REMEMBERED],
+    words: [u64; REMEMBERED],
     next: usize,
 }
 
 impl Words {
     fn add(&mut self, word: u64) {
         if !self.has(word) {
-            self.words[self.next] = Some(lock_of(word));
+            self.words[self.next] = lock_of(word);
             self.next = (self.next + 1) % REMEMBERED;
         }
     }
 
     fn has(&self, word: u64) -> bool {
-        self.words.contains(&Some(lock_of(word)))
+        lock_of(word) != 0 && self.words.contains(&lock_of(word))
     }
 }
 

@@ -439,3 +439,37 @@ fn an_owner_whose_cpu_may_have_stood_still_is_in_doubt() {
     assert_eq!(guest.verdict.confidence, Confidence::Low);
     assert!(hardware.verdict.confidence > Confidence::Low, "{:?}", hardware.verdict);
 }
+
+/// A sender with periods of 5 ms hands work to a thread that it has started: it unlocks the mutex that the receiver has locked and waits
+/// for. Where the receiver `serves`, it waits for input before.
+fn handed_over_by_a_mutex(serves: bool) -> Explained {
+    const SENDER: Thread = rt("sender", 30, 50);
+    const RECEIVER: Thread = rt("receiver", 31, 50);
+    let mut scene = Scene::new().cpu(1).at(0).run(SENDER).at(10).fork(SENDER, RECEIVER).wake(RECEIVER, 1);
+    scene = scene.at(20).call(sys::CLOCK_NANOSLEEP, sys::UNTIL).at(22).sleep(RECEIVER);
+    for n in 1..=12 {
+        let due = n * 5 * MS;
+        if serves {
+            scene =
+                scene.at(due - 4_900).call(sys::READ, [3, 0, 0]).sleep(IDLE).at(due - 4_500).irq(16, "eth0");
+            scene = scene.wake(RECEIVER, 1).irq_exit(16).run(RECEIVER).ret(sys::READ);
+        }
+        scene = scene.at(due - 4_400).call(sys::FUTEX, sys::LOCK).at(due - 4_395).sleep(IDLE);
+        scene = scene.at(due).timer_wakes(SENDER).at(due + 5).run(SENDER).ret(sys::CLOCK_NANOSLEEP);
+        scene =
+            scene.at(due + 10).call(sys::FUTEX, [sys::LOCK[0], 0x81, 1]).wake(RECEIVER, 1).ret(sys::FUTEX);
+        scene = scene.at(due + 20).call(sys::CLOCK_NANOSLEEP, sys::UNTIL).at(due + 22).sleep(RECEIVER);
+        scene = scene.ret(sys::FUTEX);
+    }
+    scene.at(60 * MS + 100).sleep(IDLE).explain_all("receiver")
+}
+
+#[test]
+fn a_mutex_by_which_a_thread_is_given_all_its_work_is_no_lock_that_is_held() {
+    let explained = handed_over_by_a_mutex(false);
+    assert_eq!(explained.in_order().len(), 13, "one by its start, and one in each period of the sender");
+    assert!(explained.0.activations.iter().all(|one| one.verdict.cause != Cause::LockWait));
+    assert!(explained.finding("lock-wait").is_none(), "{:?}", explained.codes());
+    let explained = handed_over_by_a_mutex(true);
+    assert_blames(explained.worst(), Cause::LockWait, Some(rt("sender", 30, 50)));
+}

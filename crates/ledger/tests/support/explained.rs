@@ -11,6 +11,12 @@ impl Scene {
         self.explain_with(&Options { tasks: vec![Select::Comm(comm.into())], ..Options::default() })
     }
 
+    /// The same, with all activations of the thread, and not the worst alone.
+    pub(crate) fn explain_all(self, comm: &str) -> Explained {
+        let tasks = vec![Select::Comm(comm.into())];
+        self.explain_with(&Options { tasks, worst: usize::MAX, ..Options::default() })
+    }
+
     /// Plays the scene and explains what the options select.
     pub(crate) fn explain_with(self, options: &Options) -> Explained {
         assert!(self.events.is_sorted_by_key(|event| event.ts), "a scene is written in time order");
