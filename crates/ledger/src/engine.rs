@@ -14,6 +14,7 @@ mod markers;
 mod missing_rows;
 mod origins;
 mod passed_over;
+mod past_instants;
 mod prev_states;
 mod scheduler_clock;
 mod scheduling;

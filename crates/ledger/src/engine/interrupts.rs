@@ -284,10 +284,12 @@ impl Engine<'_> {
     fn sleeps(&mut self, at: Ns, tid: Tid, expires: Ns) {
         let is_asked_for = self.is_asked_for(at);
         let thread = self.timeline.threads.get_mut(tid);
+        let offset = if self.monotonic { Ns::ZERO } else { self.timeline.timer_clocks.of(expires, at) };
+        let instant = expires + offset;
+        thread.crossings.sleeps_until(instant);
         // It goes on with a sleep in which it was stopped.
         if let Some(sleep) = &mut thread.stopped_in_sleep {
-            let offset = if self.monotonic { Ns::ZERO } else { self.timeline.timer_clocks.of(expires, at) };
-            sleep.over = Some(expires + offset).filter(|over| *over <= at);
+            sleep.over = Some(instant).filter(|over| *over <= at);
         }
         if is_asked_for {
             thread.pacing.program(at, expires);

@@ -63,6 +63,7 @@ impl Engine<'_> {
         thread.syscalls_recorded = thread.syscalls_recorded || table.is_some_and(is_chosen);
         let known = thread.syscall.as_ref().filter(|call| call.nr == ret.nr).zip(table);
         let sleep = known.is_some_and(|(call, table)| table.is_sleep(call.nr));
+        let until_instant = known.and_then(|(call, table)| table.sleeps_relative(call)) == Some(false);
         if let (Some(from), Some((call, table)), Some(open)) =
             (thread.crossings.returns(at), known.filter(|_| !sleep), &mut thread.open)
         {
@@ -91,7 +92,10 @@ impl Engine<'_> {
             thread.stopped_in_sleep = thread.stopped_in_sleep.or(woken);
         } else if thread.stopped_in_sleep.is_some() {
             slept_while_stopped(thread);
+        } else if until_instant && ret.ret == 0 {
+            self.slept_until_past(at, caller);
         }
+        let thread = self.timeline.threads.get_mut(caller);
         if let (State::Running(on), Some(since), Some(open)) =
             (thread.state(), thread.since(), &mut thread.open)
         {

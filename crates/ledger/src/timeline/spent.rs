@@ -109,6 +109,8 @@ pub(crate) struct Crossings {
     signal: Option<(Ns, i32)>,
     /// When something made it return from a sleep in a call that was not over.
     interrupted: Option<Ns>,
+    /// When the sleep of the call is to end that it is in, or was last.
+    sleeps_until: Option<Ns>,
     /// Its short calls in this activation.
     short: Vec<Calls>,
     pub(crate) huge_pages: HugePages,
@@ -197,7 +199,17 @@ impl Crossings {
 
     /// It sleeps as it asks for: it is in no handler that came upon a sleep.
     pub(crate) fn sleeps_again(&mut self) {
-        self.interrupted = None;
+        (self.interrupted, self.sleeps_until) = (None, None);
+    }
+
+    /// The timer of its sleep is armed for this instant.
+    pub(crate) fn sleeps_until(&mut self, instant: Ns) {
+        self.sleeps_until = Some(instant);
+    }
+
+    /// When it entered its last call, which was to sleep, and until when that was as far as a timer showed.
+    pub(crate) fn sleep_begun(&self) -> (Ns, Option<Ns>) {
+        (self.entered, self.sleeps_until)
     }
 
     /// True where it runs the handler of a signal that came upon a sleep of its own.

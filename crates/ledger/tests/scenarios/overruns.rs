@@ -151,3 +151,49 @@ fn periods_that_are_left_out_are_a_hint() {
     // It makes up for what it was late by.
     assert!(waits_for_input(120 * MS).finding("periods-left-out").is_none());
 }
+
+/// Twenty periods of 10 ms with 0.1 ms of work each, but the third works for 25 ms. The calls to sleep until the two instants that have
+/// passed by then return at once, as from 7.0 on. Without `timers`, only the calls are recorded.
+fn calls_return_at_once(timers: bool) -> Explained {
+    let until = |scene: Scene, due: i64| {
+        let scene = scene.call(sys::CLOCK_NANOSLEEP, sys::UNTIL);
+        if timers { scene.arm(TIMER, due) } else { scene }
+    };
+    let mut done = 10;
+    let mut scene = until(Scene::new().cpu(1).at(0).run(VICTIM).at(done), 10 * MS);
+    for n in 1..=20 {
+        let due = n * 10 * MS;
+        let begun = if due < done { done + 2 } else { due + 5 };
+        if due >= done {
+            scene = scene.at(done + 3).sleep(IDLE).at(due);
+            scene = match timers {
+                true => scene.fire(TIMER).wake(VICTIM, 1).fired(TIMER),
+                false => scene.vector("local_timer").wake(VICTIM, 1).vector_exit("local_timer"),
+            };
+            scene = scene.at(begun).run(VICTIM);
+        }
+        done = begun + if n == 3 { 25 * MS } else { 100 };
+        scene = until(scene.at(begun).ret(sys::CLOCK_NANOSLEEP).at(done), due + 10 * MS);
+    }
+    scene.at(done + 3).sleep(IDLE).explain_all("victim")
+}
+
+#[test]
+fn a_sleep_until_an_instant_that_has_passed_begins_the_next_period_without_a_switch() {
+    for timers in [true, false] {
+        let explained = calls_return_at_once(timers);
+        let all: Vec<_> =
+            explained.in_order().into_iter().filter(|one| one.due >= Ns::from_us(10 * MS)).collect();
+        assert_eq!(all.len(), 20, "{all:?}");
+        let at = |us: i64| Ns::from_us(us);
+        let (long, first, second) = (all[2], all[3], all[4]);
+        assert_eq!((long.due, long.done), (at(30 * MS), Some(at(55 * MS + 5))));
+        // Without timers, no event shows until when it was to sleep.
+        let due = |instant: i64, called: i64| at(if timers { instant } else { called });
+        assert_eq!((first.due, first.done), (due(40 * MS, 55 * MS + 5), Some(at(55 * MS + 107))));
+        assert_eq!((second.due, second.done), (due(50 * MS, 55 * MS + 107), Some(at(55 * MS + 212))));
+        let why = &first.verdict.why;
+        let is_named = why.starts_with("victim (rt 80) was still at the job before when this one was due");
+        assert_eq!(is_named, timers, "{why}");
+    }
+}
