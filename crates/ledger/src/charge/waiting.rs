@@ -158,6 +158,8 @@ impl Charger<'_> {
                 return self.behind_realtime(queue, start, end, by);
             }
             Relation::HigherPriority => Cause::HigherPriorityTask,
+            // It keeps a thread off the CPU that works for the late one, and goes before that one as well.
+            Relation::EqualPriority if self.comes_before_victim(&runner, start) => Cause::HigherPriorityTask,
             Relation::EqualPriority => Cause::EqualPriorityTask,
             Relation::Fair if gave_way(self.timeline, queue, start, tid) => {
                 let is_long =
@@ -190,6 +192,11 @@ impl Charger<'_> {
             Relation::Unknown => return behind_unranked(queue, start, end, by),
         };
         Charge::to(cause, Some(by), Confidence::High)
+    }
+
+    /// True of a thread that has the higher real-time priority than the late one, or of one that is real-time where that is not.
+    fn comes_before_victim(&self, runner: &Contender, at: Ns) -> bool {
+        Relation::of(&Contender::at(self.victim, at), runner) == Relation::HigherPriority
     }
 
     /// True where calls changed the priority of the thread that ran before a real-time one, and no event shows what it was

@@ -95,15 +95,28 @@ fn a_timeout_that_a_thread_runs_late_was_due_at_the_tick() {
     assert_eq!(late.verdict.confidence, Confidence::Medium);
 }
 
-/// The kernel's threads of RCU and of timers have one priority; that of a SCHED_OTHER thread is not theirs.
-#[test]
-fn what_has_the_priority_of_the_thread_of_timers_has_not_that_of_the_late_thread() {
-    let (ktimers, rcuc, app) = (rt("ktimers/1", 19, 1), rt("rcuc/1", 20, 1), fair("app", 10));
+/// The kernel's threads of RCU and of timers have one priority; that of the late thread is not theirs.
+fn behind_a_peer_of_the_thread_of_timers(app: Thread) -> Explained {
+    let (ktimers, rcuc) = (rt("ktimers/1", 19, 1), rt("rcuc/1", 20, 1));
     let scene = Scene::new().cpu(1).at(10).unseen_switch_to(app).sign(ContextFlags::default());
     let scene = scene.at(20).arm(TIMER, 100).at(25).sleep(rcuc).at(102).vector("local_timer");
     let scene = scene.at(105).wake(ktimers, 1).vector_exit("local_timer").at(8_100).sleep(ktimers).softirq(8);
     let scene = scene.at(8_110).fire(TIMER).wake(app, 1).fired(TIMER).at(8_120).softirq_exit(8).at(8_130);
-    let explained = scene.sleep(app).at(8_200).sleep(IDLE).explain("app");
+    scene.sleep(app).at(8_200).sleep(IDLE).explain("app")
+}
+
+#[test]
+fn what_has_the_priority_of_the_thread_of_timers_comes_before_a_thread_that_is_not_real_time() {
+    let explained = behind_a_peer_of_the_thread_of_timers(fair("app", 10));
+    assert_blames(explained.worst(), Cause::HigherPriorityTask, Some(rt("rcuc/1", 20, 1)));
+    let why = &explained.worst().verdict.why;
+    assert!(why.contains("kept ktimers/1:19 (rt 1) off the CPU"), "{why}");
+    assert!(explained.finding("equal-priority-task").is_none(), "{:?}", explained.codes());
+}
+
+#[test]
+fn what_has_the_priority_of_the_thread_of_timers_has_not_that_of_the_late_thread() {
+    let explained = behind_a_peer_of_the_thread_of_timers(rt("app", 10, 50));
     let finding = explained.finding("equal-priority-task").expect("a finding");
     let reason = "it runs before ktimers/1:19 (rt 1), which runs that thread's timer";
     assert!(finding.title.ends_with(reason), "{}", finding.title);
