@@ -43,7 +43,7 @@ const NOTABLE_SHARE: f64 = 0.1;
 const MOST_SHARE: f64 = 0.5;
 /// The same of delays that are not part of all work, such as the time that other threads had the CPU.
 const SUBSTANTIAL_SHARE: f64 = 0.2;
-/// Interrupts and the like are part of all long work; a smaller share than this is no answer.
+/// Interrupts and the like are part of all long work, and own work of all that waits; a smaller share than this is no answer.
 const ROUTINE_SHARE: f64 = 0.02;
 /// See [`NOTABLE_SHARE`].
 const MINOR: Ns = Ns::from_us(200);
@@ -92,7 +92,7 @@ pub(crate) fn of(
     let starts_late = !knows_usual && starts_late(activation, (cause, by));
     let on_time = (excess < notable && !late_in_all)
         || (excess < MINOR && share_of(excess) < NOTABLE_SHARE && !starts_late)
-        || (routine && share_of(excess) < ROUTINE_SHARE)
+        || ((routine || cause == Cause::OwnWork) && share_of(excess) < ROUTINE_SHARE)
         || (!knows_usual && !starts_late && is_beside_work(&groups, response, (cause, excess)))
         || (mostly_called && share_of(excess) < NOTABLE_SHARE);
     let beside_work = (excess >= MINOR).then_some((cause, excess));

@@ -118,6 +118,8 @@ pub(crate) enum Usual {
     WakeUpPath,
     /// The mean, however long.
     Mean,
+    /// The mean, but nothing of what is most of the response.
+    MeanOfLess,
 }
 
 /// One late activation, as a cause's sentence needs it.

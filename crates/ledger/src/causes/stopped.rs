@@ -16,8 +16,8 @@ pub(super) const CAUSE: CauseInfo = CauseInfo {
         evidence,
         name_on_time: Some("the time that it was stopped"),
         culprit_finding: Some("it stopped that thread (a signal such as SIGSTOP)"),
-        // A program that is traced stops at each call.
-        usual: Usual::Mean,
+        // A program that is traced stops at each call. Where that is most of the response each time, it is late each time.
+        usual: Usual::MeanOfLess,
         starves: None,
         ..Details::DEFAULT
     },

@@ -34,7 +34,8 @@ impl Usually<'_> {
             Usual::OwnWork if knows_usual && self.activation.is_whole() => time.since(self.work),
             Usual::OwnWork => Ns::ZERO,
             Usual::WakeUpPath => time.since(mean(2).min(LONGEST_USUAL)),
-            Usual::Mean => time.since(mean(2)),
+            Usual::MeanOfLess if self.is_most(time) => time,
+            Usual::Mean | Usual::MeanOfLess => time.since(mean(2)),
             // What the thread calls for in most of its periods is part of them.
             Usual::Nothing if is_called(self.notes, by) => time.since(mean(2)),
             Usual::Nothing if gives_way(self.activation, self.judged, (cause, by)) => {
@@ -47,6 +48,12 @@ impl Usually<'_> {
             }
             Usual::Nothing => time,
         }
+    }
+
+    /// True of most of the response, as far as that is judged.
+    fn is_most(&self, time: Ns) -> bool {
+        let response: Ns = self.judged.iter().map(Segment::length).sum();
+        time.0.saturating_mul(2) >= response.0
     }
 }
 

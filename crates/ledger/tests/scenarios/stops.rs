@@ -202,10 +202,30 @@ fn a_tracer_is_the_one_that_lets_the_thread_go_on() {
     assert!(fix.contains("cpu.max") && !fix.contains("debugger at"), "{fix}");
     let title = &by_signal.finding("stopped").expect("a finding").title;
     assert!(title.ends_with("it stopped that thread (SIGSTOP)"), "{title}");
-    // Where it does so each time, that is usual.
-    let always: Vec<i64> = (1..=20).collect();
-    let explained = stopped_at_work(&always, Stop::Traced);
-    assert!(explained.in_order().iter().all(|one| one.verdict.cause != Cause::Stopped));
+}
+
+/// Twenty periods of 10 ms with 1 ms of work, in each of which the tracer stops the victim for so long, and one with 0.3 ms more of work.
+fn always_traced(stop: i64) -> Explained {
+    let mut scene = Scene::new().file_with(KindSet::ALL).cpu(1).at(0).run(IDLE);
+    for n in 1..=20 {
+        let due = n * 10 * MS;
+        let work = if n == 12 { 1_300 } else { MS };
+        scene = scene.at(due).fire(TIMER).wake(VICTIM, 1).fired(TIMER).at(due + 5).run(VICTIM);
+        scene = scene.ret(sys::CLOCK_NANOSLEEP).at(due + work).switch_as(TaskState::Traced, LIMITER);
+        scene = kill_while_running(scene, due + work + stop);
+        scene = until(scene, due + work + stop + 20, due + 10 * MS, IDLE);
+    }
+    scene.explain_all("victim")
+}
+
+#[test]
+fn what_a_tracer_always_takes_is_usual_unless_it_is_most_of_the_response() {
+    let count = |stop: i64, cause: Cause| {
+        let explained = always_traced(stop);
+        explained.in_order().iter().filter(|one| one.verdict.cause == cause).count()
+    };
+    assert_eq!((count(300, Cause::Stopped), count(300, Cause::OwnWork)), (0, 20));
+    assert_eq!((count(7 * MS, Cause::Stopped), count(7 * MS, Cause::OwnWork)), (20, 0));
 }
 
 #[test]
