@@ -21,9 +21,12 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
         let pinned = thread.pinned_fair?;
         // What worked for most of that time was not stuck, as taskset(1) and chrt(1), of which one starts the other.
         let all: Ns = waits().map(|(_, cost)| cost.total).sum();
-        if all.0.saturating_mul(2) < (pinned.until.unwrap_or(subject.timeline.now) - pinned.at).0 {
+        let span = pinned.until.unwrap_or(subject.timeline.now) - pinned.at;
+        if all.0.saturating_mul(2) < span.0 {
             return None;
         }
+        // The periods that were due meanwhile waited for the same time.
+        let held = if cost.total > span { cost.most } else { cost.total };
         let comm = thread.comm_at(pinned.at);
         let raised = match pinned.until {
             Some(_) => "only then did the thread raise its priority",
@@ -43,7 +46,7 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
             code: Cause::PinnedBeforePriority.code(),
             severity: if hangs { Severity::Error } else { Severity::Warning },
             title: format!("{comm}:{} pinned itself before raising its priority", thread.tid),
-            why: format!("{} held that CPU for {}: {raised}", by, cost.total),
+            why: format!("{} held that CPU for {held}: {raised}", by),
             evidence: vec![evidence],
             fix: Cause::PinnedBeforePriority.advice(&of),
         })

@@ -67,6 +67,22 @@ fn a_thread_that_pins_itself_first_and_is_raised_later_is_reported() {
     assert!(explained.finding("pinned-before-priority").is_some(), "{:?}", explained.codes());
 }
 
+/// The next period was due while it was stuck as well.
+#[test]
+fn the_time_for_which_several_periods_were_stuck_counts_once() {
+    let (hog, victim, raised) = (rt("hog", 20, 1), fair("rtapp", 10), rt("rtapp", 10, 50));
+    let scene = pins_itself_first(hog, victim).at(5_000 * MS + 106).sleep(victim).at(5_000 * MS + 110);
+    let scene = scene.ret(sys::SCHED_SETAFFINITY).call(sys::SCHED_SETSCHEDULER, [0, 1, 0]);
+    let scene = scene.ret(sys::SCHED_SETSCHEDULER).unseen_switch_to(raised).at(5_000 * MS + 206);
+    let scene = scene.call(sys::CLOCK_NANOSLEEP, sys::UNTIL).arm(0xa000, 10 * MS).at(5_000 * MS + 208);
+    let scene = scene.ret(sys::CLOCK_NANOSLEEP).at(5_000 * MS + 306).sleep(IDLE);
+    let explained = scene.explain_with(&Options::default());
+    let stuck = |one: &&Activation| one.verdict.cause == Cause::PinnedBeforePriority;
+    assert_eq!(explained.0.activations.iter().filter(stuck).count(), 2);
+    let finding = explained.finding("pinned-before-priority").expect("a finding");
+    assert!(finding.why.starts_with("hog:20 (rt 1) held that CPU for 5.000 s: only then"), "{}", finding.why);
+}
+
 #[test]
 fn a_thread_that_pins_itself_first_and_is_never_raised_is_reported() {
     let (hog, victim) = (rt("hog", 20, 1), fair("rtapp", 10));
