@@ -46,7 +46,7 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
             code: Cause::PinnedBeforePriority.code(),
             severity: if hangs { Severity::Error } else { Severity::Warning },
             title: format!("{comm}:{} pinned itself before raising its priority", thread.tid),
-            why: format!("{} held that CPU for {held}: {raised}", by),
+            why: format!("{by} held that CPU for {held}: {raised}"),
             evidence: vec![evidence],
             fix: Cause::PinnedBeforePriority.advice(&of),
         })
