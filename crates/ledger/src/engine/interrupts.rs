@@ -279,13 +279,18 @@ impl Engine<'_> {
         cpu.slew.removes(at, armed.expires + offset);
     }
 
+    /// When a timer is due that is armed at `at`, by the clock of the trace as far as it is known.
+    pub(super) fn on_trace_clock(&self, expires: Ns, at: Ns) -> Ns {
+        let offset = if self.monotonic { Ns::ZERO } else { self.timeline.timer_clocks.of(expires, at) };
+        expires + offset
+    }
+
     /// A thread programs a sleep. Where a program was started to sleep once, as a shell starts sleep(1), it is the sleep
     /// of the thread that waits for its end.
     fn sleeps(&mut self, at: Ns, tid: Tid, expires: Ns) {
         let is_asked_for = self.is_asked_for(at);
+        let instant = self.on_trace_clock(expires, at);
         let thread = self.timeline.threads.get_mut(tid);
-        let offset = if self.monotonic { Ns::ZERO } else { self.timeline.timer_clocks.of(expires, at) };
-        let instant = expires + offset;
         thread.crossings.sleeps_until(instant);
         // It goes on with a sleep in which it was stopped.
         if let Some(sleep) = &mut thread.stopped_in_sleep {

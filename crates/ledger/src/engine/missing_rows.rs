@@ -70,8 +70,7 @@ impl Engine<'_> {
 
     /// A CPU's tick is started.
     pub(super) fn note_tick(&mut self, at: Ns, on: Cpu, (hrtimer, expires): (u64, Ns)) {
-        let offset = if self.monotonic { Ns::ZERO } else { self.timeline.timer_clocks.of(expires, at) };
-        let due = expires + offset;
+        let due = self.on_trace_clock(expires, at);
         let Some(cpu) = self.timeline.cpus.get_mut(on) else { return };
         let period = TICKS.into_iter().rev().find(|&tick| due - at <= tick);
         let longest = cpu.tick.map(|tick| tick.period).max(period);
