@@ -14,6 +14,7 @@ mod blocked;
 mod carriers;
 mod context;
 mod event;
+mod event_batch;
 mod facts;
 mod idle_functions;
 mod info;
@@ -38,6 +39,7 @@ pub use event::{
     ContentionFlags, Event, EventKind, HrtimerExpiry, HrtimerStart, PageFault, Signal, Switch, Syscall,
     SyscallReturn, Wake,
 };
+pub use event_batch::EventBatch;
 pub use facts::{FACT_PREFIX, Fact};
 pub use idle_functions::{IDLE_FUNCTIONS, is_idle_function, leads_to_idle};
 pub use info::{Damage, Effect, LeftOut, ProbedActivations, Quality, TraceInfo};

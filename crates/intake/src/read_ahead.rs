@@ -2,7 +2,7 @@
 
 use std::thread::available_parallelism;
 use whylate_base::{Comm, Tid};
-use whylate_events::{BATCH, Event, EventSource, FillBatch, ReadAhead, TraceInfo};
+use whylate_events::{BATCH, Event, EventBatch, EventSource, FillBatch, ReadAhead, TraceInfo};
 
 /// A source that may be read on another thread.
 pub(crate) type Movable = Box<dyn EventSource + Send>;
@@ -15,7 +15,7 @@ pub(crate) fn read_ahead(source: Movable) -> Box<dyn EventSource> {
     }
     let (info, comms) = (source.info().clone(), source.comms());
     match ReadAhead::start(Box::new(Filler(source)), "whylate-read") {
-        Ok(ahead) => Box::new(ReadingAhead { ahead, batch: Vec::new(), taken: 0, info, comms, ended: None }),
+        Ok(ahead) => Box::new(ReadingAhead { ahead, batch: EventBatch::default(), info, comms, ended: None }),
         Err(filler) => filler.0,
     }
 }
@@ -36,9 +36,7 @@ impl FillBatch for Filler {
 
 struct ReadingAhead {
     ahead: ReadAhead<Filler>,
-    /// The events at hand, and how many of them were taken.
-    batch: Vec<Event>,
-    taken: usize,
+    batch: EventBatch,
     /// As they were at the beginning.
     info: TraceInfo,
     comms: Vec<(Tid, Comm)>,
@@ -46,40 +44,32 @@ struct ReadingAhead {
 }
 
 impl ReadingAhead {
-    /// True when there is no event left; what is known is complete then.
+    /// Gets the next events where none is at hand. Where there are none, what is known is complete.
     #[inline]
-    fn is_at_end(&mut self) -> bool {
-        self.taken >= self.batch.len() && !self.refill()
+    fn fill(&mut self) {
+        if self.batch.is_used_up() && self.ended.is_none() {
+            self.refill();
+        }
     }
 
     #[cold]
-    fn refill(&mut self) -> bool {
-        if self.ended.is_none() {
-            self.taken = 0;
-            self.batch = self.ahead.exchange(std::mem::take(&mut self.batch));
-            if self.batch.is_empty() {
-                self.ended = self.ahead.ended().map(|filler| filler.0);
-            }
+    fn refill(&mut self) {
+        self.batch.replace(|used| self.ahead.exchange(used));
+        if self.batch.is_used_up() {
+            self.ended = self.ahead.ended().map(|filler| filler.0);
         }
-        !self.batch.is_empty()
     }
 }
 
 impl EventSource for ReadingAhead {
     fn next_event(&mut self) -> Option<&Event> {
-        if self.is_at_end() {
-            return None;
-        }
-        self.taken += 1;
-        self.batch.get(self.taken - 1)
+        self.fill();
+        self.batch.take_next()
     }
 
     fn next_batch(&mut self) -> &[Event] {
-        if self.is_at_end() {
-            return &[];
-        }
-        let from = std::mem::replace(&mut self.taken, self.batch.len());
-        self.batch.get(from..).unwrap_or_default()
+        self.fill();
+        self.batch.take_rest()
     }
 
     fn info(&self) -> &TraceInfo {

@@ -5,15 +5,13 @@ use super::merge::Merge;
 use std::collections::BTreeMap;
 use whylate_base::{Comm, Cpu, Tid};
 use whylate_events::{
-    Context, Damage, Event, EventKind, EventSource, FillBatch, KindSet, ReadAhead, TraceInfo,
+    Context, Damage, Event, EventBatch, EventKind, EventSource, FillBatch, KindSet, ReadAhead, TraceInfo,
 };
 
 /// All events of a trace.dat in time order.
 pub struct TraceEvents {
     merged: Merged,
-    /// The events at hand, and how many of them were taken.
-    batch: Vec<Event>,
-    taken: usize,
+    batch: EventBatch,
     /// CPUs of which the last events are gone, or all, and how many.
     gone: Vec<(Cpu, u64)>,
     info: TraceInfo,
@@ -66,30 +64,32 @@ impl TraceEvents {
             0 => Merged::Here(merge),
             _ => ReadAhead::start(merge, "whylate-merge").map_or_else(Merged::Here, Merged::Ahead),
         };
-        TraceEvents { merged, batch: Vec::new(), taken: 0, gone, info, comms }
+        TraceEvents { merged, batch: EventBatch::default(), gone, info, comms }
     }
 
-    /// True when there is no event left; the info is complete then.
+    /// Gets the next events where none is at hand. Where there are none, the info is complete.
     #[inline]
-    fn is_at_end(&mut self) -> bool {
-        self.taken >= self.batch.len() && !self.refill()
+    fn fill(&mut self) {
+        if self.batch.is_used_up() {
+            self.refill();
+        }
     }
 
-    /// Gets the next events; false where there are none.
     #[cold]
-    fn refill(&mut self) -> bool {
-        self.taken = 0;
-        self.batch = self.merged.next_batch(std::mem::take(&mut self.batch));
-        !self.batch.is_empty() || self.complete()
+    fn refill(&mut self) {
+        self.batch.replace(|used| self.merged.next_batch(used));
+        if self.batch.is_used_up() {
+            self.complete();
+        }
     }
 
-    /// Adds what the streams saw to the info; they are at their end. True where there is more: of a CPU
+    /// Adds what the streams saw to the info; they are at their end. There may be more: of a CPU
     /// whose data breaks off, the rest of the recording is lost.
     #[cold]
-    fn complete(&mut self) -> bool {
+    fn complete(&mut self) {
         let mut ended = self.merged.ended();
         if ended.is_empty() {
-            return false;
+            return;
         }
         // By CPU, not in the order they ended.
         ended.sort_by_key(|stream| stream.order);
@@ -114,26 +114,19 @@ impl TraceEvents {
             let kind = EventKind::Lost { count: Some(count), since: None, kinds: KindSet::NONE };
             Event { ts: end.unwrap_or_default(), cpu, context: Context::default(), kind }
         }));
-        self.batch = tail;
-        !self.batch.is_empty()
+        self.batch.replace(|_| tail);
     }
 }
 
 impl EventSource for TraceEvents {
     fn next_event(&mut self) -> Option<&Event> {
-        if self.is_at_end() {
-            return None;
-        }
-        self.taken += 1;
-        self.batch.get(self.taken - 1)
+        self.fill();
+        self.batch.take_next()
     }
 
     fn next_batch(&mut self) -> &[Event] {
-        if self.is_at_end() {
-            return &[];
-        }
-        let from = std::mem::replace(&mut self.taken, self.batch.len());
-        self.batch.get(from..).unwrap_or_default()
+        self.fill();
+        self.batch.take_rest()
     }
 
     fn info(&self) -> &TraceInfo {
