@@ -26,6 +26,7 @@
 //! are held back to put lines in order.
 
 mod body;
+mod buffers;
 mod carriers;
 mod cases;
 mod collected;

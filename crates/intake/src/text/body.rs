@@ -9,7 +9,7 @@ use super::syscalls::{self, Numbers};
 use super::{carriers, sched, tracers};
 use whylate_base::Comm;
 use whylate_events::{
-    ContentionFlags, EventKind, HrtimerExpiry, HrtimerStart, Marker, Name, NoiseSource, PageFault,
+    ContentionFlags, EventKind, HrtimerExpiry, HrtimerStart, Kind, Marker, Name, NoiseSource, PageFault,
     Preemptirq, Signal, Symbol, Syscall, SyscallReturn,
 };
 
@@ -35,6 +35,14 @@ pub(crate) enum Body {
 }
 
 impl Body {
+    /// The kind of its event.
+    pub(super) fn kind(&self) -> Kind {
+        match self {
+            Body::Event(kind) => kind.kind(),
+            _ => Kind::Other,
+        }
+    }
+
     /// True of an event that lacks fields, and of a tracer's own line in no known form; `text` is what was read.
     pub(super) fn ends_early(&self, text: &str) -> bool {
         match self {

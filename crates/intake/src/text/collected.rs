@@ -1,7 +1,9 @@
 //! The events of a text that were read so far: put in order, counted, with the losses between them.
 
+use super::buffers::{Buffers, LostOf};
 use super::event_head::EventHead;
 use super::foreign;
+use super::header::NotedLoss;
 use super::pieces::{Pieces, Place};
 use super::priorities::Priorities;
 use super::sched::{Queued, RanFor};
@@ -29,7 +31,9 @@ pub(crate) struct Collected {
     pub(crate) read: u64,
     pub(crate) lost: u64,
     /// Loss notes that wait for the next event of their CPU, which gives them an instant.
-    losses: BTreeMap<u32, Vec<Option<u64>>>,
+    losses: BTreeMap<u32, Vec<EventKind>>,
+    /// The buffers that the rows are of.
+    pub(crate) buffers: Buffers,
     /// Where and when the last event was, wanted or not.
     pub(crate) last: Option<EventHead>,
     pub(crate) pieces: Pieces,
@@ -66,6 +70,7 @@ impl Collected {
             read: 0,
             lost: 0,
             losses: BTreeMap::new(),
+            buffers: Buffers::default(),
             last: None,
             pieces: Pieces::default(),
             left_out: Vec::new(),
@@ -241,10 +246,11 @@ impl Collected {
     }
 
     /// Events of a CPU were lost before its next one.
-    pub(crate) fn loss_waits(&mut self, cpu: Cpu, count: Option<u64>) {
-        let waiting = self.losses.entry(cpu.0).or_default();
+    pub(crate) fn loss_waits(&mut self, loss: &NotedLoss<'_>) {
+        let LostOf { since, kinds } = self.buffers.lost(loss.buffer, loss.cpu.0);
+        let waiting = self.losses.entry(loss.cpu.0).or_default();
         if waiting.len() < MOST_LOSSES {
-            waiting.push(count);
+            waiting.push(EventKind::Lost { count: loss.count, since, kinds });
         }
     }
 
@@ -258,17 +264,21 @@ impl Collected {
         if self.losses.is_empty() {
             return;
         }
-        for count in self.losses.remove(&event.cpu.0).unwrap_or_default() {
-            self.loss(number, count, event);
+        for kind in self.losses.remove(&event.cpu.0).unwrap_or_default() {
+            self.lost_at(number, Event { kind, ..*event });
         }
     }
 
     fn loss(&mut self, number: u64, count: Option<u64>, at: &Event) {
-        self.lost = self.lost.saturating_add(count.unwrap_or(0));
-        self.keep(
-            number,
-            Event { kind: EventKind::Lost { count, since: None, kinds: KindSet::NONE }, ..*at },
-        );
+        let kind = EventKind::Lost { count, since: None, kinds: KindSet::NONE };
+        self.lost_at(number, Event { kind, ..*at });
+    }
+
+    fn lost_at(&mut self, number: u64, loss: Event) {
+        if let EventKind::Lost { count: Some(count), .. } = loss.kind {
+            self.lost = self.lost.saturating_add(count);
+        }
+        self.keep(number, loss);
     }
 
     /// The header's facts as markers before the first event, in its thread's context so that
@@ -311,9 +321,9 @@ impl Collected {
         for last in self.pieces.end(end) {
             self.loss(number, None, &last.event(EventKind::Other));
         }
-        for (cpu, counts) in std::mem::take(&mut self.losses) {
-            let at = EventHead { cpu: Cpu(cpu), context: Context::default(), ..last }.event(EventKind::Other);
-            counts.into_iter().for_each(|count| self.loss(number, count, &at));
+        for (cpu, losses) in std::mem::take(&mut self.losses) {
+            let at = EventHead { cpu: Cpu(cpu), context: Context::default(), ..last };
+            losses.into_iter().for_each(|kind| self.lost_at(number, at.event(kind)));
         }
     }
 

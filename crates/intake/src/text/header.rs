@@ -398,12 +398,21 @@ fn latency_task(text: &str) -> Option<LatencyTask> {
     (!comm.is_empty()).then_some(LatencyTask { tid, comm: Comm::from(comm), policy, rt_priority })
 }
 
+/// A line that notes a loss.
+pub(crate) struct NotedLoss<'a> {
+    /// The buffer's name; empty for the first one.
+    pub(crate) buffer: &'a str,
+    pub(crate) cpu: Cpu,
+    /// How many events, where the line has it.
+    pub(crate) count: Option<u64>,
+}
+
 /// A loss as the kernel and trace-cmd note it: `CPU:1 [LOST 123 EVENTS]`,
 /// `CPU:1 [123 EVENTS DROPPED]`, either without a count; trace-cmd puts the name of another buffer than the first in front:
 /// `threads: CPU:1 [...]`.
-pub(crate) fn loss(text: &str) -> Option<(Cpu, Option<u64>)> {
+pub(crate) fn loss(text: &str) -> Option<NotedLoss<'_>> {
     let of_buffer = || text.split_once(": CPU:").filter(|(buffer, _)| !buffer.contains(char::is_whitespace));
-    let place = text.strip_prefix("CPU:").or_else(|| of_buffer().map(|(_, place)| place))?;
+    let (buffer, place) = text.strip_prefix("CPU:").map(|place| ("", place)).or_else(of_buffer)?;
     let (cpu, note) = place.split_once(char::is_whitespace)?;
     let note = note.trim().strip_prefix('[')?.strip_suffix(']')?;
     let mut words = note.split_whitespace().filter(|word| word.parse::<u64>().is_err());
@@ -412,7 +421,7 @@ pub(crate) fn loss(text: &str) -> Option<(Cpu, Option<u64>)> {
         (Some("LOST"), Some("EVENTS"), None) | (Some("EVENTS"), Some("DROPPED"), None)
     );
     let count = note.split_whitespace().find_map(|word| word.parse().ok());
-    is_loss.then_some((fields::cpu_from(cpu)?, count))
+    is_loss.then_some(NotedLoss { buffer, cpu: fields::cpu_from(cpu)?, count })
 }
 
 /// True of the model of a PREEMPT_RT kernel: `preempt_rt`, and since 6.15 `preempt_{rt,(full)}`.

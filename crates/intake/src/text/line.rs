@@ -34,6 +34,8 @@ pub(crate) struct Head<'a> {
     pub(crate) ts: Ns,
     /// `perf script` printed it: a call chain may follow.
     pub(crate) by_perf: bool,
+    /// The buffer that trace-cmd names in front of the row; empty for its first one.
+    pub(crate) buffer: &'a str,
 }
 
 /// No head is longer than this, with a buffer's name in front; text beyond is the body's.
@@ -107,38 +109,38 @@ fn who_and_where(left: &str, ts: Ns) -> Option<Head<'_>> {
             }
         },
     };
-    let (comm, tid, by_perf) = match thread(who) {
+    let (buffer, comm, tid, by_perf) = match thread(who) {
         // perf's number of no thread, as of a sample without one.
-        Some((comm, _)) if comm.trim_end() == ":-1" => (":-1", NOBODY_KNOWN, true),
-        Some((comm, tid)) => (comm, tid, false),
+        Some((_, comm, _)) if comm.trim_end() == ":-1" => ("", ":-1", NOBODY_KNOWN, true),
+        Some((buffer, comm, tid)) => (buffer, comm, tid, false),
         None if preempt_depth.is_none() => {
             let (comm, tid) = thread_of_perf(who)?;
-            (comm, tid, true)
+            ("", comm, tid, true)
         }
         None if is_bracketed => {
             let (comm, tid) = thread_without_number(who)?;
-            (comm, tid, false)
+            ("", comm, tid, false)
         }
         None => return None,
     };
-    Some(Head { comm, context: Context { tid, flags, preempt_depth }, cpu, ts, by_perf })
+    Some(Head { comm, context: Context { tid, flags, preempt_depth }, cpu, ts, by_perf, buffer })
 }
 
 /// The format v1.1.3 prints a wake-up and a switch with the CPU alone.
 fn without_state(left: &str, ts: Ns) -> Option<Head<'_>> {
     let (who, cpu) = fields::last_word(left)?;
     let cpu = fields::cpu_from(fields::digits(cpu)?)?;
-    let (comm, tid) = thread(who)?;
+    let (buffer, comm, tid) = thread(who)?;
     let context = Context { tid, flags: ContextFlags::IRQS_UNKNOWN, preempt_depth: None };
-    Some(Head { comm, context, cpu, ts, by_perf: false })
+    Some(Head { comm, context, cpu, ts, by_perf: false, buffer })
 }
 
 fn bracketed_cpu(word: &str) -> Option<Cpu> {
     fields::cpu_from(word.strip_prefix('[')?.strip_suffix(']')?)
 }
 
-/// `comm-pid`, with the thread group behind it (`( 1234)`, `(-----)`) where that is switched on.
-fn thread(text: &str) -> Option<(&str, Tid)> {
+/// `comm-pid`, with the thread group behind it (`( 1234)`, `(-----)`) where that is switched on, and a buffer's name in front.
+fn thread(text: &str) -> Option<(&str, &str, Tid)> {
     let text = fields::trim_end(text);
     let text = match text.strip_suffix(')').and_then(|inner| fields::rsplit(inner, b'(')) {
         Some((before, tgid)) if tgid.bytes().all(|c| c == b'-' || c == b' ' || c.is_ascii_digit()) => {
@@ -150,7 +152,8 @@ fn thread(text: &str) -> Option<(&str, Tid)> {
     // Some people mark what they quote by a bar, and rows by numbers.
     let comm = fields::trim(comm);
     let comm = comm.strip_prefix('|').map_or(comm, fields::trim_start);
-    Some((without_buffer(without_mark(comm)), tid))
+    let (buffer, comm) = buffer_and_comm(without_mark(comm));
+    Some((buffer, comm, tid))
 }
 
 /// `comm tid` or `comm pid/tid`.
@@ -186,12 +189,14 @@ fn thread_without_number(who: &str) -> Option<(&str, Tid)> {
 
 /// A comm has at most 15 bytes, and right-justified ones have blanks before them: what is
 /// longer or has a gap behind a colon begins with the name of a buffer.
-fn without_buffer(comm: &str) -> &str {
-    let mut rests =
-        memchr_iter(b':', comm.as_bytes()).filter_map(|colon| comm.get(colon + 1..)?.strip_prefix(' '));
-    match rests.next() {
-        Some(rest) if comm.len() > 15 || rest.starts_with(' ') => fields::trim_start(rest),
-        _ => comm,
+fn buffer_and_comm(comm: &str) -> (&str, &str) {
+    let mut parts = memchr_iter(b':', comm.as_bytes())
+        .filter_map(|colon| Some((comm.get(..colon)?, comm.get(colon + 1..)?.strip_prefix(' ')?)));
+    match parts.next() {
+        Some((buffer, rest)) if comm.len() > 15 || rest.starts_with(' ') => {
+            (buffer, fields::trim_start(rest))
+        }
+        _ => ("", comm),
     }
 }
 
@@ -216,7 +221,7 @@ fn verbose(left: &str) -> Option<Head<'_>> {
         flags: ContextFlags(fields::number::<u8>(flags).map(u16::from)? & !ContextFlags::NEED_RESCHED_LAZY.0),
         preempt_depth: Some(fields::address(preempt)?.try_into().ok()?),
     };
-    Some(Head { comm, context, cpu: fields::cpu_from(cpu)?, ts, by_perf: false })
+    Some(Head { comm, context, cpu: fields::cpu_from(cpu)?, ts, by_perf: false, buffer: "" })
 }
 
 /// What the patches of summer 2004 print of a line's state: the kernel's `preempt_count`, and with verbose the thread. They do
@@ -246,7 +251,8 @@ fn of_summer_2004(left: &str, ts: Ns) -> Option<Head<'_>> {
         | flag(0xff00, ContextFlags::SOFTIRQ)
         | flag(0x03ff_0000, ContextFlags::HARDIRQ);
     let preempt_depth = u8::try_from(count & 0xff).ok();
-    Some(Head { comm: "", context: Context { tid, flags, preempt_depth }, cpu: Cpu(0), ts, by_perf: false })
+    let context = Context { tid, flags, preempt_depth };
+    Some(Head { comm: "", context, cpu: Cpu(0), ts, by_perf: false, buffer: "" })
 }
 
 /// The column of a row, which may lack the depth, `2d..`, and of which people leave the first two signs alone, `d.`.

@@ -71,7 +71,7 @@ impl LttngLine<'_> {
             preempt_depth: None,
         };
         let comm = value(self.contexts, "procname").unwrap_or("");
-        let head = Head { comm, context, cpu: self.cpu, ts: self.ts, by_perf: false };
+        let head = Head { comm, context, cpu: self.cpu, ts: self.ts, by_perf: false, buffer: "" };
         let of_ros = self.name.strip_prefix("ros2:").and_then(|name| {
             let process = value(self.contexts, "vpid").and_then(fields::number).unwrap_or(0);
             callbacks.event(name, process, |key| value(self.fields, key))

@@ -325,6 +325,7 @@ impl Reader {
             old_priorities::mend(kind, task);
         }
         let at = self.current.at(head, &parsed);
+        self.collected.buffers.saw(head.buffer, &at, parsed.kind());
         match parsed {
             // In the latency traces of old kernels a function's row stands for a switch.
             Body::Event(kind @ EventKind::Switch(_)) if body.contains("sched_switch") => {
@@ -362,8 +363,8 @@ impl Reader {
         } else if header::begins_page(text) {
             // Where the clock went back meanwhile, the times do not follow on one another.
             self.collected.pieces.blank(self.number);
-        } else if let Some((cpu, count)) = header::loss(text) {
-            self.collected.loss_waits(cpu, count);
+        } else if let Some(loss) = header::loss(text) {
+            self.collected.loss_waits(&loss);
         } else if let Some(line) = graph::parse(text) {
             self.ended =
                 fragment::end_of_section_in_graph(text, &line).filter(|_| self.header.latency.is_none());

@@ -81,7 +81,7 @@ impl Reader {
                 self.call(at, Call { name: returning, ..call });
             }
             What::Comment(body) => {
-                let head = Head { comm: "", context, cpu: line.cpu, ts, by_perf: false };
+                let head = Head { comm: "", context, cpu: line.cpu, ts, by_perf: false, buffer: "" };
                 self.event_line(&head, body, false);
             }
             What::LeftOut => self.collected.leaves_out(self.number, ts),
