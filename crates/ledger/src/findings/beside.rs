@@ -156,7 +156,13 @@ impl Late<'_> {
 fn is_named(activation: &Activation, cause: Cause, by: Option<Culprit>) -> bool {
     let of_verdict = activation.verdict.cause == cause && are_kin(activation.verdict.by, by);
     let is_part = || charged(activation, cause, by).0.saturating_mul(NAMED_PART) >= activation.response().0;
-    of_verdict || by.is_some() && is_part()
+    of_verdict || by.is_some() && (is_part() || cause == Cause::LockWait && is_owner(activation, by))
+}
+
+/// True where the verdict is on time in which a lock of the culprit or its kin was waited for: it names the owner.
+fn is_owner(activation: &Activation, by: Option<Culprit>) -> bool {
+    let mut of_verdict = activation.ledger.iter().filter(|segment| segment.cause == activation.verdict.cause);
+    of_verdict.any(|segment| are_kin(segment.owner, by))
 }
 
 /// What a culprit and its kin took of an activation.
