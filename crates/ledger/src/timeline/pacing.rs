@@ -57,8 +57,8 @@ pub(crate) struct Pacing {
     /// The thread that waits for the end of this one: the sleeps are also its own.
     waiter: Option<Tid>,
     same_step: u32,
-    /// The step that two sleeps in a row had.
-    usual_step: Option<Ns>,
+    /// The step that most sleeps had whose step was that of the one before, and by how many more than others.
+    usual_step: Option<(Ns, u32)>,
     same_distance: u32,
     /// Notable changes of the response that left the distance as it was.
     kept: u32,
@@ -150,7 +150,7 @@ impl Pacing {
             && size(step - before) <= SAME_STEP
         {
             self.same_step += 1;
-            self.usual_step = Some(step);
+            self.repeated(step);
         }
         let (Some(before), Some(response)) = (last.response, next.response) else { return };
         let longer = response - before;
@@ -169,7 +169,8 @@ impl Pacing {
             }
             self.made_up_for += u32::from(changes_by(longer, longer));
         }
-        if size(longer) > SAME_DISTANCE {
+        // A step over whole periods is longer by a plan, and not by the work.
+        if size(longer) > SAME_DISTANCE || next.step.is_some_and(|step| self.leaves_out(step)) {
             self.row.clear();
             return;
         }
@@ -184,10 +185,19 @@ impl Pacing {
         self.row.push_back(next.expires);
     }
 
+    /// Counts a step that two sleeps in a row had: a late thread may leave out as many periods twice.
+    fn repeated(&mut self, step: Ns) {
+        self.usual_step = match self.usual_step {
+            Some((usual, times)) if size(step - usual) <= SAME_STEP => Some((usual, times + 1)),
+            Some((usual, times)) if times > 1 => Some((usual, times - 1)),
+            _ => Some((step, 1)),
+        };
+    }
+
     /// True of a step over whole periods: what lets the thread go on at even distances, as the refills of a quota do, may make its sleeps
     /// alike all the same.
     fn leaves_out(&self, step: Ns) -> bool {
-        let Some(usual) = self.usual_step.filter(|usual| *usual > SAME_STEP) else { return false };
+        let Some((usual, _)) = self.usual_step.filter(|(usual, _)| *usual > SAME_STEP) else { return false };
         let periods = (step.0 + usual.0 / 2) / usual.0;
         periods > 1 && size(step - Ns(usual.0 * periods)) <= SAME_STEP
     }
@@ -423,6 +433,16 @@ mod tests {
         assert_eq!(asyncio(|n| if n == 12 { -3_000_000 } else { 160_000 + jitter(n) }), Some(false));
         // Nearly every second sleep is shorter.
         assert_ne!(asyncio(|n| 400_000 + 20 * jitter(n)), Some(true));
+    }
+
+    /// A thread that runs at some ticks of its CPU alone for a while, as where the CPU's owner gives it no other time: at even distances to
+    /// its plan.
+    #[test]
+    fn steps_over_whole_periods_do_not_vary_by_work() {
+        let late = |n: i64| if n > 18 { [3, 3, 3, 4][n as usize % 4] * PERIOD } else { 0 };
+        let response = |n: i64| 20_000 + late(n) + jitter(n) / 2;
+        let plan = |_, now: i64, _| (now / PERIOD + 1) * PERIOD;
+        assert_eq!(pacing(response, plan).drifts(), Some(false));
     }
 
     #[test]
