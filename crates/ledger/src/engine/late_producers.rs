@@ -7,11 +7,13 @@
 //! ```
 //!
 //! No activation of the last thread is late. What shows is that the one between them works for a period of the first, and comes after
-//! the last one by its priority.
+//! the last one by its priority; or, of one that works by itself, that the last thread waited for its input far longer than from one
+//! activation to the next.
 
 use super::Engine;
 use crate::timeline::late_producers::LateProducer;
 use crate::timeline::running::Running;
+use crate::timeline::sleeps::Wait;
 use crate::timeline::states::State;
 use crate::timeline::waking::Waking;
 use std::collections::BTreeMap;
@@ -19,34 +21,68 @@ use whylate_base::{Ns, Priority, Tid};
 
 /// A thread of SCHED_OTHER gets its CPU by a time slice: less is no delay.
 const LATE: Ns = Ns::from_ms(1);
+/// So many activations show how often a thread has one.
+const ENOUGH: i64 = 16;
+/// Input that a thread waits for so many times as long as from one activation to the next comes late.
+const FAR_LONGER: i64 = 4;
 
 impl Engine<'_> {
     /// An activation of a thread begins, which was woken so: notes where that was late because its waker waited for a CPU.
     #[inline]
     pub(super) fn note_producer(&mut self, tid: Tid, waking: &Waking) {
-        let Some(by) = waking.cause.waker().filter(|_| waking.prio.is_realtime()) else { return };
+        if !waking.prio.is_realtime() {
+            return;
+        }
+        self.timeline.late_producers.begins(tid);
+        let Some(by) = waking.cause.waker() else { return };
         let open = self.timeline.threads.get(by).and_then(|producer| producer.open.as_ref());
-        if open.is_some_and(|open| open.errand.is_some() && waking.at - open.waking >= LATE)
-            && let Some(late) = self.late_producer(by, tid, waking)
-        {
+        let late = match open.is_some_and(|open| open.errand.is_some() && waking.at - open.waking >= LATE) {
+            true => self.late_errand(by, tid, waking),
+            false => None,
+        };
+        if let Some(late) = late.or_else(|| self.late_by_itself(by, tid, waking)) {
             self.timeline.late_producers.note(tid, late);
         }
     }
 
+    /// The producer works for a period of another thread.
     #[cold]
-    fn late_producer(&self, by: Tid, tid: Tid, waking: &Waking) -> Option<LateProducer> {
+    fn late_errand(&self, by: Tid, tid: Tid, waking: &Waking) -> Option<LateProducer> {
         let threads = &self.timeline.threads;
-        let (thread, producer) = (threads.get(tid)?, threads.get(by)?);
-        let open = producer.open.as_ref()?;
+        let open = threads.get(by)?.open.as_ref()?;
         let of = threads.get(open.errand?.of).filter(|of| of.tid != tid && of.priority().is_realtime())?;
-        // What a thread does that is as urgent has its place by the program's plan.
-        let comes_last =
-            waking.prio.outranks(producer.priority()) && of.priority().outranks(producer.priority());
-        if !comes_last || thread.is_housekeeping() || producer.is_housekeeping() {
+        if !of.priority().outranks(threads.get(by)?.priority()) {
             return None;
         }
         // Since it woke the same thread before, it works for another period of that.
-        let from = open.waking.max(thread.last_due.unwrap_or(open.waking));
+        let from = open.waking.max(threads.get(tid)?.last_due.unwrap_or(open.waking));
+        self.late_since(from, by, tid, waking).map(|late| LateProducer { of: Some(of.tid), ..late })
+    }
+
+    /// The thread waits for input, and has done so for far longer than from one of its activations to the next.
+    fn late_by_itself(&self, by: Tid, tid: Tid, waking: &Waking) -> Option<LateProducer> {
+        let thread = self.timeline.threads.get(tid)?;
+        let State::Blocked { wait: Wait::Input, .. } = thread.state() else { return None };
+        let from = thread.since().filter(|&since| waking.at - since >= LATE)?;
+        let activations = self.timeline.late_producers.activations(tid);
+        let apart = Ns((from - self.timeline.first?).0 / activations.max(1));
+        let is_far_longer = (waking.at - from).0 >= apart.0.saturating_mul(FAR_LONGER);
+        if activations < ENOUGH || !is_far_longer {
+            return None;
+        }
+        self.late_since(from, by, tid, waking)
+    }
+
+    /// Where the producer waited for a CPU for most of the time since `from`.
+    #[cold]
+    fn late_since(&self, from: Ns, by: Tid, tid: Tid, waking: &Waking) -> Option<LateProducer> {
+        let threads = &self.timeline.threads;
+        let (thread, producer) = (threads.get(tid)?, threads.get(by)?);
+        // What a thread does that is as urgent has its place by the program's plan.
+        let comes_last = waking.prio.outranks(producer.priority());
+        if !comes_last || thread.is_housekeeping() || producer.is_housekeeping() {
+            return None;
+        }
         let stays = producer.history.between(from, waking.at);
         let (mut queued, mut on) = (Ns::ZERO, None);
         let mut behind: BTreeMap<(Tid, Priority), Ns> = BTreeMap::new();
@@ -66,6 +102,6 @@ impl Engine<'_> {
         let is_most = |time: Ns| time.0.saturating_mul(2) >= queued.0;
         let is_late = queued >= LATE && queued.0.saturating_mul(2) >= (waking.at - from).0;
         let behind = most.filter(|(_, time)| is_most(*time)).map(|(thread, _)| thread);
-        is_late.then_some(LateProducer { tid: by, of: of.tid, from, to: waking.at, queued, cpu: on?, behind })
+        is_late.then_some(LateProducer { tid: by, of: None, from, to: waking.at, queued, cpu: on?, behind })
     }
 }

@@ -28,7 +28,15 @@ fn finding(subject: &Subject<'_>, thread: &Thread, input: &LateInput) -> Option<
         return None;
     }
     let at = |tid: Tid| subject.timeline.thread_at(tid, to);
-    let (late, producer, of) = (at(thread.tid)?, at(tid)?, at(of)?);
+    let (late, producer) = (at(thread.tid)?, at(tid)?);
+    let role = match of.and_then(at) {
+        Some(of) => format!("{producer} works for {of} and wakes {late}, and comes after both"),
+        None => format!(
+            "{late} waited {} for input, far longer than it usually takes from one activation to the next; {producer} wakes it, and comes \
+             after it",
+            to - from
+        ),
+    };
     let behind = behind.map(|(tid, priority)| subject.timeline.task(tid, priority, to));
     let had_cpu = behind.map_or_else(String::new, |by| format!(" that {by} had for most of that time"));
     let again =
@@ -37,10 +45,7 @@ fn finding(subject: &Subject<'_>, thread: &Thread, input: &LateInput) -> Option<
         code: INFO.code,
         severity: Severity::Warning,
         title: format!("{producer} handed {late} its input late: it waited {queued} for a CPU"),
-        why: format!(
-            "{producer} works for {of} and wakes {late}, and comes after both by its priority; no activation of {late} contains this \
-             wait{again}"
-        ),
+        why: format!("{role} by its priority; no activation of {late} contains this wait{again}"),
         evidence: vec![Evidence::at(
             from,
             cpu,

@@ -3,13 +3,13 @@
 use rustc_hash::FxHashMap;
 use whylate_base::{Cpu, Ns, Priority, Tid};
 
-/// A thread that worked for a period of another one, and woke a real-time thread at its end.
+/// A thread that woke a real-time thread, and waited for a CPU before.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct LateProducer {
     pub(crate) tid: Tid,
-    /// The thread for whose period it worked.
-    pub(crate) of: Tid,
-    /// When it was woken for that, or when it woke the same thread before.
+    /// The thread for whose period it worked; `None` of one that works by itself.
+    pub(crate) of: Option<Tid>,
+    /// When it was woken for that, or when it woke the same thread before; of one that works by itself, since when that has waited for it.
     pub(crate) from: Ns,
     /// When it woke the real-time thread.
     pub(crate) to: Ns,
@@ -33,9 +33,20 @@ pub(crate) struct LateInput {
 #[derive(Debug, Default)]
 pub(crate) struct LateProducers {
     by_thread: FxHashMap<Tid, LateInput>,
+    /// How many activations a real-time thread has begun.
+    activations: FxHashMap<Tid, i64>,
 }
 
 impl LateProducers {
+    /// A real-time thread begins an activation.
+    pub(crate) fn begins(&mut self, woken: Tid) {
+        *self.activations.entry(woken).or_default() += 1;
+    }
+
+    pub(crate) fn activations(&self, woken: Tid) -> i64 {
+        self.activations.get(&woken).copied().unwrap_or(0)
+    }
+
     pub(crate) fn note(&mut self, woken: Tid, late: LateProducer) {
         let input = self.by_thread.entry(woken).or_insert(LateInput { times: 0, worst: late });
         input.times += 1;

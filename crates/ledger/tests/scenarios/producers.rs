@@ -53,3 +53,39 @@ fn a_thread_that_feeds_another_one_is_late_only_where_it_waits_and_works_for_it(
         assert!(explained.finding("producer-late").is_none(), "{what}");
     }
 }
+
+/// A player at FIFO that reads a pipe in each of forty periods of 10 ms, after which its source, which works without a pause, has nothing for it once: it
+/// waits for `waits` microseconds, of which another thread has the CPU before the source for `hogged`.
+fn starved(waits: i64, hogged: i64) -> Explained {
+    let (player, source) = (rt("player", 12, 60), fair("source", 11));
+    let mut scene = Scene::new().cpu(1).at(0).run(source);
+    for n in 0..40 {
+        let due = n * 10 * MS + 1_000;
+        scene =
+            scene.at(due).timer_wakes(player).at(due + 5).run(player).ret(sys::CLOCK_NANOSLEEP).at(due + 30);
+        scene = scene.call(sys::CLOCK_NANOSLEEP, [1, 1, 0]).at(due + 32).sleep(source);
+    }
+    let due = 400 * MS + 1_000;
+    scene = scene.at(due).timer_wakes(player).at(due + 5).run(player).ret(sys::CLOCK_NANOSLEEP).at(due + 30);
+    scene = scene.call(sys::READ, [0, 0, 100]).at(due + 32).sleep(source).at(due + 40).wake(HOG, 1);
+    scene = scene.at(due + 42).run(HOG).at(due + 42 + hogged).sleep(source).at(due + waits).wake(player, 1);
+    scene = scene.at(due + waits + 5).run(player).ret(sys::READ).at(due + waits + 30);
+    scene.call(sys::CLOCK_NANOSLEEP, [1, 1, 0]).at(due + waits + 32).sleep(source).explain("player")
+}
+
+#[test]
+fn a_thread_that_waits_far_longer_than_usual_for_a_source_without_a_cpu_is_fed_late() {
+    let finding = starved(80 * MS, 70 * MS).finding("producer-late").expect("a finding").clone();
+    let title = "source:11 (nice 0) handed player:12 (rt 60) its input late: it waited 70.00 ms for a CPU";
+    assert_eq!(finding.title, title);
+    assert!(
+        finding.why.contains("waited 79.97 ms for input, far longer than it usually takes"),
+        "{}",
+        finding.why
+    );
+    for (waits, hogged, what) in
+        [(80, 30, "the source itself took longer"), (20, 18, "two periods are nothing unusual")]
+    {
+        assert!(starved(waits * MS, hogged * MS).finding("producer-late").is_none(), "{what}");
+    }
+}
