@@ -188,7 +188,8 @@ impl KernelLog {
         }
         let message = stamps::message(line);
         self.warning_line(message);
-        match meanings::meaning(message) {
+        let headless = || self.is_headless_stall(number, message).then_some(meanings::RCU);
+        match meanings::meaning(message).or_else(headless) {
             Some(meaning) => {
                 // What stands above a report is not the beginning of a line below it.
                 self.pieces.clear();
@@ -213,6 +214,15 @@ impl KernelLog {
         if message.contains("[ cut here ]") {
             self.is_in_warning = true;
         }
+    /// True of the row of a CPU that stalls where the first line of the report is missing, as a text may have been cut there.
+    fn is_headless_stall(&self, number: u64, message: &str) -> bool {
+        // Without its first line, another report begins behind the time of the one above it.
+        let is_over = |one: &LogMessage| rcu::is_row(&one.words) && one.details.is_complete();
+        let is_of_report =
+            |one: &LogMessage| one.meaning == meanings::RCU && one.is_near(number) && !is_over(one);
+        rcu::is_row(message) && !self.messages.iter().any(is_of_report)
+    }
+
         if message.contains("---[ end trace ") {
             self.is_in_warning = false;
             self.above_all = LoggedStacks::default();

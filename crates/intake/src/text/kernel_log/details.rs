@@ -107,6 +107,11 @@ impl Details {
     /// Takes in that another report of the kind begins.
     pub(super) fn ends(&mut self) {
         if let Details::Rcu(rcu) = self {
+    /// True of a report that shows how long it lasted, which stands below its rows.
+    pub(super) fn is_complete(&self) -> bool {
+        matches!(self, Details::Rcu(rcu) if rcu.has_duration())
+    }
+
             rcu.ends();
         }
     }

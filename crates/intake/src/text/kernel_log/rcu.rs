@@ -28,6 +28,11 @@ const MOST: usize = 4096;
 /// So many threads are named, and of so many CPUs is shown what ran there.
 const MOST_NAMED: usize = 8;
 
+/// True of the row of a CPU that stalls, which no other line is like.
+pub(super) fn is_row(message: &str) -> bool {
+    StalledCpu::is_alone(message.strip_prefix("rcu: ").unwrap_or(message).trim_start())
+}
+
 /// RCU's own thread, which ends grace periods.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct GracePeriodThread {
@@ -74,6 +79,11 @@ impl RcuStall {
         self.has_ended = true;
     }
 
+    /// True once it shows how long it lasted.
+    pub(super) fn has_duration(&self) -> bool {
+        self.jiffies.is_some()
+    }
+
     /// Takes in the message with which a report begins, printed so many seconds after the boot.
     pub(super) fn message(&mut self, message: &str, seconds: Option<u64>) {
         self.seconds = self.seconds.or(seconds);
@@ -100,6 +110,8 @@ impl RcuStall {
         if is_header {
             self.header(message);
         }
+        // In that of another CPU stands `(detected by 0, t=`, in place of it (`print_cpu_stall()` and `print_other_cpu_stall()`).
+        self.is_self_detected |= message.starts_with("(t=") && message.contains(" jiffies g=");
         let row = StalledCpu::of_row(message);
         let known = row.is_some() | self.thread(message) | is_header;
         row.into_iter().for_each(|one| self.stalled(one));

@@ -472,3 +472,18 @@ fn a_message_that_an_author_quotes_is_not_counted_beside_the_log_s_own() {
     }
     assert!(said(quoted).contains("line 1"));
 }
+
+#[test]
+fn a_stall_whose_first_line_is_missing_shows_by_its_rows() {
+    let cut = |stall: String| stall.split_once('\n').map(|(_, rest)| rest.to_owned()).unwrap_or_default();
+    let said =
+        read(&format!("sched: RT throttling activated\n{}", cut(stall("[ 9.1] ", 3, 5250, 7, "mill"))));
+    let said = said.to_string();
+    let meaning = "means that CPU 3 gave RCU no quiescent state for 5250 jiffies (RCU stall); mill (9) ran on CPU 3, in mill_spins";
+    assert!(said.contains("(rt-throttled). Line 2 (\"rcu: ") && said.ends_with(meaning), "{said}");
+    // The next report begins where the first has its time already.
+    let twice = cut(stall("", 3, 5250, 7, "mill")) + &cut(stall("", 3, 21_003, 7, "mill"));
+    let said = read(&twice).to_string();
+    assert!(said.ends_with("in mill_spins; line 6 reports the same stall after 21003 jiffies"), "{said}");
+    assert!(!read("as in row 3-....: (1 GPs behind) above\n").has_message());
+}

@@ -65,6 +65,18 @@ impl StalledCpu {
         })
     }
 
+    /// True of a row that shows by itself that it is one: prose has neither its flags nor its words.
+    pub(super) fn is_alone(message: &str) -> bool {
+        let flags =
+            message.split_once(": (").and_then(|(head, _)| head.split_once('-')).map(|(_, flags)| flags);
+        let has_words = message.contains(" ticks this GP)") || message.contains(" GPs behind)");
+        let begins = message.starts_with(|sign: char| sign.is_ascii_digit());
+        begins
+            && has_words
+            && flags.is_some_and(|flags| flags.len() >= 3)
+            && StalledCpu::of_row(message).is_some()
+    }
+
     /// Adds what another line shows of the same CPU.
     pub(super) fn add(&mut self, other: &StalledCpu) {
         self.has_no_ticks |= other.has_no_ticks;
@@ -140,6 +152,20 @@ mod tests {
         for (idle, expected) in cases {
             let row = StalledCpu::of_row(&format!("3-...: (0 ticks this GP) idle={idle} softirq=1/1"));
             assert_eq!(row.map(|one| one.watched), Some(expected), "{idle}");
+        }
+    }
+
+    #[test]
+    fn a_row_alone_is_told_from_prose() {
+        for (row, is_alone) in [
+            ("3-...!: (1 GPs behind) idle=9874/1/0x4 softirq=1/1", true),
+            ("12-....: (4012 ticks this GP)", true),
+            ("12-...: (0 ticks this GP) idle=d41/0/0", true),
+            ("3-: (1 GPs behind)", false),
+            ("3-....: (see below)", false),
+            ("as in CPU 3-....: (1 GPs behind)", false),
+        ] {
+            assert_eq!(StalledCpu::is_alone(row), is_alone, "{row}");
         }
     }
 
