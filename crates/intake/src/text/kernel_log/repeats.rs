@@ -13,6 +13,9 @@ const MOST_RESTS: usize = 4;
 /// Fewer signs are not enough to be the beginning of the same words.
 const FEWEST_SIGNS: usize = 20;
 
+/// A console that prints each line twice does so from the beginning, and not first behind so many lines that came once.
+const MANY_SINGLE: u32 = 4;
+
 /// What a log had before.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Repeats {
@@ -22,6 +25,12 @@ pub(super) struct Repeats {
     rests: Vec<String>,
     /// The lines of these that have come again, while the last line does.
     again: Option<usize>,
+    /// So many lines with stamps came.
+    single: u32,
+    /// Some of them came again at once.
+    has_repeated: bool,
+    /// The last line is the same as the one above it, and of another CPU that printed it at the same time.
+    is_of_other_cpu: bool,
     /// The words of the messages with each stamp, and the lines of the messages to which they were counted.
     messages: BTreeMap<String, Vec<(String, u64)>>,
     kept: usize,
@@ -33,8 +42,12 @@ impl Repeats {
         let message = stamps::message(line);
         if let Some(stamp) = stamps::stamp(line) {
             let is_last = self.last.as_ref().is_some_and(|(last, words)| last == stamp && words == message);
+            self.is_of_other_cpu = is_last && !self.has_repeated && self.single > MANY_SINGLE;
+            // Another such line shows that it is the console after all.
+            self.has_repeated |= is_last;
+            self.single = self.single.saturating_add(1);
             // What comes a third time is the kernel's own.
-            let is_again = is_last && self.again.is_none();
+            let is_again = is_last && self.again.is_none() && !self.is_of_other_cpu;
             self.again = is_again.then_some(0);
             if !is_again {
                 self.last = Some((stamp.to_owned(), message.to_owned()));
@@ -63,6 +76,9 @@ impl Repeats {
             let (short, long) = if words.len() < message.len() { (words, message) } else { (message, words) };
             short == long || short.len() >= FEWEST_SIGNS && long.starts_with(short)
         };
+        if self.is_of_other_cpu {
+            return None;
+        }
         let with_stamp = self.messages.get(stamp)?;
         with_stamp.iter().find(|(words, _)| is_same(words.trim_end())).map(|&(_, line)| line)
     }
@@ -95,6 +111,15 @@ mod tests {
         let others = "[ 9.100000] a\n[ 9.100001] a\n[ 9.1] b\n[ 9.1] b\nc\nc\n";
         assert_eq!(read(others), [false; 6]);
         assert_eq!(read("[ 9.100000] a\nb\n[ 9.100000] a\nc\nb\n"), [false, false, true, false, false]);
+    }
+
+    #[test]
+    fn two_cpus_may_print_the_same_at_one_time() {
+        let single: String = (0..5).map(|at| format!("[ 8.10000{at}] a\n")).collect();
+        let twice = "[ 9.100000] b\n[ 9.100000] b\n";
+        assert_eq!(read(&format!("{single}{twice}")), [false; 7]);
+        let again = read(&format!("{single}{twice}[ 9.200000] c\n[ 9.200000] c\n"));
+        assert_eq!(again, [[false; 8].as_slice(), &[true]].concat(), "a console that begins late");
     }
 
     #[test]
