@@ -1,7 +1,7 @@
 //! The kernel's log: no trace, but its messages about what is late have a meaning, figures and call stacks.
 //!
 //! ```text
-//! lines ─> escaped_tabs, stamps, broken ─> meanings: which kind of message ─┬─> details: rcu (jiffies), hung, lockups (utilization), pools (begun_work), durations, softirqs, clock (clock_reads), old_tracer, sched_ext, atomic_sleep and work_leak (atomic_reasons), spinlocks
+//! lines ─> escaped_tabs, stamps, broken ─> meanings: which kind of message ─┬─> details: rcu (jiffies), hung, lockups (utilization), pools (begun_work), durations, softirqs, clock (clock_reads), old_tracer, sched_ext, atomic_sleep and work_leak (atomic_reasons), spinlocks, unhandled_irqs
 //!                                                     └─> stacks: owner, registers, frames ─> reporter: what it shows
 //! messages ─> consequences: which follows from which
 //! all ─> written: the sentences
@@ -38,6 +38,7 @@ mod spinlocks;
 mod stacks;
 mod stamps;
 mod storage_waits;
+mod unhandled_irqs;
 mod utilization;
 mod waits;
 mod work_item;

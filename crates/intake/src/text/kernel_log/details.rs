@@ -9,7 +9,7 @@ use super::lockups::{HardPanic, SoftLockups, hard_lockup};
 use super::meanings::{
     ATOMIC, CLOCK, CPU_HOG, CRASH, CSD, ENDED, HARD_LOCKUP, HARD_PANIC, HUNG_TASK, IDLE_LOCKUP, IDLE_SLEEP,
     LONG_NMI, NOHZ, OLD_SECTION, OLD_WAKE_UP, PERF, RCU, SCHED_EXT, SOFT_LOCKUP, SPIN_LOCKUP,
-    TIMER_INTERRUPT, WORK_LEAK, WORK_LOCKUP,
+    TIMER_INTERRUPT, UNHANDLED_IRQ, WORK_LEAK, WORK_LOCKUP,
 };
 use super::old_tracer::{OldMaximum, OldMeasure};
 use super::owner::LoggedThread;
@@ -19,6 +19,7 @@ use super::sched_ext::SchedExtStall;
 use super::softirqs::PendingSoftirqs;
 use super::spinlocks::SpinLockups;
 use super::stacks::{LoggedStack, LoggedStacks};
+use super::unhandled_irqs::UnhandledIrqs;
 use super::work_leak::WorkLeak;
 
 /// No machine has more CPUs.
@@ -49,6 +50,7 @@ pub(super) enum Details {
     Atomic(AtomicSleep),
     Spin(SpinLockups),
     Leak(WorkLeak),
+    Irqs(UnhandledIrqs),
     /// Of an idle thread that was about to sleep.
     IdleSleep,
     /// The thread that ended.
@@ -81,6 +83,7 @@ impl Details {
             SPIN_LOCKUP => Details::Spin(SpinLockups::default()),
             IDLE_SLEEP => Details::IdleSleep,
             WORK_LEAK => Details::Leak(WorkLeak::default()),
+            UNHANDLED_IRQ => Details::Irqs(UnhandledIrqs::default()),
             ENDED => Details::Ended(None),
             _ => Details::None,
         }
@@ -151,6 +154,7 @@ impl Details {
                 }
             }
             Details::Softirqs(softirqs) => softirqs.message(message),
+            Details::Irqs(irqs) => irqs.message(message),
             Details::OldTracer(maximum) => maximum.message(message),
             Details::Rcu(rcu) => rcu.message(message, seconds),
             Details::Ended(thread) => *thread = thread.take().or_else(|| consequences::ended(message)),
@@ -187,6 +191,7 @@ impl Details {
             Details::Atomic(atomic) => atomic.line(message),
             Details::Spin(spin) => spin.line(message),
             Details::Leak(leak) => leak.line(message),
+            Details::Irqs(irqs) => irqs.line(message),
         }
     }
 
@@ -255,6 +260,7 @@ impl Details {
             Details::Atomic(atomic) => atomic.meaning(stacks),
             Details::Spin(spin) => spin.meaning(),
             Details::Leak(leak) => leak.meaning(),
+            Details::Irqs(irqs) => irqs.meaning(),
             Details::IdleSleep => stacks.first_owner().and_then(|owner| owner.cpu).map(|cpu| {
                 format!("the idle thread of CPU {cpu} was about to sleep, which it never may: a bug of the kernel or of a module")
             }),

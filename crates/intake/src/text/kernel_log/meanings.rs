@@ -74,10 +74,7 @@ fn entry(line: &str) -> Option<&'static (&'static [&'static str], &'static str)>
         (&["inconsistent lock state"], LOCKDEP_STATE),
         (&["-safe -> ", "-unsafe lock order detected"], LOCKDEP),
         (&["BUG: Invalid wait context"], LOCKDEP_WAIT),
-        (
-            &["irq ", " cared (try booting with "],
-            "no handler took an interrupt, which was turned off after many of them",
-        ),
+        (&["irq ", " cared (try booting with "], UNHANDLED_IRQ),
         (&["temperature above threshold", "throttled"], "a CPU was too hot, and its clock was slowed"),
         (&["non-responsive CSD lock"], CSD),
         (&["page allocation stalls for "], "a thread waited for memory for long"),
@@ -175,6 +172,8 @@ pub(super) const HUNG_TASK: &str = "a thread slept uninterruptibly for longer th
 pub(super) const RCU: &str =
     "a CPU gave RCU no quiescent state for long, or RCU's own threads did not come to run (RCU stall)";
 pub(super) const NOHZ: &str = "softirqs were pending as an idle CPU stopped its tick";
+pub(super) const UNHANDLED_IRQ: &str =
+    "no handler took an interrupt, which was turned off after many of them";
 pub(super) const CSD: &str = "a CPU did not take the call of another CPU for seconds";
 pub(super) const CLOCK: &str = "the kernel could not check a clock, or gave it up: the clock was unstable, reads of it took long, or the machine stood still";
 
