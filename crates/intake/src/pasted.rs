@@ -53,23 +53,25 @@ pub(crate) struct Printed<'a> {
     pub(crate) columns: usize,
     /// The time that the kernel, a console or a logger put before it.
     pub(crate) stamp: Option<String>,
+    /// The machine that a logger put before it, if it is the kernel's.
+    pub(crate) host: Option<String>,
 }
 
 /// The line without what others put around it.
 pub(crate) fn printed(line: &str) -> Printed<'_> {
     if memchr3(b'&', b'\\', 0x1b, line.as_bytes()).is_none() {
-        let Bare { text, columns, stamp } = bare(tags::removed(line));
-        return Printed { text: Cow::Borrowed(text), columns, stamp };
+        let Bare { text, columns, stamp, host } = bare(tags::removed(line));
+        return Printed { text: Cow::Borrowed(text), columns, stamp, host };
     }
     let line = escapes::unquoted(colours::removed(entities::decoded(line)));
     match escapes::unescaped(without_tags(line)) {
         Cow::Borrowed(line) => {
-            let Bare { text, columns, stamp } = bare(line);
-            Printed { text: Cow::Borrowed(text), columns, stamp }
+            let Bare { text, columns, stamp, host } = bare(line);
+            Printed { text: Cow::Borrowed(text), columns, stamp, host }
         }
         Cow::Owned(line) => {
-            let Bare { text, columns, stamp } = bare(&line);
-            Printed { text: Cow::Owned(text.to_owned()), columns, stamp }
+            let Bare { text, columns, stamp, host } = bare(&line);
+            Printed { text: Cow::Owned(text.to_owned()), columns, stamp, host }
         }
     }
 }
@@ -89,17 +91,20 @@ struct Bare<'a> {
     text: &'a str,
     columns: usize,
     stamp: Option<String>,
+    host: Option<String>,
 }
 
 /// Without marks and prefixes in any order, as a console's output is quoted and a quoted mail logged.
 fn bare(line: &str) -> Bare<'_> {
     let mut text = quotes::unmarked(line);
-    let (columns, mut stamp) = (text.len(), None);
+    let (columns, mut stamp, mut host) = (text.len(), None, None);
     while let Some(rest) = console::without_prefix(text) {
-        stamp = text.strip_suffix(rest).and_then(console::time).or(stamp);
+        let prefix = text.strip_suffix(rest);
+        stamp = prefix.and_then(console::time).or(stamp);
+        host = prefix.and_then(console::host).or(host);
         text = quotes::unmarked(rest);
     }
-    Bare { text: trimmed(text), columns, stamp: stamp.map(str::to_owned) }
+    Bare { text: trimmed(text), columns, stamp: stamp.map(str::to_owned), host: host.map(str::to_owned) }
 }
 
 /// Without blanks around it, and without the zeros that a crash leaves behind.

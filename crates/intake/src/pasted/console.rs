@@ -35,6 +35,14 @@ pub(super) fn time(prefix: &str) -> Option<&str> {
     })
 }
 
+/// The machine in such a prefix of a logger, where that has the kernel's line.
+pub(super) fn host(prefix: &str) -> Option<&str> {
+    let (before, _) = prefix.rsplit_once(" kernel:")?;
+    let (time, host) = before.rsplit_once(' ')?;
+    let is_named = host.starts_with(|first: char| first.is_ascii_alphanumeric()) && !is_time_of_day(host);
+    (is_named && !time.trim().is_empty()).then_some(host)
+}
+
 /// `<4>`
 fn level(text: &str) -> Option<&str> {
     let (number, rest) = text.strip_prefix('<')?.split_once('>')?;

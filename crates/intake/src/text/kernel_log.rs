@@ -58,6 +58,8 @@ const MOST_REPORTS: usize = 8;
 const NEAR: u64 = 60;
 /// A mail program breaks a line into so many at most.
 const MOST_PIECES: usize = 3;
+/// So many machines are named.
+const MOST_HOSTS: usize = 8;
 /// A longer line was not broken.
 const LONGEST_PIECE: usize = 200;
 
@@ -101,6 +103,8 @@ struct LogMessage {
     stacks: LoggedStacks,
     /// How many messages of this kind there are, at the first of them.
     count: u64,
+    /// The machines whose loggers wrote them.
+    hosts: Vec<String>,
     /// What it meant before others were added to it.
     meaning_alone: Option<String>,
 }
@@ -293,6 +297,7 @@ impl KernelLog {
         // One crash has several messages, and its stack stands below the last of them.
         let is_same_crash = one.details == Details::Crash && one.is_near(number);
         one.last = number;
+        one.of_host(line);
         one.seconds = one.seconds.filter(|_| is_same_crash).or(seconds);
         one.details.message(message, seconds);
         replaced.iter().for_each(|quoted| one.details.quoted_elsewhere(&quoted.details));
@@ -412,7 +417,18 @@ impl LogMessage {
             details: Details::of(meaning),
             stacks: LoggedStacks::default(),
             count: 1,
+            hosts: stamps::host(line).into_iter().map(str::to_owned).collect(),
             meaning_alone: None,
+        }
+    }
+
+    /// Takes in the machine whose logger wrote another message that is counted to it.
+    fn of_host(&mut self, line: &str) {
+        if let Some(host) = stamps::host(line)
+            && self.hosts.len() < MOST_HOSTS
+            && !self.hosts.iter().any(|other| other == host)
+        {
+            self.hosts.push(host.to_owned());
         }
     }
 

@@ -70,6 +70,17 @@ pub(super) fn stamp(line: &str) -> Option<&str> {
     (is_time(time) && is_set(time)).then_some(time)
 }
 
+/// The machine whose logger wrote the line: `Jun 10 16:03:08 board-3 kernel: `, `[16:03:08] board-3 kernel: `
+pub(super) fn host(line: &str) -> Option<&str> {
+    let (head, _) = line.split_once(" kernel: ")?;
+    let (time, host) = head.rsplit_once(' ')?;
+    let is_part = |sign: u8| sign.is_ascii_alphanumeric() || matches!(sign, b'-' | b'_' | b'.');
+    let is_name = host.bytes().all(is_part) && host.bytes().any(|sign| sign.is_ascii_alphabetic());
+    let is_stamp = |stamp: &str| has_time_of_day(stamp) || stamp.bytes().all(is_of_stamp);
+    (is_name && is_stamp(time.trim_start_matches(['>', ' ', '[']).trim_end_matches([']', ' '])))
+        .then_some(host)
+}
+
 /// True of a line with a time, a logger's name or a priority before its message, as the kernel's own messages have them.
 pub(super) fn is_marked(line: &str) -> bool {
     !is_bare(line)

@@ -123,7 +123,7 @@ impl LogMessage {
     /// `2 ("...", the first of 3) means that ...; the stack below it is a, called from b, c`; `and the others mean that`, where the
     /// first alone does not mean all of it.
     fn write(&self, f: &mut fmt::Formatter<'_>, hz: Option<u64>) -> fmt::Result {
-        let LogMessage { line, words, details, stacks, count, .. } = self;
+        let LogMessage { line, words, details, stacks, count, hosts, .. } = self;
         write!(f, "{line} (\"{words}\"")?;
         if *count > 1 {
             write!(f, ", the first of {count}")?;
@@ -137,6 +137,9 @@ impl LogMessage {
             if is_of_all { others } else { "means" },
             jiffies::with_seconds(&meaning, hz)
         )?;
+        if hosts.len() > 1 {
+            write!(f, "; these messages are of several machines, {}", stamps::listed(hosts))?;
+        }
         for shown in details.shown(stacks) {
             write!(f, "; {}", jiffies::with_seconds(&shown, hz))?;
         }

@@ -70,7 +70,7 @@ impl Reader {
             }
         }
         if let Some(stamp) = printed.stamp.take() {
-            self.stamps.keep(self.lines, stamp);
+            self.stamps.keep(self.lines, stamp, printed.host.take());
         }
         let bare = pasted::without_foreign_mark(printed.text.as_ref());
         self.printed_line(self.lines, line::without_index(bare), printed.columns, is_cut);
