@@ -107,14 +107,14 @@ impl Details {
         matches!(self, Details::Rcu(_))
     }
 
-    /// Takes in that another report of the kind begins.
-    pub(super) fn ends(&mut self) {
-        if let Details::Rcu(rcu) = self {
     /// True of a report that shows how long it lasted, which stands below its rows.
     pub(super) fn is_complete(&self) -> bool {
         matches!(self, Details::Rcu(rcu) if rcu.has_duration())
     }
 
+    /// Takes in that another report of the kind begins.
+    pub(super) fn ends(&mut self) {
+        if let Details::Rcu(rcu) = self {
             rcu.ends();
         }
     }
@@ -306,7 +306,9 @@ impl Details {
             Details::Leak(_) => Vec::new(),
             Details::Pools(pools) => {
                 let one = stacks.of_cpus(|cpu| pools.run_on(cpu));
-                one.and_then(LoggedStack::shown).into_iter().chain(pools.begun_work()).collect()
+                let stack = one.and_then(LoggedStack::shown);
+                let wait = one.and_then(LoggedStack::wait).filter(|_| stack.is_some());
+                stack.into_iter().chain(wait).chain(pools.begun_work()).collect()
             }
             Details::Soft(lockups) | Details::SoftOverIdle(lockups) => {
                 let stack = stacks.first_on(|cpu| lockups.may_be_of(cpu));

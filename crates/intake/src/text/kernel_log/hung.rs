@@ -12,6 +12,7 @@ use super::consequences::BehindStorage;
 use super::owner::LoggedThread;
 use super::stacks::{LoggedStack, LoggedStacks};
 use super::stamps::number_behind;
+use super::waits::WaitsFor;
 
 /// More waits for locks are not kept.
 const MOST: usize = 8;
@@ -165,6 +166,21 @@ impl HungTasks {
         chain
     }
 
+    /// The stack of a thread that sleeps in no lock, where the `first` waits for one and the kernel does not name its holder. A
+    /// thread that holds a lock that long sleeps itself, but this may be another one.
+    fn sleeps_without_lock(&self, first: &LoggedThread, stacks: &LoggedStacks) -> Option<String> {
+        let waits_for_lock = |stack: &LoggedStack| stack.waits_for() == Some(WaitsFor::Lock);
+        stacks.of_thread(first).filter(|stack| waits_for_lock(stack))?;
+        let others = self.tasks.iter().map(|task| &task.thread).filter(|thread| *thread != first);
+        let mut with_stacks = others.filter_map(|thread| Some((thread, stacks.of_thread(thread)?)));
+        let (thread, stack) =
+            with_stacks.find(|(_, stack)| !waits_for_lock(stack) && stack.place().is_some())?;
+        let place = stack.shown()?;
+        Some(format!(
+            "{thread} sleeps in no lock, and whether it holds the one that {first} waits for is not shown: {place}"
+        ))
+    }
+
     /// For what it waits, and the stacks of the threads of the chain.
     pub(super) fn shown(&self, stacks: &LoggedStacks) -> Vec<String> {
         let first =
@@ -173,6 +189,9 @@ impl HungTasks {
         let mut shown: Vec<String> = chain.iter().map(|wait| wait.shown()).collect();
         let own = first.and_then(|first| stacks.of_thread(first)).or(stacks.first());
         shown.extend(own.and_then(LoggedStack::shown));
+        if let Some(first) = first.filter(|_| chain.is_empty()) {
+            shown.extend(self.sleeps_without_lock(first, stacks));
+        }
         let mut holders = chain.iter().filter_map(|wait| wait.holder.as_ref());
         for holder in holders.clone().filter(|holder| Some(*holder) != first) {
             shown.extend(stacks.of_thread(holder).and_then(LoggedStack::shown));
@@ -354,6 +373,33 @@ mod tests {
         let alike = meaning(&(lock + &report(4, "schedule rwsem_down_read_slowpath down_read do_it")));
         assert!(alike.contains(" s, for a lock (hung task), and so did a (4)"), "{alike}");
         assert!(meaning(&report(5, "schedule wait_for_completion do_it")).contains("for a device or a lock"));
+    }
+
+    #[test]
+    fn a_thread_that_sleeps_in_no_lock_is_shown_beside_one_that_waits_for_a_lock() {
+        let report = |name: &str, pid: u32, functions: &str| {
+            format!(
+                "INFO: task {name}:{pid} blocked for more than 120 seconds.\ntask:{name} state:D stack:0 pid:{pid}\nCall Trace:\n{}",
+                functions.split(' ').map(|name| format!(" {name}+0x1/0x2\n")).collect::<String>()
+            )
+        };
+        let lock = report("a", 1, "schedule __mutex_lock reset_it");
+        let other = report("b", 2, "schedule wait_for_completion send_it");
+        let shown = |text: String| {
+            let (hung, stacks) = read(&text);
+            hung.shown(&stacks)
+        };
+        let own = "the stack of a (1) is __mutex_lock, called from reset_it";
+        let beside = "b (2) sleeps in no lock, and whether it holds the one that a (1) waits for is not shown: the stack of b (2) is \
+                      wait_for_completion, called from send_it";
+        assert_eq!(
+            shown(format!("{lock}{}{other}", report("c", 3, "schedule mutex_lock open_it"))),
+            [own, beside]
+        );
+        assert_eq!(shown(format!("{other}{lock}")).len(), 1, "the first waits for no lock");
+        let held = "INFO: task a:1 is blocked on a mutex likely owned by task d:4.\n";
+        let shown = shown(format!("{lock}{held}{other}"));
+        assert!(!shown.iter().any(|part| part.contains("in no lock")), "{shown:?}");
     }
 
     #[test]

@@ -7,7 +7,7 @@ use super::owner::{LoggedThread, Owner};
 use super::registers::are_of_user;
 use super::reporter::{StackPlace, USER, place, softirq};
 use super::storage_waits::are_of_storage;
-use super::waits::{WaitsFor, waits_for};
+use super::waits::{WaitsFor, is_above_lock, is_lock, waits_for};
 use super::work_item;
 use std::collections::BTreeMap;
 
@@ -241,6 +241,11 @@ impl LoggedStack {
             // As the innermost function it shows where the thread is.
             Frame::Function(function) if !self.functions.is_empty() && frames::is_kernel_entry(function) => {}
             Frame::Function(function) => {
+                // A thread that sleeps may have been preempted on its way there, or as it looked at the lock again.
+                let is_above = |name: &String| is_above_lock(name);
+                if self.owner.state == Some('D') && is_lock(function) && self.functions.iter().all(is_above) {
+                    self.functions.clear();
+                }
                 if self.functions.last().is_none_or(|inner| inner != function) {
                     self.functions.push(function.to_owned());
                 }
@@ -281,6 +286,12 @@ impl LoggedStack {
     pub(super) fn waits_for(&self) -> Option<WaitsFor> {
         let by_io = self.sleeps_for_io.then_some("io_schedule");
         waits_for(by_io.into_iter().chain(self.functions.iter().map(String::as_str)))
+    }
+
+    /// `it waits for a lock`: of a thread that sleeps uninterruptibly, where its stack shows that.
+    pub(super) fn wait(&self) -> Option<String> {
+        let wait = self.waits_for().filter(|_| self.owner.state == Some('D'))?;
+        Some(format!("it waits {wait}"))
     }
 
     /// True where its thread is in storage, a file system or pages, or sleeps for input or output.

@@ -40,6 +40,30 @@ const INPUT_OUTPUT: [&str; 11] = [
 /// Such a function is one of the innermost ones.
 const INNERMOST: usize = 8;
 
+/// What lockdep, RCU's checks and preemption by an interrupt do within a function that sleeps, by how their names begin (`kernel/locking`,
+/// `kernel/rcu`).
+const ABOVE_LOCKS: [&str; 9] = [
+    "preempt_schedule",
+    "__traceiter_",
+    "trace_",
+    "rcu_is_watching",
+    "rcu_lockdep_",
+    "lock_acquire",
+    "lock_contended",
+    "lock_release",
+    "lock_is_held",
+];
+
+/// True of a function in which a thread sleeps for a lock.
+pub(super) fn is_lock(name: &str) -> bool {
+    LOCKS.iter().any(|begin| name.starts_with(begin))
+}
+
+/// True of a function that a function of a lock calls before it sleeps, or after that.
+pub(super) fn is_above_lock(name: &str) -> bool {
+    ABOVE_LOCKS.iter().any(|begin| name.starts_with(begin))
+}
+
 /// For what a thread waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum WaitsFor {

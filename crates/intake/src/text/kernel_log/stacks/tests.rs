@@ -99,3 +99,22 @@ fn functions_without_offsets_stand_below_a_title() {
     assert_eq!(shown("spin\ncaller\n"), None);
     assert_eq!(shown("Call Trace:\nIt looks so:\nspin\n"), None);
 }
+
+#[test]
+fn what_stands_above_the_lock_that_a_thread_sleeps_for_is_left_out() {
+    let stack = |state: char| {
+        read(&format!(
+            "task:a state:{state} stack:1 pid:7\nCall Trace:\n __schedule+0x1/0x2\n preempt_schedule_notrace+0x1/0x2\n \
+             rcu_is_watching+0x1/0x2\n lock_acquire+0x1/0x2\n __mutex_lock+0x1/0x2\n open_it+0x1/0x2\n"
+        ))
+    };
+    let of = |stacks: &LoggedStacks| {
+        let first = stacks.first().expect("a stack");
+        (first.shown().unwrap_or_default(), first.wait())
+    };
+    let (shown, wait) = of(&stack('D'));
+    assert_eq!(shown, "the stack of a (7) is __mutex_lock, called from open_it");
+    assert_eq!(wait.as_deref(), Some("it waits for a lock"));
+    let (shown, wait) = of(&stack('R'));
+    assert!(shown.contains("rcu_is_watching") && wait.is_none(), "it spins, or checks: {shown}");
+}
