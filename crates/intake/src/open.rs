@@ -222,6 +222,13 @@ fn text_source(
                     None => OpenError::NotRead { name, what, advice },
                 }
             }
+            text::Other::Jack(log) => {
+                let (what, advice) = text::JACK;
+                match log.known() {
+                    Some(known) => OpenError::Cases { name, what, known, advice },
+                    None => OpenError::NotRead { name, what, advice },
+                }
+            }
             text::Other::KernelLog(log) => OpenError::KernelLog { name, log },
             text::Other::QuietLog => OpenError::QuietKernelLog { name, lines },
         }),

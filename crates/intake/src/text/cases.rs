@@ -213,19 +213,11 @@ fn took(line: &str) -> Option<Ns> {
 }
 
 fn us(number: &str) -> Option<Ns> {
-    thousandths(number, 1_000)
+    fields::thousandths(number, 1_000)
 }
 
 fn ms(number: &str) -> Option<Ns> {
-    thousandths(number, 1_000_000)
-}
-
-/// `150`, `150.250`, in units of so many nanoseconds.
-fn thousandths(number: &str, unit: i64) -> Option<Ns> {
-    let (whole, fraction) = number.split_once('.').unwrap_or((number, "0"));
-    let digits: i64 = fields::digits(whole)?.parse().ok()?;
-    let fraction = format!("{:0<3.3}", fields::digits(fraction)?).parse::<i64>().ok()?;
-    Some(Ns(digits.checked_mul(unit)?.checked_add(fraction * (unit / 1_000))?))
+    fields::thousandths(number, 1_000_000)
 }
 
 #[cfg(test)]

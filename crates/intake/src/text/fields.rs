@@ -41,6 +41,14 @@ fn is_blank(byte: u8) -> bool {
     byte.is_ascii_whitespace()
 }
 
+/// `150`, `150.250`, in units of so many nanoseconds.
+pub(crate) fn thousandths(number: &str, unit: i64) -> Option<Ns> {
+    let (whole, fraction) = number.split_once('.').unwrap_or((number, "0"));
+    let whole: i64 = digits(whole)?.parse().ok()?;
+    let fraction = format!("{:0<3.3}", digits(fraction)?).parse::<i64>().ok()?;
+    Some(Ns(whole.checked_mul(unit)?.checked_add(fraction * (unit / 1_000))?))
+}
+
 /// Without blanks at its end.
 pub(crate) fn trim_end(text: &str) -> &str {
     let end = text.bytes().rposition(|byte| !is_blank(byte)).map_or(0, |at| at + 1);

@@ -214,11 +214,6 @@ impl KernelLog {
         self.pieces.push(message.chars().take(LONGEST_PIECE).collect());
     }
 
-    /// Takes in where a warning begins and ends (`kernel/panic.c`). Its stack is of no report above it, and of none below it.
-    fn warning_line(&mut self, message: &str) {
-        if message.contains("[ cut here ]") {
-            self.is_in_warning = true;
-        }
     /// True of the row of a CPU that stalls where the first line of the report is missing, as a text may have been cut there.
     fn is_headless_stall(&self, number: u64, message: &str) -> bool {
         // Without its first line, another report begins behind the time of the one above it.
@@ -228,6 +223,11 @@ impl KernelLog {
         rcu::is_row(message) && !self.messages.iter().any(is_of_report)
     }
 
+    /// Takes in where a warning begins and ends (`kernel/panic.c`). Its stack is of no report above it, and of none below it.
+    fn warning_line(&mut self, message: &str) {
+        if message.contains("[ cut here ]") {
+            self.is_in_warning = true;
+        }
         if message.contains("---[ end trace ") {
             self.is_in_warning = false;
             self.above_all = LoggedStacks::default();

@@ -16,7 +16,7 @@ const PS: &str =
 
 const PTP: &str = "a log of linuxptp, which has offsets of clocks, and no latency of a thread";
 const ETHERCAT: &str = "a log of the EtherCAT master: datagrams came back late or not at all";
-const JACK: &str = "a log of JACK: a cycle of audio was not done in time (xrun)";
+pub(super) const JACK: &str = "a log of JACK: a cycle of audio was not done in time (xrun)";
 const ALSA: &str = "a message of ALSA: a buffer of audio was not filled or emptied in time (xrun)";
 const PIPEWIRE: &str = "a log of PipeWire: a cycle of audio was not done in time (xrun)";
 const STALLD: &str = "a log of stalld: a thread was runnable, and did not run for seconds";
@@ -44,7 +44,7 @@ const RTLA: &str = "a table of rtla of which no row can be read: its rows are br
 const ROWS: &str = "give it as rtla prints it, each row in a line";
 
 /// By words that a line has; the first that fits.
-const OTHERS: [Row; 55] = [
+const OTHERS: [Row; 56] = [
     (&["ptp4l["], PTP, RECORD),
     (&["phc2sys["], PTP, RECORD),
     (&["ts2phc["], PTP, RECORD),
@@ -57,6 +57,7 @@ const OTHERS: [Row; 55] = [
     (&["usecs exceeds estimated spare time"], JACK, RECORD),
     (&["Xruns in ", " cycles"], JACK, RECORD),
     (&["alsa_pcm: xrun of at least"], JACK, RECORD),
+    (&["subgraph starting at ", " timed out"], JACK, RECORD),
     (&["underrun!!! (at least"], ALSA, RECORD),
     (&["overrun!!! (at least"], ALSA, RECORD),
     (&["pw.node:", "xrun"], PIPEWIRE, RECORD),

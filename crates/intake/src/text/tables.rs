@@ -2,6 +2,7 @@
 //! needs.
 
 use super::cases::Cases;
+use super::jack::JackLog;
 use super::kernel_log::KernelLog;
 use super::known::{EVENTS, INTERRUPT_EVENTS, RECORD, Row, by_words};
 use super::prose::{self, LineParts};
@@ -18,6 +19,8 @@ pub(crate) enum Other {
     Guess { what: &'static str, advice: &'static str },
     /// A list of single delays.
     Cases(Box<Cases>),
+    /// A log of JACK.
+    Jack(Box<JackLog>),
     /// Call stacks of the kernel's log, of which no message was met yet.
     Stacks(Box<KernelLog>),
     /// The kernel's log.
@@ -57,6 +60,9 @@ impl Other {
             cases.line(number, text);
             return;
         }
+        if let Other::Jack(log) = self {
+            log.line(number, text);
+        }
         if let Other::Stacks(log) = self {
             log.line(number, logged);
             if log.has_message() {
@@ -81,6 +87,7 @@ impl Other {
             Other::Table { tool, .. } => format!("a table of {tool}"),
             Other::Known { what, .. } | Other::Guess { what, .. } => (*what).to_owned(),
             Other::Cases(cases) => cases.what().to_owned(),
+            Other::Jack(_) => others::JACK.to_owned(),
             Other::Stacks(_) => STACKS.0.to_owned(),
             Other::KernelLog(_) | Other::QuietLog => "a log of the kernel".to_owned(),
         }
@@ -146,13 +153,17 @@ fn shown(line: OtherLine<'_>) -> Option<Other> {
         .map(|(tool, advice)| Other::Table { tool, advice })
         .or_else(|| KernelLog::beginning(number, logged).map(|log| Other::KernelLog(Box::new(log))))
         .or_else(|| {
-            others::named(text)
-                .or_else(|| lacking(text))
-                .or_else(|| programs::named(text))
-                .map(|(what, advice)| Other::Known { what, advice })
+            others::named(text).or_else(|| lacking(text)).or_else(|| programs::named(text)).map(
+                |(what, advice)| match what {
+                    others::JACK => Other::Jack(Box::new(JackLog::beginning(number, text))),
+                    what => Other::Known { what, advice },
+                },
+            )
         })
 }
 
+/// What a log of JACK is, and what to give instead.
+pub(crate) const JACK: (&str, &str) = (others::JACK, RECORD);
 /// What a text of call stacks alone looks like, and what to give instead.
 pub(crate) const STACKS: (&str, &str) = ("call stacks without the events that they belong to", RECORD);
 const PERF: &str = "give the recording itself (perf.data), or the output of `perf script`";
