@@ -3,7 +3,11 @@
 //! From 4.14.9 to 4.19, `sched_switch` has R as S, S as D, D as T and so on; an idle kernel thread (I) is recorded as
 //! preempted (R+) (`__trace_sched_switch_state`, `include/trace/events/sched.h`: `1 << task_state_index(p)`, mended by
 //! 3f5fe9fef5b2). The idle task is always R, so its own switches show it.
+//!
+//! From 4.14 to 4.14.8 the index itself is recorded (`__get_task_state(p)`): R, S and D are right, and an idle kernel thread, 8, is shown as
+//! traced (t). No program can trace a thread of the kernel (`ptrace_attach()`, `PF_KTHREAD`, in `kernel/ptrace.c`).
 
+use crate::timeline::housekeeping::is_of_kernel;
 use whylate_base::Tid;
 use whylate_events::{Switch, TaskState};
 
@@ -21,7 +25,8 @@ impl PrevStates {
             return TaskState::Runnable;
         }
         if !self.shifted {
-            return switch.prev_state;
+            let is_idle = switch.prev_state == TaskState::Traced && is_of_kernel(switch.prev_comm.as_str());
+            return if is_idle { TaskState::Idle } else { switch.prev_state };
         }
         match switch.prev_state {
             TaskState::Runnable | TaskState::Interruptible => TaskState::Runnable,
@@ -69,6 +74,13 @@ mod tests {
             next_tid: Tid(next),
             next_prio: Priority::DEFAULT,
         }
+    }
+
+    #[test]
+    fn a_thread_of_the_kernel_that_is_traced_is_idle() {
+        let named = |comm: &str| Switch { prev_comm: comm.into(), ..switch(7, TaskState::Traced, 0) };
+        assert_eq!(PrevStates::default().read(&named("kworker/0:3")), TaskState::Idle);
+        assert_eq!(PrevStates::default().read(&named("worker")), TaskState::Traced);
     }
 
     #[test]
