@@ -3,7 +3,8 @@
 //! Most likely meant first: the command that `whylate record` ran, with what it started; threads of other programs; those of
 //! recorders; the kernel's own. Each of these by its worst latency, or its longest wait for a CPU where no wake-ups are recorded.
 //! A program of which no lateness is seen comes behind the kernel's own real-time threads of which one is, and its others that
-//! starve or were far later: there is nothing to explain of it.
+//! starve or were far later: there is nothing to explain of it. Where no program has an activation that was seen from its beginning, nor
+//! waited as long as a thread of the kernel that has one, those that have one come first.
 //!
 //! A trace does not show whether a thread is the kernel's own: its name does, or kthreadd forked it, and neither is
 //! believed of a thread that made a system call.
@@ -28,6 +29,9 @@ const FAR_LONGER: i64 = 20;
 /// A real-time thread of the kernel that waits for so long, and so many times as long as any that is explained, is late.
 const LATE_OF_KERNEL: Ns = Ns::from_us(200);
 const LONGER_OF_KERNEL: i64 = 4;
+/// Beside candidates that were chosen by their latency, a wait of so long, and so many times as long as their latest start, is named.
+const LONG_WAIT: Ns = Ns::from_ms(1);
+const LONGER_THAN_CHOSEN: i64 = 2;
 /// The second thread of each boot (`rest_init`, `init/main.c`) forks all others of the kernel's own.
 const KTHREADD: Tid = Tid(2);
 /// Of a thread that was started by a longer row of others it is not known which command started it all.
@@ -52,9 +56,11 @@ pub(crate) fn of(timeline: &Timeline, options: &Options) -> Option<Candidates> {
         return None;
     }
     let starves = starving(&all, shows_wakeups);
+    let kernel_first = shows_wakeups && only_kernel_is_seen(&all, starves);
     all.sort_by_key(|one| {
         let late = lateness(one, shows_wakeups);
-        (Likely::of(one, late, starves), Reverse(late), Reverse(one.activations), one.tid)
+        let is_behind = kernel_first && late.is_none();
+        (is_behind, Likely::of(one, late, starves), Reverse(late), Reverse(one.activations), one.tid)
     });
     let more = all.len().saturating_sub(LISTED) as u64;
     all.truncate(LISTED);
@@ -68,6 +74,35 @@ pub(crate) fn of(timeline: &Timeline, options: &Options) -> Option<Candidates> {
         threads: all,
         more,
     })
+}
+
+/// True where no program has an activation that was seen from its beginning, nor waited longer than a thread of the kernel was late that
+/// has one: of the programs there is nothing to explain.
+fn only_kernel_is_seen(all: &[Candidate], starves: Ns) -> bool {
+    let (of_kernel, others): (Vec<_>, Vec<_>) =
+        all.iter().partition(|one| Likely::of(one, one.latency, starves) >= Likely::Recorder);
+    let latest = of_kernel.iter().filter_map(|one| one.latency).max();
+    let is_unseen = |one: &&Candidate| {
+        one.kind != CandidateKind::Command
+            && one.latency.is_none()
+            && one.wait.is_none_or(|wait| Some(wait) < latest)
+    };
+    latest.is_some() && others.iter().all(is_unseen)
+}
+
+/// The thread that waited longest for a CPU, of those that sleep: that others wait is no news.
+pub(crate) fn longest_wait(timeline: &Timeline) -> Option<Candidate> {
+    let counts = |thread: &&Thread| {
+        let is_shown = !thread.tid.is_idle() && !is_stand_in(thread.tid);
+        is_shown && thread.tally.latency.is_some() && thread.tally.wait >= LONG_WAIT
+    };
+    let all = timeline.threads.iter().filter(counts).map(|thread| candidate(timeline, thread));
+    all.filter(|one| one.kind != CandidateKind::Recorder).max_by_key(|one| (one.wait, Reverse(one.tid)))
+}
+
+/// True of a wait that is far longer than `latest`, what a chosen candidate was late at most.
+pub(crate) fn is_far_longer(candidate: &Candidate, latest: Ns) -> bool {
+    candidate.wait.is_some_and(|wait| wait.0 / LONGER_THAN_CHOSEN >= latest.0)
 }
 
 /// Of the threads that are not explained, the one that waited longest for a CPU; `None` where that is not far longer than `latest`, what an
@@ -125,6 +160,9 @@ pub(crate) fn goes_with(candidates: &Candidates, candidate: &Candidate, first: &
     let up_to_programs = Likely::LateProgram..=Likely::Program;
     let starves = starving(&candidates.threads, candidates.shows_wakeups);
     let likely = |one| Likely::of(one, lateness(one, candidates.shows_wakeups), starves);
+    if first.kind == CandidateKind::Kernel && first.latency.is_some() && candidate.latency.is_none() {
+        return false;
+    }
     let (first, own) = (likely(first), likely(candidate));
     own == first || up_to_programs.contains(&first) && up_to_programs.contains(&own)
 }

@@ -223,6 +223,9 @@ fn explain_all(mut source: impl EventSource, options: &Options, mut each: Option
     if is_open && !timeline.threads.iter().any(|thread| assembler.usual(thread.tid).is_some()) {
         explanation.candidates = candidates::of(timeline, asked);
     }
+    if explanation.candidates.is_some() {
+        explanation.waits_beside = candidates::longest_wait(timeline);
+    }
     if asked.tasks.is_empty() && explanation.candidates.is_none() {
         let latest =
             explanation.tasks.iter().filter_map(|task| task.latency).map(|latency| latency.max).max();
@@ -245,8 +248,9 @@ pub fn explain_any<S: EventSource, E>(
     options: &Options,
     again: impl FnOnce() -> Result<Option<S>, E>,
 ) -> Result<Explanation, E> {
-    let first = explain(source, options);
+    let mut first = explain(source, options);
     let Some(candidates) = &first.candidates else { return Ok(first) };
+    let longest_wait = first.waits_beside.take();
     let first_one = candidates.threads.first();
     let goes_along = |one: &&Candidate| {
         first_one.is_some_and(|first_one| candidates::goes_with(candidates, one, first_one))
@@ -260,6 +264,11 @@ pub fn explain_any<S: EventSource, E>(
             candidate.is_explained = second.tasks.iter().any(|task| task.tid == candidate.tid);
         }
         candidates
+    });
+    let latest = second.tasks.iter().filter_map(|task| task.latency).map(|latency| latency.max).max();
+    second.waits_beside = longest_wait.filter(|one| {
+        let is_explained = second.tasks.iter().any(|task| task.tid == one.tid);
+        !is_explained && candidates::is_far_longer(one, latest.unwrap_or(Ns::ZERO))
     });
     Ok(second)
 }

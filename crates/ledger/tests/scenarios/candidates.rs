@@ -252,3 +252,41 @@ fn a_thread_of_the_kernel_that_goes_first_and_waits_longer_is_named() {
     assert_eq!(beside(50, 150), None, "it is hardly late");
     assert_eq!(beside(5, 300), None, "the program goes before it");
 }
+
+#[test]
+fn a_program_without_a_whole_activation_comes_behind_the_kernels_that_have_one() {
+    let seen_last = || Scene::new().cpu(1).at(0).run(WORKER).at(10).sleep(IDLE);
+    let other = fair("kworker/1:1", 45);
+    let scene = || activation(seen_last(), FLUSH, 1_000, 90).at(2_000).run(other).at(2_010).sleep(IDLE);
+    assert_eq!(names(&shown(scene())), ["kworker/u4:2", "worker", "kworker/1:1"]);
+    let Ok(explanation) =
+        explain_any(scene().source(), &Options::default(), || Ok::<_, Infallible>(Some(scene().source())));
+    let explained: Vec<&str> = explanation.tasks.iter().map(|task| task.comm.as_str()).collect();
+    assert_eq!(explained, ["kworker/u4:2"], "of the other nothing is seen either");
+    let scene = activation(activation(seen_last(), FLUSH, 1_000, 90), SHELL, 3_000, 5);
+    assert_eq!(names(&shown(scene)), ["sh", "worker", "kworker/u4:2"], "a program has one");
+    // It waits longer than the kernel's thread was late.
+    let scene = Scene::new().cpu(1).at(0).run(WORKER).at(10).run(SHELL).at(500).sleep(WORKER);
+    let scene = activation(scene.at(600).sleep(IDLE), FLUSH, 1_000, 90);
+    assert_eq!(names(&shown(scene))[0], "worker");
+}
+
+#[test]
+fn a_wait_far_longer_than_those_of_the_candidates_that_are_explained_is_named() {
+    let source = |wait: i64| {
+        let scene = Scene::new().cpu(1).at(0).run(IDLE);
+        let scene = activation(activation(scene, WORKER, 100, 200), SHELL, 1_000, 150);
+        let scene = activation(scene, fair("app", 46), 2_000, 100);
+        // It starts soon, and is preempted then.
+        let scene = scene.at(10_000).wake(fair("draw", 47), 1).at(10_005).run(fair("draw", 47));
+        let scene = scene.at(10_050).run(SHELL).at(10_050 + wait).sleep(fair("draw", 47));
+        scene.at(10_100 + wait).sleep(IDLE).source()
+    };
+    let beside = |wait: i64| {
+        let again = || Ok::<_, Infallible>(Some(source(wait)));
+        let Ok(explanation) = explain_any(source(wait), &Options::default(), again);
+        explanation.waits_beside.map(|one| (one.tid, one.wait))
+    };
+    assert_eq!(beside(4_000), Some((Tid(47), Some(Ns::from_us(4_000)))));
+    assert_eq!(beside(900), None, "a busy CPU");
+}
