@@ -160,7 +160,8 @@ pub(crate) fn goes_with(candidates: &Candidates, candidate: &Candidate, first: &
     let up_to_programs = Likely::LateProgram..=Likely::Program;
     let starves = starving(&candidates.threads, candidates.shows_wakeups);
     let likely = |one| Likely::of(one, lateness(one, candidates.shows_wakeups), starves);
-    if first.kind == CandidateKind::Kernel && first.latency.is_some() && candidate.latency.is_none() {
+    let are_of_kernel = first.kind == CandidateKind::Kernel && candidate.kind == CandidateKind::Kernel;
+    if are_of_kernel && first.latency.is_some() && candidate.latency.is_none() {
         return false;
     }
     let (first, own) = (likely(first), likely(candidate));

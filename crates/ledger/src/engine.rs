@@ -144,6 +144,7 @@ impl Engine<'_> {
             EventKind::Lost { since, kinds, count } => {
                 self.count_loss(at, event.cpu, since, count);
                 self.timeline.pending.lost();
+                self.timeline.recurring.lost();
                 match since.filter(|&since| self.others_went_on(event.cpu, since, kinds)) {
                     Some(since) => self.partly_lost(since, at, event.cpu),
                     None => self.lost(at, event.cpu, since, count.is_none()),

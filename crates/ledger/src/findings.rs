@@ -26,6 +26,7 @@ mod placement;
 mod producer_late;
 mod quota;
 mod recorded_cpus;
+mod recurring;
 mod refused;
 mod relative_sleep;
 mod rhythm;
@@ -52,7 +53,7 @@ use info::FindingInfo;
 use whylate_base::Finding;
 
 /// The codes that are no cause's.
-const CODES: [FindingInfo; 16] = [
+const CODES: [FindingInfo; 18] = [
     deadline::INFO,
     chain_late::INFO,
     refused::INFO,
@@ -69,6 +70,8 @@ const CODES: [FindingInfo; 16] = [
     peer_late::INFO,
     left_out::INFO,
     producer_late::INFO,
+    recurring::IRQ,
+    recurring::WORK,
 ];
 
 /// Findings that are measurements, an answer by themselves.
@@ -82,7 +85,7 @@ const MEASURED: [&str; 6] = [
 ];
 
 /// What each file finds. The order is that of findings of the same severity.
-const FINDERS: [fn(&Subject<'_>) -> Vec<Finding>; 30] = [
+const FINDERS: [fn(&Subject<'_>) -> Vec<Finding>; 31] = [
     deadline::findings,
     bandwidth::findings,
     refused::findings,
@@ -113,6 +116,7 @@ const FINDERS: [fn(&Subject<'_>) -> Vec<Finding>; 30] = [
     hwlat::findings,
     longest_call::findings,
     softirq_late::findings,
+    recurring::findings,
 ];
 
 /// Adds findings to those that are there; the gravest stay first.

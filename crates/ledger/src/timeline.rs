@@ -45,6 +45,7 @@ pub(crate) mod periods;
 pub(crate) mod quota;
 pub(crate) mod recent;
 mod recording;
+pub(crate) mod recurring;
 pub(crate) mod running;
 pub(crate) mod settings;
 pub(crate) mod silences;
@@ -82,6 +83,7 @@ use losses::Losses;
 use origins::Origins;
 use pending::PendingSoftirqs;
 use quota::QuotaTimers;
+use recurring::Recurring;
 use settings::RtOverrun;
 use softirqs::{Raiser, Softirqs};
 use stops::StopSignals;
@@ -133,6 +135,7 @@ pub(crate) struct Timeline {
     pub(crate) seen: KindSet,
     pub(crate) softirqs: Softirqs,
     pub(crate) pending: PendingSoftirqs,
+    pub(crate) recurring: Recurring,
     /// The kinds that were seen or switched on; known at the end.
     pub(crate) recorded: KindSet,
     /// A text: behind the last row of a CPU, others of it may have been left out.
@@ -205,6 +208,7 @@ impl Timeline {
             seen: KindSet::NONE,
             softirqs: Softirqs::default(),
             pending: PendingSoftirqs::default(),
+            recurring: Recurring::default(),
             recorded: KindSet::NONE,
             is_text: false,
             clock_tick: None,

@@ -181,6 +181,9 @@ impl Engine<'_> {
         let ended = match event.kind {
             EventKind::IrqEntry { irq, name } => {
                 let id = self.timeline.irqs.id(Some(irq), name);
+                if !self.timeline.seen.contains(Kind::Switch) {
+                    self.timeline.recurring.interrupt(at, event.cpu, id);
+                }
                 // What comes upon its own thread is done in the same go: that thread was woken for one before.
                 let comm = self.timeline.threads.get(event.context.tid).map(|thread| thread.comm());
                 let comm = comm.filter(|comm| comm.as_bytes().starts_with(b"irq/"));

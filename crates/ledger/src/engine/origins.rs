@@ -293,6 +293,9 @@ impl Engine<'_> {
         match work.step {
             WorkStep::Queued => {
                 let by = self.in_thread(event);
+                if let Some(worker) = by.filter(|_| !self.timeline.seen.contains(Kind::Switch)) {
+                    self.timeline.recurring.queued(at, event.cpu, worker, (work.work, work.function));
+                }
                 let function = self.timeline.origins.names.id(work.function);
                 let interrupt = self.interrupt_on(event.cpu);
                 let origin = self.origin(at, event, interrupt);

@@ -38,6 +38,7 @@ mod producers;
 mod protected_pages;
 mod quota;
 mod recorded_cpus;
+mod recurring;
 mod replies;
 mod requests;
 mod rings;
