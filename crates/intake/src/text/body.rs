@@ -43,8 +43,11 @@ impl Body {
         }
     }
 
-    /// True of an event that lacks fields, and of a tracer's own line in no known form; `text` is what was read.
+    /// True of an event that lacks fields or its name, and of a tracer's own line in no known form; `text` is what was read.
     pub(super) fn ends_early(&self, text: &str) -> bool {
+        if text.trim().is_empty() {
+            return true;
+        }
         match self {
             Body::Damaged => true,
             // Its caller may be in the next line.

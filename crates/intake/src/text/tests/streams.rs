@@ -217,3 +217,15 @@ fn calls_without_their_cpu_are_read() {
     let drawn = "cpu 0 | cpu 1\n|  acme_read() {\n|  acme_write() {\n";
     assert!(read(drawn.as_bytes(), KindSet::ALL).is_err());
 }
+
+#[test]
+fn rows_that_were_broken_before_the_name_of_their_event_are_joined() {
+    let row = "     kworker/1:2-71     [001] d...   450.048063:";
+    let event = "workqueue_queue_work: work struct=00000000573429cf function=scan_bus";
+    let (whole, broken) = (
+        format!("{row} {event}\n"),
+        format!("{row}\n{event}\n").replace("\n", "\n> ").replace("     kw", ">      kw"),
+    );
+    let ((events, _), (joined, info)) = (all(&whole), all(broken.trim_end_matches("> ")));
+    assert_eq!((joined, &info.damage), (events, &vec![]));
+}
