@@ -210,8 +210,9 @@ pub enum OpenError {
     },
     /// A log of the kernel with messages about what is late.
     #[error(
-        "{name} is a log of the kernel, and no trace. {log}. To see which threads ran meanwhile, record a trace as it happens: \
-         `whylate record`"
+        "{name} is {}, and no trace. {log}. To see which threads ran meanwhile, record a trace as it happens: \
+         `whylate record`",
+        log.what()
     )]
     KernelLog {
         /// The path, or `standard input`.

@@ -39,7 +39,7 @@ fn paths_that_hold_no_file() {
 #[test]
 fn contents_that_hold_no_trace() {
     type Check = fn(&OpenError) -> bool;
-    let cases: [(&[u8], Check, &str); 62] = [
+    let cases: [(&[u8], Check, &str); 65] = [
         (b"", |e| matches!(e, OpenError::Empty { .. }), "is empty"),
         (
             b"\x1f\x8b\x08\0\0\0",
@@ -228,6 +228,22 @@ fn contents_that_hold_no_trace() {
             b"[  70.100000] watchdog: BUG: soft lockup - CPU#1 stuck for 23s!\n[swapper/1:0]\n",
             |e| matches!(e, OpenError::KernelLog { .. }),
             "while its idle task had it",
+        ),
+        // A program that looks for messages has their words.
+        (
+            b"static const char *words[] = {\n\t\"soft lockup\",\n\tr\"RT throttling activated\",\n};\n",
+            |e| matches!(e, OpenError::NoEvents { lines: 4, .. }),
+            "no trace event line found",
+        ),
+        (
+            b"log = [\n\t\"[   12.345678] sched: RT throttling activated\",\n]\n",
+            |e| matches!(e, OpenError::KernelLog { .. }),
+            "means that real-time threads used up their share",
+        ),
+        (
+            b"The \"RT throttling activated\" message is not in the log of this kernel.\n",
+            |e| matches!(e, OpenError::KernelLog { .. }),
+            "is a text that mentions messages of the kernel, and no trace",
         ),
         // A line with a stamp of its own is not the rest of the line above it.
         (

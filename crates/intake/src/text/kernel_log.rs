@@ -1,7 +1,7 @@
 //! The kernel's log: no trace, but its messages about what is late have a meaning, figures and call stacks.
 //!
 //! ```text
-//! lines ─> escaped_tabs, stamps, broken ─> meanings: which kind of message ─┬─> details: rcu (jiffies), hung, lockups (utilization), pools (begun_work), durations, softirqs, clock (clock_reads), old_tracer, sched_ext, atomic_sleep and work_leak (atomic_reasons), spinlocks, unhandled_irqs
+//! lines ─> escaped_tabs, stamps, broken ─> meanings (source_text): which kind of message ─┬─> details: rcu (jiffies), hung, lockups (utilization), pools (begun_work), durations, softirqs, clock (clock_reads), old_tracer, sched_ext, atomic_sleep and work_leak (atomic_reasons), spinlocks, unhandled_irqs
 //!                                                     └─> stacks: owner, registers, frames ─> reporter: what it shows
 //! messages ─> consequences: which follows from which
 //! all ─> written: the sentences
@@ -34,6 +34,7 @@ mod repeats;
 mod reporter;
 mod sched_ext;
 mod softirqs;
+mod source_text;
 mod spinlocks;
 mod stacks;
 mod stamps;
@@ -71,6 +72,11 @@ pub(super) fn is_broken_message(whole: &str, rest: &str) -> bool {
     // Its end alone has the meaning, but not the name of the thread.
     let is_end = || stamps::message(first).starts_with(broken::HUNG_TASK) && stamps::is_bare(rest);
     (meaning(rest).is_none() || is_end()) && meaning(whole).is_some_and(|all| meaning(first) != Some(all))
+}
+
+/// True of the words of a message alone, without what the kernel or a logger puts before them.
+pub(super) fn is_bare_message(line: &str) -> bool {
+    !stamps::is_marked(line) && meanings::meaning(line.trim()).is_some()
 }
 
 /// How many jiffies a second has, where a line of the log shows it.

@@ -38,6 +38,7 @@ use super::timehist;
 use super::woken_by_name::WokenByName;
 use crate::pasted;
 use line_stamps::LineStamps;
+use raw_line::BegunString;
 use whylate_base::Ns;
 use whylate_events::{Damage, Event, EventKind, KindSet, LatencyTrace, Symbol};
 
@@ -82,7 +83,7 @@ pub(crate) struct Reader {
     hz: Option<u64>,
     commented: Commented,
     /// A string of a program's source, of which the next line may hold the rest.
-    begun_string: String,
+    begun_string: BegunString,
     /// Below a header, the first line that begins as a row does, in no known form.
     pub(crate) strange_row: Option<u64>,
     /// Some line of it is many that were put into one.
@@ -125,7 +126,7 @@ impl Reader {
             other: None,
             hz: None,
             commented: Commented::default(),
-            begun_string: String::new(),
+            begun_string: BegunString::default(),
             strange_row: None,
             has_lost_breaks: false,
             failed: None,

@@ -89,7 +89,8 @@ impl Other {
             Other::Cases(cases) => cases.what().to_owned(),
             Other::Jack(_) => others::JACK.to_owned(),
             Other::Stacks(_) => STACKS.0.to_owned(),
-            Other::KernelLog(_) | Other::QuietLog => "a log of the kernel".to_owned(),
+            Other::KernelLog(log) => log.what().to_owned(),
+            Other::QuietLog => "a log of the kernel".to_owned(),
         }
     }
 }

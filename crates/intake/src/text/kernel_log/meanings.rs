@@ -1,6 +1,7 @@
 //! What each message means.
 
 use super::owner::LoggedThread;
+use super::source_text;
 use crate::text::known::has_all;
 use crate::text::remarks;
 
@@ -23,9 +24,24 @@ pub(super) fn is_quoted(line: &str) -> bool {
     if line.starts_with("Subject: ") && entry(line).is_some() {
         return true;
     }
-    let begins = entry(line).and_then(|(words, _)| words.iter().filter_map(|words| line.find(words)).min());
-    let before = line.get(..begins.unwrap_or(0)).unwrap_or_default();
-    before.chars().any(|sign| !sign.is_ascii() && sign.is_alphabetic()) || remarks::is_plain_sentence(before)
+    let Some((words, _)) = entry(line) else { return false };
+    let begins = begins(line, words);
+    let before = source_text::split(line, begins).map_or("", |(before, _)| before);
+    let behind_stamp = line.get(begins.saturating_sub(before.len())..).unwrap_or(line);
+    source_text::is_quoted(line, begins)
+        || before.chars().any(|sign| !sign.is_ascii() && sign.is_alphabetic())
+        || remarks::is_plain_sentence(before)
+        || remarks::is_plain_sentence(&without(behind_stamp, words))
+}
+
+/// What a line has beside these words: `With this the`, `is gone.`
+fn without(line: &str, words: &[&str]) -> String {
+    words.iter().fold(line.to_owned(), |rest, words| rest.replacen(words, " ", 1))
+}
+
+/// Where the first of these words begins in a line.
+fn begins(line: &str, words: &[&str]) -> usize {
+    words.iter().filter_map(|words| line.find(words)).min().unwrap_or(0)
 }
 
 fn entry(line: &str) -> Option<&'static (&'static [&'static str], &'static str)> {
@@ -112,7 +128,8 @@ fn entry(line: &str) -> Option<&'static (&'static [&'static str], &'static str)>
         (&["nfs: server ", " not responding"], STORAGE),
         (&["need_resched set for >"], "a thread did not give its CPU to another one that was to run"),
     ];
-    MESSAGES.iter().find(|(words, _)| has_all(line, words))
+    let found = MESSAGES.iter().find(|(words, _)| has_all(line, words))?;
+    (!source_text::is_source(line, begins(line, found.0))).then_some(found)
 }
 
 /// True of meanings that the same words may have, by what else a line shows.
@@ -247,7 +264,22 @@ mod tests {
         }
         let quoted = "After I changed the config, the kernel prints \"BUG: scheduling while atomic: app\"";
         assert!(is_quoted(quoted) && is_quoted("启动时内核报告了 BUG: scheduling while atomic: app"));
+        for quoted in [
+            "Fix the soft lockup that was seen on big machines.",
+            "a task that is blocked for more than 120 seconds is hung",
+        ] {
+            assert!(is_quoted(quoted), "{quoted}");
+        }
+        assert!(!is_quoted(
+            "Then I see that there is this in the log: [   12.345678] sched: RT throttling activated"
+        ));
         for line in [
+            "Unable to handle kernel paging request at virtual address 00000008",
+            "NOHZ tick-stop error: Non-RCU local softirq work is pending, handler #08!!!",
+            "[Xenomai] watchdog triggered on CPU #0 -- runaway thread 'a' signaled",
+            "NMI received for unknown reason 2d on CPU 0.",
+            "Watchdog detected hard LOCKUP on cpu 13",
+            "Clocksource tsc unstable (delta = 62493812 ns)",
             "watchdog: BUG: soft lockup - CPU#1 stuck for 22s!",
             "INFO: task jbd2/sda1-8:12 blocked for more than 120 s",
         ] {

@@ -36,6 +36,14 @@ impl fmt::Display for KernelLog {
 }
 
 impl KernelLog {
+    /// What a text with these messages is.
+    pub(crate) fn what(&self) -> &'static str {
+        match self.messages.iter().all(|message| message.is_quoted) {
+            true => "a text that mentions messages of the kernel",
+            false => "a log of the kernel",
+        }
+    }
+
     /// How many jiffies a second has, by two reports of one occurrence or by a line of the boot.
     fn hz(&self) -> Option<u64> {
         let later = |(at, one): (usize, &LogMessage)| {
@@ -130,18 +138,21 @@ impl LogMessage {
         }
         let meaning = self.meaning();
         let is_of_all = self.meaning_alone.as_ref().is_some_and(|alone| *alone != meaning);
-        let others = if *count == 2 { "and the other mean" } else { "and the others mean" };
-        write!(
-            f,
-            ") {} that {}",
-            if is_of_all { others } else { "means" },
-            jiffies::with_seconds(&meaning, hz)
-        )?;
+        let means = match (is_of_all, *count) {
+            _ if self.is_quoted => "mentions a message of the kernel, which means",
+            (true, 2) => "and the other mean",
+            (true, _) => "and the others mean",
+            (false, _) => "means",
+        };
+        write!(f, ") {means} that {}", jiffies::with_seconds(&meaning, hz))?;
         if hosts.len() > 1 {
             write!(f, "; these messages are of several machines, {}", stamps::listed(hosts))?;
         }
         for shown in details.shown(stacks) {
             write!(f, "; {}", jiffies::with_seconds(&shown, hz))?;
+        }
+        if self.is_quoted {
+            f.write_str("; a person's words mention it, and no line of a log shows it")?;
         }
         if stacks.are_unsure() {
             f.write_str(

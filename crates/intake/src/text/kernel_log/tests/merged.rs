@@ -1,6 +1,6 @@
 //! Messages of one kind that are shown together, and those that follow from each other.
 
-use super::read;
+use super::{KernelLog, read};
 
 #[test]
 fn what_the_first_line_alone_does_not_mean_is_of_the_others_too() {
@@ -92,4 +92,38 @@ fn siblings_of_scheduling_while_atomic_are_explained() {
         "{leak}"
     );
     assert!(!leak.contains("process_one_work"), "{leak}");
+}
+
+#[test]
+fn source_and_commands_are_no_messages() {
+    let mut log = KernelLog::default();
+    for (at, line) in [
+        "-\tprintk_deferred(\"sched: RT throttling activated\\n\");",
+        "+\tpr_emerg(\"BUG: soft lockup - CPU#%d stuck for %us! [%s:%d]\\n\",",
+        "dmesg | grep -E \"blocked for more than [0-9]+ seconds|soft lockup - CPU\"",
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        log.line(at as u64 + 1, line);
+        assert!(!log.has_message(), "{line}");
+    }
+    // What the patch is for may stand above it.
+    let own =
+        "[   12.345678] sched: RT throttling activated\n-\tpr_warn(\"sched: RT throttling activated\\n\");\n";
+    let said = read(own).to_string();
+    assert!(said.starts_with("Its line 1") && !said.contains("the first of"), "{said}");
+}
+
+#[test]
+fn what_only_a_sentence_mentions_is_reported_as_such() {
+    let text = "We often see \"sched: RT throttling activated\" here, but not this time.\n";
+    let log = read(text);
+    let said = log.to_string();
+    assert!(said.contains("mentions a message of the kernel, which means that real-time threads"), "{said}");
+    assert!(said.ends_with("a person's words mention it, and no line of a log shows it"), "{said}");
+    assert_eq!(log.what(), "a text that mentions messages of the kernel");
+    let with_own = read(&format!("{text}[   12.345678] sched: RT throttling activated\n"));
+    assert_eq!(with_own.what(), "a log of the kernel");
+    assert!(with_own.to_string().starts_with("Its line 2"), "{with_own}");
 }
