@@ -83,6 +83,8 @@ pub(crate) fn parse(head: &Head<'_>, body: &str, numbers: Numbers) -> Body {
             .or_else(|| tracers::unnamed(body))
             .or_else(|| function(body).filter(|_| body.contains(" <-")))
             .map_or(Body::Unknown, Body::Event),
+        // A call of which the duration was left out.
+        Some(b':') => Body::Unknown,
         Some(b'<') => stack(body).map_or(Body::Unknown, Body::Stack),
         Some(b'P') if body.starts_with("PERF_RECORD_LOST") => {
             Body::Lost(body.split_once(" lost ").and_then(|(_, count)| number(count)))

@@ -10,6 +10,7 @@
 //! pid preempt index [cycles]            0.057ms (+0.001ms): body    these with verbose
 //! comm pid/tid      [cpu]        seconds.fraction: group:body       perf script
 //! comm              [cpu] dNh1.  seconds.fraction: body     tracefs, where the number of the thread was left out
+//! comm-pid          [cpu]        seconds.fraction::|  call  function_graph, where the name and the duration were left out
 //! ```
 //!
 //! A comm may hold blanks, dashes, colons and brackets, so a line is read from the
@@ -59,7 +60,9 @@ pub(crate) fn split(line: &str) -> Option<(Head<'_>, &str)> {
     let bytes = line.as_bytes();
     memchr_iter(b':', bytes.get(..LONGEST_HEAD).unwrap_or(bytes)).find_map(|colon| {
         let before = bytes.get(..colon)?.iter().rfind(|byte| !byte.is_ascii_whitespace())?;
-        let follows = bytes.get(colon + 1).is_none_or(u8::is_ascii_whitespace);
+        let behind = bytes.get(colon + 1..).unwrap_or_default();
+        // `12.345678::|  func() {`: a call without the name of its event and without the column of its duration.
+        let follows = behind.first().is_none_or(u8::is_ascii_whitespace) || behind.starts_with(b":|");
         // Before the colon of a time stands a digit, `us` with its mark, or `ms)`.
         if !follows || !(before.is_ascii_digit() || b"s+!#*@$)".contains(before)) {
             return None;

@@ -57,6 +57,17 @@ impl Numbers {
     }
 }
 
+/// True of the name of a system call, also as strace names it (`fstat` of `newfstat`) and in the form of 32-bit machines (`fstat64`,
+/// `_llseek`, `futex_time64`).
+pub(super) fn is_known(name: &str) -> bool {
+    let is_one =
+        |name: &str| [Numbers::X86_64, Numbers::Generic].iter().any(|numbers| numbers.number(name).is_some());
+    let is_known = |name: &str| is_one(name) || is_one(&format!("new{name}")) || is_one(&format!("{name}64"));
+    let bare = name.strip_prefix("_l").unwrap_or(name);
+    let ends = ["_time64", "64", "32", "2"];
+    is_known(bare) || ends.iter().filter_map(|end| name.strip_suffix(end)).any(is_known)
+}
+
 fn table(names: &'static str) -> Table {
     let own = names.split_ascii_whitespace().zip(0..);
     let later = LATER.split_ascii_whitespace().zip(FIRST_LATER..);

@@ -92,6 +92,16 @@ fn rows_with_the_places_of_their_records_are_read() {
 }
 
 #[test]
+fn calls_without_the_name_of_their_event_are_rows() {
+    let text = ">> <...>-31 [002] 7.000100::|  take_it() {\n>> <...>-31 [002] 7.000200::|    give_it();\n\
+                >> <...>-31 [002] 7.000300::|  }\n";
+    let (events, info) = all(text);
+    let times: Vec<i64> = events.iter().map(|event| event.ts.0).collect();
+    assert_eq!(times, [7_000_100_000, 7_000_200_000, 7_000_300_000], "{info:?}");
+    assert!(events.iter().all(|event| event.kind == EventKind::Other && event.cpu == Cpu(2)), "{events:?}");
+}
+
+#[test]
 fn a_bar_in_front_of_a_quoted_row_is_no_part_of_the_name() {
     let text = "|     pump-31      [002] d..2.  7.000100: sched_waking: comm=mill pid=44 prio=120 target_cpu=002\n\
                 |  <idle>-0       [003] d..2.  7.000200: sched_waking: comm=oil pid=45 prio=120 target_cpu=003\n";
