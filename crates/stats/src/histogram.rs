@@ -147,7 +147,10 @@ impl Histogram {
     /// The mean; `None` without samples, or where it is not known.
     pub fn mean(&self) -> Option<Ns> {
         let sum = (!self.has_no_mean).then_some(self.sum)?;
-        sum.checked_div(self.count).map(|mean| Ns(i64::try_from(mean).unwrap_or(i64::MAX)))
+        let half = self.count / 2;
+        sum.saturating_add(half)
+            .checked_div(self.count)
+            .map(|mean| Ns(i64::try_from(mean).unwrap_or(i64::MAX)))
     }
 
     /// The ends of the mean; `None` without samples, or where it is not known. Of samples that were rounded down it is too low
