@@ -38,6 +38,7 @@ mod stress_ng;
 mod summaries;
 mod sysjitter;
 mod timehist;
+mod titles;
 mod unknown;
 mod xenomai;
 
@@ -126,7 +127,10 @@ fn finished(
     match read.and_then(|runs| if runs.is_empty() { Ok(None) } else { sections::pooled(runs).map(Some) }) {
         Ok(None) => Err(LatenciesError::Unknown { path: path.to_owned(), what }),
         Err(Broken { tool, why }) => Err(LatenciesError::Broken { path: path.to_owned(), tool, why }),
-        Ok(Some(run)) => Ok(Run { label: label(path), ..run }),
+        Ok(Some(mut run)) => {
+            sections::name_apart(&mut run.threads);
+            Ok(Run { label: label(path), ..run })
+        }
     }
 }
 

@@ -11,23 +11,14 @@
 
 use super::counted::MOST_THREADS;
 use super::error::Broken;
-use super::map_lines::{counted, is_footnote, is_sum, lines};
-use super::sections::each_largest;
+use super::map_lines::{counted, is_footnote, lines, printed_mean, unit_of_program};
+use super::sections::{OWN_MEAN, each_largest, name_apart};
+use super::titles::{self, Title};
 use crate::pasted::leaves_out;
 use std::collections::BTreeSet;
 use whylate_base::Ns;
 use whylate_stats::{Bucket, Exact, Histogram, Measured, Run};
 
-/// How the tools introduce themselves, the tool, and what a sample is.
-const TITLES: [(&str, &str, &str); 7] = [
-    ("Tracing run queue latency", "runqlat", "run queue"),
-    ("Tracing CPU scheduler", "runqlat", "run queue"),
-    ("Tracing on-CPU time", "cpudist", "on-CPU time"),
-    ("Tracing off-CPU time", "cpudist", "off-CPU time"),
-    ("Tracing soft irq", "softirqs", "softirq time"),
-    ("Tracing hard irq", "hardirqs", "hard interrupt time"),
-    ("functions for \"", "funclatency", "function time"),
-];
 /// The parts of the table of trace-irqoff, each with a line of its own above it: `hardirq-off:`.
 const IRQ_OFF: [&str; 2] = ["hardirq-off", "softirq-off"];
 /// Later is no latency: 292 years would not fit.
@@ -39,10 +30,12 @@ pub(super) fn read(text: &str) -> Vec<Result<Run, Broken>> {
     if text.contains('\0') {
         return Vec::new();
     }
-    let title = TITLES.iter().find(|(title, ..)| text.contains(title));
-    let named = title.map(|&(_, tool, probe)| (tool, probe)).or_else(|| named_above(text));
-    let (tool, probe) = named.unwrap_or(("bcc or bpftrace", "histogram"));
-    let broken = |why: &str| Broken { tool, why: why.to_owned() };
+    let first_title = || text.lines().find_map(titles::title);
+    let mut title: Option<Title> = None;
+    let broken = |why: &str| {
+        let tool = first_title().or_else(|| of_command(text)).map_or(UNKNOWN, |title| title.tool);
+        Broken { tool, why: why.to_owned() }
+    };
     let mut tables: Vec<Table> = Vec::new();
     let mut key = String::new();
     let mut kind = String::new();
@@ -57,16 +50,27 @@ pub(super) fn read(text: &str) -> Vec<Result<Run, Broken>> {
     for (number, line) in lines(text) {
         let line = line.as_ref();
         if let Some(unit) = head(line) {
-            let unit = match unit.is_empty() {
+            let map = line.strip_prefix('@').map_or("", |_| unit).to_owned();
+            let counted = match unit_of(unit) {
                 // Some scripts name the unit in their title only.
-                true => title.map_or("", |_| "us"),
-                false => unit,
+                None if unit.is_empty() => first_title().map(|_| 1_000),
+                None if !map.is_empty() => unit_of_program(text, &map),
+                unit => unit,
             };
             // Each map of a script is of something else.
-            let kind = line.strip_prefix('@').map_or(kind.as_str(), |_| unit).to_owned();
-            let map = line.strip_prefix('@').map_or("", |_| unit).to_owned();
-            let key = std::mem::take(&mut key);
-            tables.push(Table { key, kind, map, unit: unit_of(unit), rows: Vec::new() });
+            let kind = if map.is_empty() { kind.clone() } else { map.clone() };
+            let is_derived = unit_of(unit).is_none() && !map.is_empty();
+            let (key, title) = (std::mem::take(&mut key), title.clone());
+            tables.push(Table {
+                key,
+                kind,
+                map,
+                title,
+                unit: counted,
+                is_derived,
+                mean: None,
+                rows: Vec::new(),
+            });
         } else if let Some(row) = row(line, has_bars) {
             match tables.last_mut() {
                 Some(table) => table.rows.push(row),
@@ -84,8 +88,15 @@ pub(super) fn read(text: &str) -> Vec<Result<Run, Broken>> {
         } else if !tables.is_empty() && begins_as_row(line) && !is_footnote(line) {
             // A class that is left out may be the latest.
             return vec![Err(broken(&format!("line {} is no class with its count", number + 1)))];
-        } else if line.contains(" = ") && line.len() < 80 && !is_sum(line) {
-            key = line.to_owned();
+        } else if let Some((mean, unit)) = printed_mean(line) {
+            if let (Some(table), Some(unit)) = (tables.last_mut(), unit_of(unit)) {
+                table.mean = i64::try_from(mean.saturating_mul(unit)).ok().map(Ns);
+            }
+            key.clear();
+        } else if !line.is_empty() {
+            // A label stands right above its table, and what is printed elsewhere is none.
+            key = if titles::is_label(line) { line.to_owned() } else { String::new() };
+            title = titles::title(line).or(title);
         }
         if !line.is_empty() {
             let word = line.strip_suffix(':').filter(|word| !word.starts_with('@'));
@@ -102,6 +113,42 @@ pub(super) fn read(text: &str) -> Vec<Result<Run, Broken>> {
     }
     // A table that goes on is as likely as one that ends with its fullest class.
     let may_go_on = is_below_row && tables.last().is_some_and(Table::ends_with_its_largest);
+    if tables.iter().all(|table| table.title.is_none()) {
+        let named = first_title().or_else(|| of_command(text));
+        tables.iter_mut().for_each(|table| table.title.clone_from(&named));
+    }
+    let last = tables.len() - 1;
+    let mut sources: Vec<Vec<&Table>> = Vec::new();
+    let mut of_last = 0;
+    for (at, table) in tables.iter().enumerate() {
+        let known =
+            sources.iter().position(|all| all.first().is_some_and(|first| first.is_of_one_source(table)));
+        let source = known.unwrap_or(sources.len());
+        match sources.get_mut(source) {
+            Some(all) => all.push(table),
+            None => sources.push(vec![table]),
+        }
+        if at == last {
+            of_last = source;
+        }
+    }
+    let is_alone = |tables: &[&Table]| {
+        let title = |tables: &[&Table]| tables.first().map(|table| table.title.clone());
+        sources.iter().filter(|other| title(other) == title(tables)).count() == 1
+    };
+    let each = sources.iter().enumerate();
+    each.flat_map(|(at, tables)| {
+        let unit = tables.first().map(|table| table.unit_name()).filter(|_| !is_alone(tables));
+        of_source(text, tables, unit, may_go_on && at == of_last)
+    })
+    .collect()
+}
+
+/// The histograms of one program, those of each kind as one measurement; the `unit` where others of it have another one.
+fn of_source(text: &str, tables: &[&Table], unit: Option<&str>, may_go_on: bool) -> Vec<Result<Run, Broken>> {
+    let title = tables.first().and_then(|table| table.title.as_ref());
+    let (tool, probe) = title.map_or((UNKNOWN, "histogram"), |title| (title.tool, title.probe.as_str()));
+    let probe = unit.map_or_else(|| probe.to_owned(), |unit| format!("{unit}: {probe}"));
     let last = tables.last().map(|table| table.kind.clone());
     let is_of = |table: &Table, kind: &str| kind.is_empty() || table.kind == kind;
     let of_kind = |kind: &str| {
@@ -109,32 +156,38 @@ pub(super) fn read(text: &str) -> Vec<Result<Run, Broken>> {
             true => ("trace-irqoff", format!("{kind} time")),
             false
                 if title.is_none()
-                    && tables.iter().filter(|table| is_of(table, kind)).all(Table::is_duration) =>
+                    && tables.iter().filter(|table| is_of(table, kind)).all(|table| table.is_duration()) =>
             {
                 let name =
                     tables.iter().find(|table| is_of(table, kind)).map_or("", |table| table.map.as_str());
                 (tool, format!("{name}: time"))
             }
-            false if kind.is_empty() => (tool, probe.to_owned()),
+            false if kind.is_empty() => (tool, probe.clone()),
             false => (tool, format!("{kind}: {probe}")),
         };
-        let own: Vec<&Table> = tables.iter().filter(|table| is_of(table, kind)).collect();
+        let own: Vec<&Table> = tables.iter().copied().filter(|table| is_of(table, kind)).collect();
         let is_last = kind.is_empty() || last.as_deref() == Some(kind);
         of_tables(&own, tool, probe, may_go_on && is_last).map_err(|broken| match broken.why.as_str() {
             NO_UNIT => Broken { why: no_unit(text, &own), ..broken },
             _ => broken,
         })
     };
-    kinds(&tables).into_iter().map(of_kind).collect()
+    kinds(tables).into_iter().map(of_kind).collect()
+}
+
+/// The tool by the command above the first table.
+fn of_command(text: &str) -> Option<Title> {
+    titles::of_command(text.lines().take_while(|line| head(line.trim()).is_none()))
 }
 
 /// The kinds of the histograms where each has one and they differ, or are of a known program; else one without a name.
-fn kinds(tables: &[Table]) -> BTreeSet<&str> {
+fn kinds<'a>(tables: &[&'a Table]) -> BTreeSet<&'a str> {
     let kinds: BTreeSet<&str> = tables.iter().map(|table| table.kind.as_str()).collect();
     let is_known = kinds.iter().all(|kind| IRQ_OFF.contains(kind));
     if is_known || kinds.len() > 1 && !kinds.contains("") { kinds } else { BTreeSet::from([""]) }
 }
 
+const UNKNOWN: &str = "bcc or bpftrace";
 const NO_UNIT: &str = "its unit is not in the file: name the map @usecs, @nsecs or @msecs";
 
 /// The same, where the program is in the text: what it counts may have another unit.
@@ -173,6 +226,7 @@ fn of_tables(tables: &[&Table], tool: &'static str, probe: String, may_go_on: bo
         };
         threads.push(table.measured(name, unit));
     }
+    name_apart(&mut threads);
     if let Some(last) = threads.last_mut().filter(|_| may_go_on) {
         last.histogram = std::mem::take(&mut last.histogram).with_open_end();
     }
@@ -187,6 +241,18 @@ fn of_tables(tables: &[&Table], tool: &'static str, probe: String, may_go_on: bo
         let note = "the last row has the most samples: whether later ones are missing is not known, and so neither is the maximum";
         run.notes.push(note.to_owned());
     }
+    if tables.iter().any(|table| table.is_derived) {
+        let note = "its unit is that in which the program in the text counts";
+        run.notes.push(note.to_owned());
+    }
+    let mean = |(table, one): (&&Table, &Measured)| {
+        let mean = table.mean?;
+        Some(if several { format!("{mean} in {}", one.name) } else { mean.to_string() })
+    };
+    let means: Vec<String> = tables.iter().zip(&run.threads).filter_map(mean).collect();
+    if !means.is_empty() {
+        run.notes.push(format!("{OWN_MEAN}{}", means.join(", ")));
+    }
     if several {
         run.notes.push(format!(
             "the file holds {} histograms: they are taken together, and a gate checks each",
@@ -200,27 +266,18 @@ fn of_tables(tables: &[&Table], tool: &'static str, probe: String, may_go_on: bo
     Ok(run)
 }
 
-/// The tool and what a sample is, by the command above the first table: `# ./cpudist.py -p 812`.
-fn named_above(text: &str) -> Option<(&'static str, &'static str)> {
-    const OFF_CPU: [&str; 2] = ["-O", "--offcpu"];
-    let above = text.lines().take_while(|line| head(line.trim()).is_none());
-    let words = || above.clone().flat_map(str::split_whitespace);
-    let tool = |word: &str| {
-        let file = word.rsplit('/').next().unwrap_or(word).trim_matches(['`', '"', ':', ',']);
-        let name = file.split(['.', '-']).next().unwrap_or(file);
-        TITLES.iter().find(|(_, tool, _)| *tool == name).map(|&(_, tool, probe)| (tool, probe))
-    };
-    let (tool, probe) = words().find_map(tool)?;
-    let is_off_cpu = tool == "cpudist" && words().any(|word| OFF_CPU.contains(&word));
-    Some((tool, if is_off_cpu { "off-CPU time" } else { probe }))
-}
-
 struct Table {
     key: String,
     /// What its samples are, by the map's name or the line above it; empty where neither is there.
     kind: String,
     /// The name of its map.
     map: String,
+    /// What introduced it.
+    title: Option<Title>,
+    /// The unit is that of the program, and not in a name.
+    is_derived: bool,
+    /// The mean that the program printed below it.
+    mean: Option<Ns>,
     /// In nanoseconds.
     unit: Option<u64>,
     rows: Vec<Row>,
@@ -239,6 +296,23 @@ struct Row {
 const FULL_BAR: usize = 90;
 
 impl Table {
+    /// True where another one counts the same: a different function, or another unit, is of something else. Maps have names.
+    fn is_of_one_source(&self, other: &Table) -> bool {
+        let is_map = |table: &Table| !table.map.is_empty();
+        let has_unit = is_map(self) || self.unit == other.unit;
+        self.title == other.title && is_map(self) == is_map(other) && has_unit
+    }
+
+    fn unit_name(&self) -> &'static str {
+        match self.unit {
+            _ if !self.map.is_empty() => "maps",
+            Some(1) => "nanoseconds",
+            Some(1_000) => "microseconds",
+            Some(1_000_000) => "milliseconds",
+            _ => "of an unknown unit",
+        }
+    }
+
     /// True where the bars show that a row had more samples than any that is here.
     fn lacks_its_largest(&self) -> bool {
         let largest = self.rows.iter().max_by_key(|row| row.count);
@@ -264,7 +338,7 @@ impl Table {
             || self.map.split(|sign: char| !sign.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
         let is_unit = |word: &str| unit_of(word).is_some();
         words().any(|word| !is_unit(word))
-            && words().any(is_unit)
+            && (self.is_derived || words().any(is_unit))
             && !words().any(|word| DELAYS.iter().any(|delay| word.starts_with(delay)))
     }
 

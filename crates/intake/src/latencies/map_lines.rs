@@ -53,17 +53,26 @@ pub(super) fn is_footnote(line: &str) -> bool {
 }
 
 /// `avg = 12 usecs, total: 3600 usecs, count: 300`: what `funclatency` prints below a histogram, and no name of the next one.
-pub(super) fn is_sum(line: &str) -> bool {
-    line.starts_with("avg = ") && line.contains("total: ") && line.contains("count: ")
+pub(super) fn printed_mean(line: &str) -> Option<(u64, &str)> {
+    let (mean, rest) = line.strip_prefix("avg = ")?.split_once(", ")?;
+    let (number, unit) = mean.split_once(' ')?;
+    let is_sum = rest.contains("total: ") && rest.contains("count: ");
+    number.parse().ok().filter(|_| is_sum).map(|number| (number, unit.trim()))
 }
 
 /// What a map counts, by a program in the text: `@map = lhist(jiffies - $start, 0, 16, 1)`.
 pub(super) fn counted<'a>(text: &'a str, map: &str) -> Option<&'a str> {
+    each_counted(text, map).next()
+}
+
+fn each_counted<'a>(text: &'a str, map: &str) -> impl Iterator<Item = &'a str> {
     /// A longer one is no expression that a person reads.
     const LONGEST: usize = 80;
     let name = format!("@{map}");
-    text.match_indices(&name).find_map(|(at, _)| {
-        let behind = text.get(at + name.len()..)?;
+    let length = name.len();
+    let places: Vec<usize> = text.match_indices(&name).map(|(at, _)| at).collect();
+    places.into_iter().filter_map(move |at| {
+        let behind = text.get(at + length..)?;
         let behind = match behind.strip_prefix('[') {
             Some(keys) => keys.split_once(']')?.1,
             None => behind,
@@ -84,9 +93,45 @@ pub(super) fn counted<'a>(text: &'a str, map: &str) -> Option<&'a str> {
     })
 }
 
+/// The unit in which the programs in a text count a map, in nanoseconds: `(nsecs - @start[tid]) / 1000` counts microseconds. `None` where
+/// one of them counts something else.
+pub(super) fn unit_of_program(text: &str, map: &str) -> Option<u64> {
+    let mut units = each_counted(text, map).map(unit_of_difference);
+    let first = units.next()??;
+    units.all(|unit| unit == Some(first)).then_some(first)
+}
+
+/// Of a difference of bpftrace's clock `nsecs`, divided or not.
+fn unit_of_difference(counted: &str) -> Option<u64> {
+    let counted: String = counted.chars().filter(|sign| !sign.is_whitespace()).collect();
+    let (mut rest, mut unit) = (counted.as_str(), 1_u64);
+    while let Some((dividend, divisor)) = rest.rsplit_once('/').filter(|(_, divisor)| !divisor.ends_with(')'))
+    {
+        let divisor = match divisor.strip_prefix("1e") {
+            Some(power) => 10_u64.checked_pow(power.parse().ok()?)?,
+            None => divisor.replace('_', "").parse().ok()?,
+        };
+        unit = unit.checked_mul(divisor)?;
+        // Without brackets only the last term is divided.
+        rest = dividend;
+        if !rest.ends_with(')') && !rest.ends_with(|sign: char| sign.is_ascii_digit()) {
+            return None;
+        }
+    }
+    let is_bracketed = rest.starts_with('(');
+    if let Some(inner) = rest.strip_prefix('(') {
+        rest = inner.strip_suffix(')')?;
+    }
+    let start = rest.strip_prefix("nsecs-")?;
+    let is_plain =
+        !start.is_empty() && !start.contains(['/', '*', '+', '(', ')']) && !start.contains("nsecs");
+    let is_power = [1, 1_000, 1_000_000, 1_000_000_000].contains(&unit);
+    (is_plain && is_power && (unit == 1 || is_bracketed)).then_some(unit)
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{counted, is_footnote, is_sum, lines};
+    use super::{counted, is_footnote, lines, printed_mean, unit_of_program};
 
     #[test]
     fn lines_are_as_they_were_printed() {
@@ -111,7 +156,8 @@ mod tests {
         for line in ["[1]   5 |@@@|", "[8, 16)  2 |@|", "[...]", "[1]", "1. first"] {
             assert!(!is_footnote(line), "{line}");
         }
-        assert!(is_sum("avg = 12 usecs, total: 3,600 usecs, count: 300") && !is_sum("pid = 12"));
+        assert_eq!(printed_mean("avg = 12 usecs, total: 3,600 usecs, count: 300"), Some((12, "usecs")));
+        assert_eq!(printed_mean("pid = 12"), None);
     }
 
     #[test]
@@ -125,5 +171,30 @@ mod tests {
         for none in ["@late:\n", "@later = hist(1)", "@late = count()", "@late = hist("] {
             assert_eq!(of(none), None, "{none}");
         }
+    }
+
+    #[test]
+    fn a_difference_of_the_clock_shows_its_unit() {
+        let of = |counted: &str| unit_of_program(&format!("{{ @late = hist({counted}); }}"), "late");
+        for (counted, expected) in [
+            ("nsecs - @start[tid]", Some(1)),
+            ("(nsecs - $rq->start) / 1000", Some(1_000)),
+            ("(nsecs-@s)/1e6", Some(1_000_000)),
+            ("(nsecs - @s) / 1000 / 1000", Some(1_000_000)),
+            ("(nsecs - @s) / 1_000_000", Some(1_000_000)),
+            ("nsecs - @s / 1000", None),
+            ("(nsecs - @s) / 7", None),
+            ("(nsecs - @s) * 1000", None),
+            ("(nsecs - @s) / @n", None),
+            ("(nsecs - @s / 1000)", None),
+            ("jiffies - @s", None),
+            ("nsecs", None),
+            ("args->ret", None),
+        ] {
+            assert_eq!(of(counted), expected, "{counted}");
+        }
+        let two = "@late = hist(nsecs - @a); @late = hist((nsecs - @a) / 1000);";
+        assert_eq!(unit_of_program(two, "late"), None);
+        assert_eq!(unit_of_program("@late:", "late"), None);
     }
 }

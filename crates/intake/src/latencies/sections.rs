@@ -1,9 +1,12 @@
 //! Several measurements in one text: where each begins, and all of them as one.
 
 use super::error::Broken;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use whylate_base::Ns;
 use whylate_stats::{Bounds, Histogram, Measured, Run};
+
+/// How a note begins that has the mean by the program that measured.
+pub(super) const OWN_MEAN: &str = "the mean that the program printed is ";
 
 /// Cuts a text before each line with which another measurement begins.
 pub(super) fn cut(text: &str, mut begins: impl FnMut(&str) -> bool) -> Vec<&str> {
@@ -31,6 +34,26 @@ pub(super) fn each_largest(what: &str, parts: impl Iterator<Item = (String, Hist
     (each.len() > 1).then(|| format!("the largest {what} is {}{more}", each.join(", ")))
 }
 
+/// Gives threads of one name names of their own, as those of several intervals of one program have: `pid = 7`, `pid = 7 (2)`. What is
+/// compared by its name is thus compared with the same part of another file.
+pub(super) fn name_apart(threads: &mut [Measured]) {
+    let mut times: BTreeMap<(bool, String), usize> = BTreeMap::new();
+    let mut known: BTreeSet<(bool, String)> =
+        threads.iter().map(|one| (one.is_stage, one.name.clone())).collect();
+    for one in threads {
+        let time = times.entry((one.is_stage, one.name.clone())).or_insert(0);
+        *time += 1;
+        while *time > 1 {
+            let name = format!("{} ({time})", one.name);
+            if known.insert((one.is_stage, name.clone())) {
+                one.name = name;
+                break;
+            }
+            *time += 1;
+        }
+    }
+}
+
 /// `4.10 ms`; `between 4.10 ms and 8.19 ms` where it is known by a class that is as wide as its beginning.
 fn largest_of(all: &Histogram) -> Option<String> {
     // Whole microseconds are exact enough.
@@ -41,6 +64,12 @@ fn largest_of(all: &Histogram) -> Option<String> {
         true => format!("between {least} and {most}"),
         false => least.to_string(),
     })
+}
+
+/// `, pid = 7`: which of several threads has the largest.
+fn with_largest(run: &Run) -> String {
+    let largest = run.whole().max_by_key(|one| one.histogram.max()).filter(|_| run.whole().count() > 1);
+    largest.map_or_else(String::new, |one| format!(", {}", one.name))
 }
 
 /// What is measured: a time where all of them are of times.
@@ -72,10 +101,16 @@ pub(super) fn pooled(mut runs: Vec<Run>) -> Result<Run, Broken> {
     let kinds: BTreeSet<String> = runs.iter().map(|run| format!("{} ({})", run.tool, run.probe)).collect();
     if kinds.len() > 1 {
         let kinds = kinds.into_iter().collect::<Vec<_>>().join(" and ");
-        let each = runs.iter().map(|run| (format!("{} ({})", run.tool, run.probe), run.all()));
+        let each =
+            runs.iter().map(|run| (format!("{} ({}){}", run.tool, run.probe, with_largest(run)), run.all()));
         let known =
             each_largest(measured_by(&runs), each).map_or_else(String::new, |largest| format!("; {largest}"));
-        let why = format!("the file holds measurements of {kinds}: save each in a file of its own{known}");
+        let own = |run: &Run| run.notes.iter().find(|note| note.starts_with(OWN_MEAN)).cloned();
+        let means =
+            runs.iter().filter_map(|run| Some(format!("; of {} ({}) {}", run.tool, run.probe, own(run)?)));
+        let means: String = means.collect();
+        let why =
+            format!("the file holds measurements of {kinds}: save each in a file of its own{known}{means}");
         let is_of_one = runs.iter().all(|run| run.tool == runs[0].tool);
         let tool = if is_of_one { "one program" } else { "more than one program" };
         return Err(Broken { tool, why });

@@ -82,3 +82,56 @@ fn a_map_without_a_unit_is_not_to_be_renamed_where_its_program_counts_another_on
     ));
     assert!(with.contains("counts `jiffies - args->t->expires`") && !with.contains("name the map"), "{with}");
 }
+
+#[test]
+fn functions_and_units_are_of_different_things() {
+    let of = |function: &str, class: &str, mean: u32| {
+        let sum = format!("\navg = {mean} msecs, total: 81 msecs, count: 9\n");
+        part(&format!("Tracing 1 functions for \"{function}\"... Hit Ctrl-C to end.\n^C"), class) + &sum
+    };
+    let both = refusal(&format!("index = 3;\n{}{}", of("take_it", CLASS, 9), of("give_it", "16 -> 31", 17)));
+    for words in [
+        "between 8.00 ms and 16.00 ms in funclatency (take_it: function time)",
+        "between 16.00 ms and 32.00 ms in funclatency (give_it: function time)",
+        "of funclatency (give_it: function time) the mean that the program printed is 17.00 ms",
+    ] {
+        assert!(both.contains(words), "{both}");
+    }
+    let twice =
+        try_read(&format!("{}{}", of("take_it", CLASS, 9), of("take_it", CLASS, 8))).expect("one function");
+    assert_eq!(twice.threads.len(), 2);
+    let mean = "the mean that the program printed is 9.00 ms in histogram 1, 8.00 ms in histogram 2";
+    assert!(twice.notes.iter().any(|note| note == mean), "{:?}", twice.notes);
+    let nanoseconds = part("disk = a", CLASS).replace("msecs", "nsecs");
+    let units =
+        refusal(&format!("{}{nanoseconds}{}", part("op = read", CLASS), part("op = write", "16 -> 31")));
+    for words in [
+        "between 16.00 ms and 32.00 ms in bcc or bpftrace (milliseconds: histogram), op = write",
+        "8 ns in bcc or bpftrace (nanoseconds: histogram)",
+        "save each in a file of its own",
+    ] {
+        assert!(units.contains(words), "{units}");
+    }
+}
+
+#[test]
+fn labels_that_occur_again_are_told_apart() {
+    let names = |text: &str| {
+        let run = try_read(text).unwrap_or_else(|error| panic!("{error} in {text}"));
+        run.threads.iter().map(|thread| thread.name.clone()).collect::<Vec<_>>().join(", ")
+    };
+    let two = format!("{}{}{}", part("pid = 7", CLASS), part("pid = 8", CLASS), part("pid = 7", CLASS));
+    assert_eq!(names(&two), "pid = 7, pid = 8, pid = 7 (2)");
+    // A line far above is no label, and code is none.
+    let far = format!("limit = 3\nThe results are:\n{}{}", part("", CLASS), part("a = b;", CLASS));
+    assert_eq!(names(&far), "histogram 1, histogram 2");
+}
+
+#[test]
+fn a_program_that_divides_the_clock_shows_the_unit_of_its_map() {
+    let map = "@delta:\n[8, 16)   134 |@@@@@@@@@@@@@@@@|\n";
+    let run =
+        try_read(&format!("{{ @delta = hist((nsecs - @start[tid]) / 1000); }}\n\n{map}")).expect("a unit");
+    assert_eq!((run.probe.as_str(), run.all().max()), ("delta: time", Some(whylate_base::Ns(8_000))));
+    assert!(run.notes.iter().any(|note| note.contains("program in the text")), "{:?}", run.notes);
+}
