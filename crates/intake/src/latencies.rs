@@ -128,7 +128,7 @@ fn finished(
         Ok(None) => Err(LatenciesError::Unknown { path: path.to_owned(), what }),
         Err(Broken { tool, why }) => Err(LatenciesError::Broken { path: path.to_owned(), tool, why }),
         Ok(Some(mut run)) => {
-            sections::name_apart(&mut run.threads);
+            run.notes.extend(sections::name_apart(&mut run.threads));
             Ok(Run { label: label(path), ..run })
         }
     }

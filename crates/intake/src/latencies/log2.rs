@@ -226,7 +226,7 @@ fn of_tables(tables: &[&Table], tool: &'static str, probe: String, may_go_on: bo
         };
         threads.push(table.measured(name, unit));
     }
-    name_apart(&mut threads);
+    let renamed = name_apart(&mut threads);
     if let Some(last) = threads.last_mut().filter(|_| may_go_on) {
         last.histogram = std::mem::take(&mut last.histogram).with_open_end();
     }
@@ -253,6 +253,7 @@ fn of_tables(tables: &[&Table], tool: &'static str, probe: String, may_go_on: bo
     if !means.is_empty() {
         run.notes.push(format!("{OWN_MEAN}{}", means.join(", ")));
     }
+    run.notes.extend(renamed);
     if several {
         run.notes.push(format!(
             "the file holds {} histograms: they are taken together, and a gate checks each",

@@ -35,8 +35,10 @@ pub(super) fn each_largest(what: &str, parts: impl Iterator<Item = (String, Hist
 }
 
 /// Gives threads of one name names of their own, as those of several intervals of one program have: `pid = 7`, `pid = 7 (2)`. What is
-/// compared by its name is thus compared with the same part of another file.
-pub(super) fn name_apart(threads: &mut [Measured]) {
+/// compared by its name is thus compared with the same part of another file. What a reader must know
+/// of them, where there are any.
+pub(super) fn name_apart(threads: &mut [Measured]) -> Option<String> {
+    let mut renamed = None;
     let mut times: BTreeMap<(bool, String), usize> = BTreeMap::new();
     let mut known: BTreeSet<(bool, String)> =
         threads.iter().map(|one| (one.is_stage, one.name.clone())).collect();
@@ -46,12 +48,14 @@ pub(super) fn name_apart(threads: &mut [Measured]) {
         while *time > 1 {
             let name = format!("{} ({time})", one.name);
             if known.insert((one.is_stage, name.clone())) {
+                renamed.get_or_insert_with(|| name.clone());
                 one.name = name;
                 break;
             }
             *time += 1;
         }
     }
+    renamed.map(|name| format!("what has the name of an earlier part has its number behind it: {name}"))
 }
 
 /// `4.10 ms`; `between 4.10 ms and 8.19 ms` where it is known by a class that is as wide as its beginning.

@@ -122,6 +122,8 @@ fn labels_that_occur_again_are_told_apart() {
     };
     let two = format!("{}{}{}", part("pid = 7", CLASS), part("pid = 8", CLASS), part("pid = 7", CLASS));
     assert_eq!(names(&two), "pid = 7, pid = 8, pid = 7 (2)");
+    let notes = try_read(&two).expect("one kind").notes;
+    assert!(notes.iter().any(|note| note.ends_with("its number behind it: pid = 7 (2)")), "{notes:?}");
     // A line far above is no label, and code is none.
     let far = format!("limit = 3\nThe results are:\n{}{}", part("", CLASS), part("a = b;", CLASS));
     assert_eq!(names(&far), "histogram 1, histogram 2");
