@@ -1,5 +1,6 @@
 //! From lines to events: what each line is, and what it means for the lines around it.
 
+mod begun_string;
 mod beside;
 mod described;
 mod graph_lines;
@@ -37,8 +38,8 @@ use super::tally::Tally;
 use super::timehist;
 use super::woken_by_name::WokenByName;
 use crate::pasted;
+use begun_string::BegunString;
 use line_stamps::LineStamps;
-use raw_line::BegunString;
 use whylate_base::Ns;
 use whylate_events::{Damage, Event, EventKind, KindSet, LatencyTrace, Symbol};
 

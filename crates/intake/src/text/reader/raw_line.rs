@@ -4,18 +4,11 @@ use super::super::header;
 use super::super::kernel_log;
 use super::super::line;
 use super::Reader;
+use super::begun_string::BegunString;
 use crate::pasted::{self, Literals};
 
 /// No row is longer.
 const LONGEST_STRING: usize = 8192;
-
-/// A string of a program's source, which the next line may go on with.
-#[derive(Default)]
-pub(super) struct BegunString {
-    text: String,
-    /// More than quotes stands beside it.
-    is_code: bool,
-}
 
 impl Reader {
     /// Takes a line in.
