@@ -1,10 +1,11 @@
 //! An explanation as Markdown, for an issue.
 
+use crate::explain::listed::{Listed, listed};
 use crate::explain::{facts, peer_facts, rows};
 use crate::markdown::{code, escape, in_table};
 use crate::words;
 use whylate_base::{AdvisedFix, Evidence, Finding, Ns};
-use whylate_ledger::{Activation, Candidates, CriticalSection, Explanation, Spread, TaskSummary};
+use whylate_ledger::{Activation, Candidates, CriticalSection, Explanation, Spread};
 
 /// How many threads have their worst activation in full; the others have their row in the table.
 const IN_FULL: usize = 5;
@@ -29,8 +30,9 @@ pub fn render(explanation: &Explanation) -> String {
     }
     text += &chains(explanation);
     explanation.sections.iter().for_each(|one| text += &section(one));
-    text += &threads(&explanation.tasks);
-    for task in explanation.tasks.iter().take(IN_FULL) {
+    let listed = listed(&explanation.tasks);
+    text += &threads(&listed);
+    for task in listed.tasks.iter().take(IN_FULL) {
         if let Some(worst) = explanation.activations.iter().find(|activation| activation.tid == task.tid) {
             let thread = code(&words::thread(&task.comm, task.tid));
             text += &format!("\n## {thread}: worst activation\n{}", activation(worst));
@@ -210,8 +212,8 @@ fn candidates(candidates: &Candidates) -> String {
     text
 }
 
-fn threads(tasks: &[TaskSummary]) -> String {
-    if tasks.is_empty() {
+fn threads(listed: &Listed<'_>) -> String {
+    if listed.tasks.is_empty() {
         return String::new();
     }
     let longest = |pick: fn(&Spread) -> Ns, spread: Option<Spread>| words::known(spread.as_ref().map(pick));
@@ -219,7 +221,7 @@ fn threads(tasks: &[TaskSummary]) -> String {
         "\n## Threads\n\n| thread | policy | activations | p99 latency | max latency | max response |\n\
                     |---|---|--:|--:|--:|--:|\n"
             .to_owned();
-    for task in tasks {
+    for task in &listed.tasks {
         text += &format!(
             "| {} | {} | {} | {} | {} | {} |\n",
             in_table(&code(&words::thread(&task.comm, task.tid))),
@@ -228,6 +230,16 @@ fn threads(tasks: &[TaskSummary]) -> String {
             longest(|spread| spread.p99, task.latency),
             longest(|spread| spread.max, task.latency),
             longest(|spread| spread.max, task.response),
+        );
+    }
+    for rest in &listed.rest {
+        text += &format!(
+            "| {} | {} | {} | | {} | {} |\n",
+            in_table(&escape(&rest.name())),
+            escape(&words::scheduling(rest.policy, rest.priority)),
+            words::count(rest.activations),
+            words::known(rest.latency),
+            words::known(rest.response),
         );
     }
     text

@@ -4,6 +4,7 @@ mod facts;
 pub mod html;
 pub mod json;
 pub mod junit;
+mod listed;
 pub mod markdown;
 mod peer_facts;
 mod rows;

@@ -2,7 +2,7 @@
 
 use crate::{assert_current, fixture, sample};
 use whylate_base::{AdvisedFix, Comm, Confidence, Ns, Priority, Severity, Tid};
-use whylate_ledger::{Candidate, Cause, Culprit, Spread, Trigger};
+use whylate_ledger::{Candidate, Cause, Culprit, Spread, TaskSummary, Trigger};
 use whylate_report::{Style, explain, measure};
 
 #[test]
@@ -410,4 +410,37 @@ fn all_errors_and_the_first_others_are_written_in_full() {
     assert_eq!(text.matches("find out why rtload:313 never sleeps").count(), 6);
     assert_eq!(text.matches("warning[higher-priority-task]").count(), 3, "none is left out");
     assert_eq!(text.matches("It ran 5 times").count(), 0);
+}
+
+/// A shell at a real-time priority starts a program in each turn.
+#[test]
+fn of_very_many_threads_of_one_name_the_worst_few_have_rows() {
+    let with = |count: i32| {
+        let mut story = sample::story();
+        let first = story.tasks[0].clone();
+        let sleeps = (0..count).map(|n| {
+            let response =
+                first.response.map(|spread| Spread { max: Ns::from_us(i64::from(900 - n)), ..spread });
+            TaskSummary {
+                tid: Tid(5_000 + n),
+                comm: "sleep".into(),
+                activations: 2,
+                response,
+                ..first.clone()
+            }
+        });
+        story.tasks.extend(sleeps);
+        story
+    };
+    let few = explain::terminal::render(&with(11), &Style { color: false, width: 120 });
+    assert_eq!(few.matches("sleep:").count(), 11, "{few}");
+    let many = with(150);
+    for text in [
+        explain::terminal::render(&many, &Style { color: false, width: 120 }),
+        explain::markdown::render(&many),
+    ] {
+        assert!(text.contains("sleep:5002") && !text.contains("sleep:5003"), "{text}");
+        let row = text.lines().find(|line| line.contains("147 more sleep")).expect("a row for the others");
+        assert!(row.contains("294") && row.contains("897.0 us"), "{row}");
+    }
 }

@@ -1,7 +1,8 @@
-//! The threads: all of them in a table, the worst few in detail.
+//! The threads in a table, the worst few in detail.
 
 use super::activation;
 use crate::explain::facts;
+use crate::explain::listed::{Listed, listed};
 use crate::terminal::layout::{Align, Cell, Page};
 use crate::terminal::paint::Ink;
 use crate::words;
@@ -12,9 +13,10 @@ use whylate_ledger::{Activation, Explanation, Spread, TaskSummary, Trigger, is_s
 const IN_FULL: usize = 5;
 
 pub(super) fn write(page: &mut Page, explanation: &Explanation) {
-    let tasks = &explanation.tasks;
+    let listed = listed(&explanation.tasks);
+    let tasks = &listed.tasks;
     if tasks.len() > 1 {
-        overview(page, explanation);
+        overview(page, explanation, &listed);
     }
     for task in tasks.iter().take(IN_FULL) {
         detail(page, task, &explanation.activations);
@@ -40,7 +42,7 @@ fn of<'a>(task: &TaskSummary, activations: &'a [Activation]) -> impl Iterator<It
     activations.iter().filter(move |activation| activation.tid == tid)
 }
 
-fn overview(page: &mut Page, explanation: &Explanation) {
+fn overview(page: &mut Page, explanation: &Explanation, listed: &Listed<'_>) {
     let wide = page.width() >= 96;
     let faint = |text: &str| Cell::new(text, Ink::Faint);
     let longest = |pick: fn(&Spread) -> Ns, spread: Option<Spread>| {
@@ -56,7 +58,7 @@ fn overview(page: &mut Page, explanation: &Explanation) {
         faint("worst cause"),
     ]];
     let by_thread = explanation.activations_by_thread();
-    for task in &explanation.tasks {
+    for task in &listed.tasks {
         let worst = by_thread.get(&task.tid).and_then(|all| all.first());
         rows.push(vec![
             Cell::new(words::thread(&task.comm, task.tid), Ink::Strong),
@@ -71,6 +73,18 @@ fn overview(page: &mut Page, explanation: &Explanation) {
                     None => worst.verdict.cause.code().to_owned(),
                 })
                 .into(),
+        ]);
+    }
+    let known = |time: Option<Ns>| Cell::from(time.map_or_else(|| "-".to_owned(), |time| time.to_string()));
+    for rest in &listed.rest {
+        rows.push(vec![
+            faint(&rest.name()),
+            words::scheduling(rest.policy, rest.priority).into(),
+            words::count(rest.activations).into(),
+            faint(""),
+            known(rest.latency),
+            known(rest.response),
+            faint(""),
         ]);
     }
     let mut aligns =
