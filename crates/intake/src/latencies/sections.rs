@@ -114,7 +114,7 @@ pub(super) fn pooled(mut runs: Vec<Run>) -> Result<Run, Broken> {
             runs.iter().filter_map(|run| Some(format!("; of {} ({}) {}", run.tool, run.probe, own(run)?)));
         let means: String = means.collect();
         let why =
-            format!("the file holds measurements of {kinds}: save each in a file of its own{known}{means}");
+            format!("these cannot be taken together: {kinds}; save each in a file of its own{known}{means}");
         let is_of_one = runs.iter().all(|run| run.tool == runs[0].tool);
         let tool = if is_of_one { "one program" } else { "more than one program" };
         return Err(Broken { tool, why });
