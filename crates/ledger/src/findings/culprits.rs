@@ -37,6 +37,8 @@ const LONG_ONCE: Ns = Ns::from_ms(1);
 const PART_OF_PERIOD: i64 = 10;
 /// A program that stops another one so often does it as a rule.
 const OFTEN_STOPPED: u64 = 3;
+/// Of fewer delays the longest is most by itself.
+const SEVERAL: u64 = 5;
 /// A longer list is not read.
 const MAX_FINDINGS: usize = 8;
 
@@ -191,6 +193,10 @@ fn finding(subject: &Subject<'_>, cause: Cause, by: Culprit, accused: Accused<'_
     };
     let work = worst.first().and_then(|delay| executed(subject.notes(delay.activation), Some(by)));
     let work = work.map(|what| Evidence::general(format!("{by} executed {what}")));
+    let is_mostly_once = each.len() == 1 && times >= SEVERAL && most.0.saturating_mul(2) > total.0;
+    let mostly = if is_mostly_once { ", most of it once" } else { "" };
+    let end = worst.first().filter(|_| is_mostly_once);
+    let end = end.and_then(|delay| end_of(subject, by, delay.activation));
     let request = called.then(|| {
         let what =
             format!("{first} set {by} to work each time: if it waits for an answer of it, that is no delay");
@@ -202,7 +208,7 @@ fn finding(subject: &Subject<'_>, cause: Cause, by: Culprit, accused: Accused<'_
         title: title(&named, each.len(), &whom, most, reason),
         why: match (each.len(), times) {
             (1, 1) => format!("it delayed one activation by {total}"),
-            (1, _) => format!("it delayed {times} activations by {total} in all"),
+            (1, _) => format!("it delayed {times} activations by {total} in all{mostly}"),
             // One activation may have waited for several of them.
             _ => format!("they delayed activations by {total} in all"),
         },
@@ -213,11 +219,21 @@ fn finding(subject: &Subject<'_>, cause: Cause, by: Culprit, accused: Accused<'_
                 let what = format!("{} was due, and delayed by {charged}", activation.comm);
                 Evidence::at(activation.due, activation.cpu, what)
             })
+            .chain(end)
             .chain(request)
             .chain(work)
             .collect(),
         fix: worst.first().map(|delay| fix(subject, (cause, &by), delay)).unwrap_or_default(),
     }
+}
+
+/// That the culprit ended while it delayed an activation: what a program takes to end, it takes once.
+fn end_of(subject: &Subject<'_>, by: Culprit, late: &Activation) -> Option<Evidence> {
+    let Culprit::Task { tid, .. } = by else { return None };
+    let end = subject.timeline.threads.get(tid)?.lifetime.end?;
+    let is_within = (late.due..late.end).contains(&end.began);
+    is_within
+        .then(|| Evidence::at(end.began, late.cpu, format!("{by} ended: its end is a part of this delay")))
 }
 
 /// What the culprits of its worst activations cost a thread, and others of the same name and priority, of which each took notably long: a

@@ -164,3 +164,24 @@ fn the_owner_in_an_inversion_is_no_second_culprit() {
     assert_blames(explained.worst(), Cause::LockInversion, Some(middle));
     assert!(explained.finding("lock-wait").is_none(), "{:?}", explained.0.findings);
 }
+
+/// A thread of higher priority that delays each activation a little, and one by its end.
+#[test]
+fn a_delay_by_the_end_of_a_program_is_told_as_such() {
+    let sensor = rt("sensor", 20, 90);
+    let scene = (0..25).fold(Scene::new().cpu(1).at(0).sign(ContextFlags::default()), |scene, n| {
+        let due = n * 20 * MS + 100;
+        let late = if n == 24 { 10 * MS } else { 40 };
+        let scene = scene.at(due - 50).wake(sensor, 1).at(due - 40).run(sensor).at(due).timer_wakes(VICTIM);
+        let scene = match n {
+            24 => scene.at(due + MS).call(sys::EXIT_GROUP, [0, 0, 0]).at(due + late).die(VICTIM),
+            _ => scene.at(due + late).sleep(VICTIM),
+        };
+        scene.at(due + late + 50).sleep(IDLE)
+    });
+    let explained = scene.explain("victim");
+    let finding = explained.finding("higher-priority-task").expect("a finding");
+    assert!(finding.why.ends_with("in all, most of it once"), "{}", finding.why);
+    let what = "sensor:20 (rt 90) ended: its end is a part of this delay";
+    assert!(finding.evidence.iter().any(|seen| seen.what == what), "{:?}", finding.evidence);
+}

@@ -357,7 +357,6 @@ fn how_long_a_thread_took_to_become_real_time_is_not_the_worst_news() {
 
 #[test]
 fn the_end_of_a_program_by_its_own_call_is_not_the_worst_news() {
-    const EXIT_GROUP: i64 = 231;
     let ended_by = |calls: bool| {
         let scene = (1..=6).fold(Scene::new().cpu(1).at(0).sign(ContextFlags::default()), |scene, n| {
             let due = n * 10 * MS;
@@ -366,7 +365,7 @@ fn the_end_of_a_program_by_its_own_call_is_not_the_worst_news() {
         });
         let scene =
             scene.at(70 * MS).timer_wakes(VICTIM).at(70 * MS + 5).run(VICTIM).ret(sys::CLOCK_NANOSLEEP);
-        let scene = if calls { scene.at(76 * MS).call(EXIT_GROUP, [0, 0, 0]) } else { scene };
+        let scene = if calls { scene.at(76 * MS).call(sys::EXIT_GROUP, [0, 0, 0]) } else { scene };
         let scene = scene.at(76 * MS + 500).event(EventKind::Exit { tid: Tid(VICTIM.tid) });
         scene.at(76 * MS + 600).die(IDLE).explain("victim")
     };

@@ -10,7 +10,6 @@ const WORKER: Thread = rt("worker", 11, 50);
 const CLIENT: Thread = rt("client", 20, 60);
 const SHELL: Thread = fair("bash", 5);
 const EXIT: i64 = 60;
-const EXIT_GROUP: i64 = 231;
 
 fn exits(scene: Scene, thread: Thread) -> Scene {
     scene.event(EventKind::Exit { tid: Tid(thread.tid) })
@@ -83,7 +82,7 @@ fn threads_end_with_their_process() {
         })
     };
     for periods in [1, 9] {
-        assert!(last(&killed(EXIT_GROUP, periods)).ends_program, "{periods}");
+        assert!(last(&killed(sys::EXIT_GROUP, periods)).ends_program, "{periods}");
     }
     assert!(!last(&killed(sys::READ, 9)).ends_program, "what ended it is not known");
 }

@@ -14,6 +14,7 @@ pub(crate) mod sys {
     pub(crate) const SCHED_SETAFFINITY: i64 = 203;
     pub(crate) const SCHED_SETATTR: i64 = 314;
     pub(crate) const CLOCK_NANOSLEEP: i64 = 230;
+    pub(crate) const EXIT_GROUP: i64 = 231;
     /// `futex(word, FUTEX_WAIT | FUTEX_PRIVATE_FLAG, 2)`: a lock that is taken and has waiters.
     pub(crate) const LOCK: [u64; 3] = [0x7f00_0000, 0x80, 2];
     /// `clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME)`.
