@@ -22,7 +22,7 @@ use whylate_base::{Ns, Priority, Tid};
 /// A thread of SCHED_OTHER gets its CPU by a time slice: less is no delay.
 const LATE: Ns = Ns::from_ms(1);
 /// So many activations show how often a thread has one.
-const ENOUGH: i64 = 16;
+const ENOUGH: u32 = 16;
 /// Input that a thread waits for so many times as long as from one activation to the next comes late.
 const FAR_LONGER: i64 = 4;
 
@@ -30,11 +30,7 @@ impl Engine<'_> {
     /// An activation of a thread begins, which was woken so: notes where that was late because its waker waited for a CPU.
     #[inline]
     pub(super) fn note_producer(&mut self, tid: Tid, waking: &Waking) {
-        if !waking.prio.is_realtime() {
-            return;
-        }
-        self.timeline.late_producers.begins(tid);
-        let Some(by) = waking.cause.waker() else { return };
+        let Some(by) = waking.cause.waker().filter(|_| waking.prio.is_realtime()) else { return };
         let open = self.timeline.threads.get(by).and_then(|producer| producer.open.as_ref());
         let late = match open.is_some_and(|open| open.errand.is_some() && waking.at - open.waking >= LATE) {
             true => self.late_errand(by, tid, waking),
@@ -64,8 +60,8 @@ impl Engine<'_> {
         let thread = self.timeline.threads.get(tid)?;
         let State::Blocked { wait: Wait::Input, .. } = thread.state() else { return None };
         let from = thread.since().filter(|&since| waking.at - since >= LATE)?;
-        let activations = self.timeline.late_producers.activations(tid);
-        let apart = Ns((from - self.timeline.first?).0 / activations.max(1));
+        let activations = thread.lifetime.activations;
+        let apart = Ns((from - self.timeline.first?).0 / i64::from(activations.max(1)));
         let is_far_longer = (waking.at - from).0 >= apart.0.saturating_mul(FAR_LONGER);
         if activations < ENOUGH || !is_far_longer {
             return None;

@@ -33,20 +33,9 @@ pub(crate) struct LateInput {
 #[derive(Debug, Default)]
 pub(crate) struct LateProducers {
     by_thread: FxHashMap<Tid, LateInput>,
-    /// How many activations a real-time thread has begun.
-    activations: FxHashMap<Tid, i64>,
 }
 
 impl LateProducers {
-    /// A real-time thread begins an activation.
-    pub(crate) fn begins(&mut self, woken: Tid) {
-        *self.activations.entry(woken).or_default() += 1;
-    }
-
-    pub(crate) fn activations(&self, woken: Tid) -> i64 {
-        self.activations.get(&woken).copied().unwrap_or(0)
-    }
-
     pub(crate) fn note(&mut self, woken: Tid, late: LateProducer) {
         let input = self.by_thread.entry(woken).or_insert(LateInput { times: 0, worst: late });
         input.times += 1;
