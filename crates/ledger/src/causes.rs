@@ -322,6 +322,7 @@ mod tests {
                 lock_owner: None,
                 is_sure: true,
                 running: None,
+                expirer: None,
             };
             assert!((info.details.evidence)(&time).contains("70.00 us"), "{cause}");
         }

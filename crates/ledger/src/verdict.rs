@@ -1,7 +1,8 @@
 //! From a ledger to the answer: what made this activation late, which culprit, and what to do.
 
-mod advice;
+pub(crate) mod advice;
 mod evidence;
+pub(crate) mod expirer;
 mod heaviest;
 mod sentence;
 mod slewed;
@@ -247,10 +248,9 @@ pub(crate) fn of(
         verdict.fix = slewed::advice();
     }
     let delays_timer_threads = cause.info().details.delays_timer_threads;
-    if let Some(expirer) =
-        delays_timer_threads.then(|| expirer(notes, &judged, (cause, by))).flatten().filter(|_| !on_time)
-    {
-        verdict.why = sentence::expirer_waited(activation, &verdict, &expirer);
+    let expirer = || expirer::of(notes, &judged, (cause, by));
+    if let Some(expirer) = delays_timer_threads.then(expirer).flatten().filter(|_| !on_time) {
+        verdict.why = expirer::why(activation, (by, charged), &expirer, advised.lock_owner, notes);
         verdict.fix = advice::expirer(&expirer, &advised);
     }
     verdict
@@ -414,16 +414,6 @@ pub(crate) fn without_switches(activation: &mut Activation) {
             activation.comm, activation.priority
         );
     }
-}
-
-/// The thread that runs expired timers, if all that is charged to `key` is its wait for the CPU.
-fn expirer(notes: &[VerdictNote], judged: &[Segment], key: (Cause, Option<Culprit>)) -> Option<Culprit> {
-    let ends = judged.iter().filter(|segment| (segment.cause, segment.by) == key).map(|segment| segment.end);
-    let last = ends.max()?;
-    notes.iter().find_map(|note| match note {
-        VerdictNote::Expirer { thread, until } if last <= *until => Some(*thread),
-        _ => None,
-    })
 }
 
 /// The end of the part that the verdict answers for.

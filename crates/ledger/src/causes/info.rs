@@ -244,8 +244,10 @@ pub(crate) struct ChargedTime {
     pub(crate) lock_owner: Option<String>,
     /// More than a guess.
     pub(crate) is_sure: bool,
-    /// The thread that had the CPU when the segment began.
+    /// The thread that had the CPU for nearly all of the segment.
     pub(crate) running: Option<String>,
+    /// The thread that runs expired timers, where that is what waited.
+    pub(crate) expirer: Option<String>,
 }
 
 impl ChargedTime {

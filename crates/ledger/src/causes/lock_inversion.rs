@@ -13,7 +13,12 @@ pub(super) const CAUSE: CauseInfo = CauseInfo {
     blames: Blames::Another,
     why,
     advice,
-    details: Details { culprit_holds_cpu: true, shown_by: ShownBy::Lock, ..Details::DEFAULT },
+    details: Details {
+        culprit_holds_cpu: true,
+        delays_timer_threads: true,
+        shown_by: ShownBy::Lock,
+        ..Details::DEFAULT
+    },
 };
 
 fn why(late: &LateActivation<'_>) -> String {

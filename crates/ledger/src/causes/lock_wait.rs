@@ -16,6 +16,7 @@ pub(super) const CAUSE: CauseInfo = CauseInfo {
         evidence,
         culprit_finding: Some("it held a lock"),
         culprit_holds_cpu: true,
+        delays_timer_threads: true,
         shown_by: ShownBy::Lock,
         ..Details::DEFAULT
     },
@@ -28,7 +29,10 @@ fn why(late: &LateActivation<'_>) -> String {
 
 fn evidence(time: &ChargedTime) -> String {
     match &time.culprit {
-        Some(by) => format!("waited {} for a lock of {by}", time.length),
+        Some(by) => {
+            let waiter = time.expirer.as_ref().map_or_else(String::new, |expirer| format!("{expirer} "));
+            format!("{waiter}waited {} for a lock of {by}", time.length)
+        }
         None => time.had_the_cpu(),
     }
 }

@@ -4,26 +4,51 @@ use super::attribution::Charge;
 use super::charger::Charger;
 use super::notes::VerdictNote;
 use crate::causes::Cause;
+use crate::timeline::sleeps::Wait;
 use crate::timeline::states::State;
 use crate::timeline::thread::Thread;
-use whylate_base::{Confidence, Cpu, Ns};
+use whylate_base::{Confidence, Cpu, Ns, Tid};
 
-impl Charger<'_> {
+impl<'t> Charger<'t> {
     /// Charges up to `to` a time in which a timer had expired and the `expirer`, which runs its callback, had yet to be
     /// woken and to get the CPU.
-    pub(super) fn late_timer_in_thread(&mut self, cpu: Cpu, expirer: &Thread, to: Ns) {
+    pub(super) fn late_timer_in_thread(&mut self, cpu: Cpu, expirer: &'t Thread, to: Ns) {
         for stay in expirer.history.between(self.at, to) {
             let end = stay.to;
             match stay.state {
                 State::Queued(on) => {
-                    let thread = self.task(expirer.tid, expirer.priority_at(stay.from), stay.from);
-                    self.notes.push(VerdictNote::Expirer { thread, until: end });
+                    self.note_expirer(expirer, stay.from, end);
                     self.waiting(expirer, on, end);
                 }
                 State::Running(on) => self.expirer_runs(on, end),
+                State::Blocked { wait: Wait::Lock { owner }, waker } if waker.or(owner).is_some() => {
+                    self.note_expirer(expirer, stay.from, end);
+                    self.expirer_blocked(expirer, (waker.or(owner), Confidence::High), end);
+                }
+                State::Blocked { wait: Wait::KernelLock { owner }, waker } if waker.or(owner).is_some() => {
+                    self.note_expirer(expirer, stay.from, end);
+                    // Where the event of the lock is not recorded, the waker may have owed it another thing.
+                    let sure = if owner.is_some() { Confidence::Medium } else { Confidence::High };
+                    self.expirer_blocked(expirer, (waker.or(owner), sure), end);
+                }
                 State::Blocked { .. } | State::Unknown => self.late_timer(cpu, end),
             }
         }
+    }
+
+    fn note_expirer(&mut self, expirer: &Thread, at: Ns, until: Ns) {
+        let thread = self.task(expirer.tid, expirer.priority_at(at), at);
+        self.notes.push(VerdictNote::Expirer { thread, until });
+    }
+
+    /// Charges up to `to` a time in which the thread that runs expired timers slept for a lock of the kernel. Most often that is the one
+    /// for code with softirqs disabled, which it takes before it runs any (`softirq_ctrl.lock`, `kernel/softirq.c`). It is the one
+    /// that waits, by its priority.
+    fn expirer_blocked(&mut self, expirer: &'t Thread, (owner, sure): (Option<Tid>, Confidence), to: Ns) {
+        self.note_kernel_lock(self.at, to);
+        let late = std::mem::replace(&mut self.victim, expirer);
+        self.at_most(sure, |charger| charger.follow(owner, to, 0));
+        self.victim = late;
     }
 
     /// The thread that runs expired timers had the CPU, and was at others first.

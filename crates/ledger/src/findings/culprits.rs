@@ -15,7 +15,7 @@ use crate::charge::notes::{
 use crate::costs::Cost;
 use crate::model::{Activation, Culprit, IrqKind, Kin, Segment, Trigger};
 use crate::stats;
-use crate::verdict::priority_while;
+use crate::verdict::{advice, expirer, priority_while};
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 use whylate_base::{AdvisedFix, Confidence, Evidence, Finding, Ns, Priority, SchedClass, Severity, Tid};
@@ -273,6 +273,10 @@ fn kept_from_expiring(
     by: &Culprit,
 ) -> Option<String> {
     let &Culprit::Task { priority, .. } = by else { return None };
+    if cause == Cause::LockWait {
+        let expirer = expirer::of(subject.notes(activation), &activation.ledger, (cause, Some(*by)))?;
+        return Some(format!("it held a lock for which {expirer} waited, which runs that thread's timer"));
+    }
     let delays_itself = match cause {
         Cause::EqualPriorityTask => priority == activation.priority,
         _ => priority.outranks(activation.priority),
@@ -297,7 +301,8 @@ fn fix(subject: &Subject<'_>, (cause, by): (Cause, &Culprit), delay: &Delay<'_>)
     }
     let of_group = || ledger.iter().filter(|segment| (segment.cause, segment.by) == (cause, Some(*by)));
     let longest = of_group().max_by_key(|segment| segment.length());
-    cause.advice(&Advised {
+    let expirer = expirer::of(notes, ledger, (cause, Some(*by))).filter(|_| cause == Cause::LockWait);
+    let of = Advised {
         by_own: own_priority(notes, by),
         lock_owner: stats::lock_owner(of_group()),
         priority: Some(priority),
@@ -312,7 +317,8 @@ fn fix(subject: &Subject<'_>, (cause, by): (Cause, &Culprit), delay: &Delay<'_>)
         kernel_lock: waits_for_the_kernel(notes, of_group()),
         no_mutex: other_lock(notes, of_group()).map(|(kind, _)| kind),
         ..Advised::about(Some(by), Some(longest.map_or(cpu, |segment| segment.cpu)))
-    })
+    };
+    expirer.map_or_else(|| cause.advice(&of), |expirer| advice::expirer(&expirer, &of))
 }
 
 /// True of a thread that the culprit set to work, both of one process: a program whose main thread hands work to helpers of its own

@@ -4,11 +4,14 @@ use crate::causes::advised::{Advised, ITS_PROGRAM, all_by_hand};
 use crate::model::Culprit;
 use whylate_base::{AdvisedFix, Priority};
 
-/// What to do where `expirer`, the thread that runs expired timers, had to wait for the culprit.
+/// What to do where `expirer`, the thread that runs expired timers, had to wait for the culprit, or for a lock.
 pub(crate) fn expirer(expirer: &Culprit, of: &Advised<'_>) -> Vec<AdvisedFix> {
     let by = of.the_culprit();
     let Culprit::Task { tid, comm, .. } = expirer else { return Vec::new() };
-    let moved = of.culprit_moved();
+    let moved = match of.lock_owner {
+        Some(owner) if Some(owner) == of.by => held_lock(of, expirer),
+        _ => of.culprit_moved(),
+    };
     if of.late_is_fair() {
         // With its timer in time, it would wait behind the culprit itself.
         let raised = AdvisedFix::new(
@@ -25,7 +28,8 @@ pub(crate) fn expirer(expirer: &Culprit, of: &Advised<'_>) -> Vec<AdvisedFix> {
          itself; those of other threads, timerfds and signals expire in a thread",
         ITS_PROGRAM,
     );
-    if of.culprit_outranks_late() {
+    // A priority does not shorten the time for which a lock is held.
+    if of.culprit_outranks_late() || of.lock_owner.is_some() {
         return vec![hard, moved];
     }
     // It is the thread of timers that is late behind the culprit.
@@ -38,6 +42,16 @@ pub(crate) fn expirer(expirer: &Culprit, of: &Advised<'_>) -> Vec<AdvisedFix> {
         behind.raise_late(),
     );
     vec![hard, raised, moved]
+}
+
+/// What to do about the culprit that held a lock of the kernel for which `expirer` waited.
+fn held_lock(of: &Advised<'_>, expirer: &Culprit) -> AdvisedFix {
+    let by = of.the_culprit();
+    let text = format!(
+        "let {by} do less at a time, or on another CPU: it most likely runs with softirqs disabled, for which PREEMPT_RT has one lock for \
+         each CPU that {expirer} needs as well (before Linux 6.18, or with CONFIG_PREEMPT_RT_NEEDS_BH_LOCK)"
+    );
+    AdvisedFix::by_hand(text, "what a thread does with softirqs disabled has settings of its own")
 }
 
 /// What to do about a thread that has priority over the late thread only because it holds a lock.

@@ -1,5 +1,6 @@
 //! The words of a verdict: one sentence that an engineer can act on, and the evidence's lines.
 
+use super::expirer;
 use super::start::at_job_before;
 use crate::causes::Cause;
 use crate::causes::info::{ChargedTime, LateActivation};
@@ -29,7 +30,8 @@ pub(crate) fn segment(segment: &Segment, activation: &Activation, notes: &[Verdi
         culprit: segment.by.as_ref().map(|by| shown(notes, by)),
         lock_owner: segment.owner.filter(|_| segment.owner != segment.by).map(|owner| shown(notes, &owner)),
         is_sure: segment.confidence > Confidence::Low,
-        running: running_at(activation, segment),
+        running: running_in(activation, segment),
+        expirer: expirer::until(notes, segment.end).map(|expirer| expirer.to_string()),
     })
 }
 
@@ -63,24 +65,24 @@ pub(crate) fn timers(timers: &TimerCallbacks) -> String {
     format!("{expired} expired in it and ran for {time}; {function} ran {times} times for {spent}{armed}")
 }
 
-/// The thread that had the CPU when a segment began.
-fn running_at(activation: &Activation, segment: &Segment) -> Option<String> {
+/// The thread that had the CPU for nearly all of a segment: one that had it for a moment is not what was there meanwhile.
+fn running_in(activation: &Activation, segment: &Segment) -> Option<String> {
+    /// In tenths.
+    const NEARLY_ALL: i64 = 9;
     let track = activation.tracks.iter().find(|track| track.cpu == segment.cpu)?;
-    let slice =
-        track.slices.iter().find(|slice| slice.start <= segment.start && slice.end > segment.start)?;
-    match slice.on_cpu {
-        OnCpu::Task { tid, comm, priority } => Some(Culprit::Task { tid, comm, priority }.to_string()),
-        _ => None,
+    let mut times: Vec<(Culprit, Ns)> = Vec::new();
+    for slice in &track.slices {
+        let time = slice.end.min(segment.end).since(slice.start.max(segment.start));
+        let OnCpu::Task { tid, comm, priority } = slice.on_cpu else { continue };
+        let task = Culprit::Task { tid, comm, priority };
+        match times.iter_mut().find(|(one, _)| *one == task) {
+            Some((_, sum)) => *sum += time,
+            None => times.push((task, time)),
+        }
     }
-}
-
-/// Why it was late, where the thread that runs its timer had to wait for the CPU.
-pub(crate) fn expirer_waited(activation: &Activation, verdict: &Verdict, expirer: &Culprit) -> String {
-    let by = verdict.by.as_ref().map_or_else(|| "another thread".to_owned(), Culprit::to_string);
-    format!(
-        "{by} kept {expirer} off the CPU for {}: that thread runs the timer that wakes {} ({})",
-        verdict.charged, activation.comm, activation.priority
-    )
+    let (task, time) = times.into_iter().max_by_key(|(_, time)| *time)?;
+    let is_most = time.0.saturating_mul(10) >= segment.length().0.saturating_mul(NEARLY_ALL);
+    is_most.then(|| task.to_string())
 }
 
 /// What a sentence needs beyond the verdict itself.

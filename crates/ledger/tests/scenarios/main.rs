@@ -12,6 +12,7 @@ mod culprits;
 mod devices;
 mod drift;
 mod edges;
+mod expirers;
 mod few_events;
 mod grace_periods;
 mod inheritance;
