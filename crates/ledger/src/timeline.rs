@@ -26,6 +26,7 @@ pub(crate) mod history;
 pub(crate) mod housekeeping;
 pub(crate) mod huge_pages;
 pub(crate) mod idle_ways;
+pub(crate) mod inherited_priority;
 pub(crate) mod irqs;
 pub(crate) mod item_runs;
 pub(crate) mod late_makers;

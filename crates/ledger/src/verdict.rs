@@ -202,6 +202,7 @@ pub(crate) fn of(
         same_process: by.is_some_and(|by| timeline.are_of_one_process(&by, activation.tid)),
         is_kin: by.is_some_and(|by| timeline.are_kin(&by, activation.tid)),
         memory_locked: timeline.locks_memory(activation.tid),
+        inherited: by.and_then(|by| timeline.inherited_from(&by, activation.tid)),
         owner_slept: owners_slept(notes).0.saturating_mul(2) >= charged.0 && charged > Ns::ZERO,
         lock_owner: lock_owner(of_verdict()),
         in_doubt: confidence == Confidence::Low,

@@ -127,6 +127,8 @@ pub(crate) struct Advised<'a> {
     pub(crate) same_process: bool,
     /// One of both forked the other, or the same thread both: no service has the culprit alone.
     pub(crate) is_kin: bool,
+    /// The thread that forked the culprit, a process, with its priority.
+    pub(crate) inherited: Option<Culprit>,
     /// Its process has locked its memory (mlockall(2)).
     pub(crate) memory_locked: bool,
     /// The owner of the lock slept for most of the time that is charged.

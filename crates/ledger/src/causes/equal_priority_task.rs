@@ -1,7 +1,7 @@
 //! A thread of the same real-time priority held the CPU.
 
 use super::advised::Advised;
-use super::higher_priority_task::of_irq_thread;
+use super::higher_priority_task::{of_forked, of_irq_thread};
 use super::info::{Blames, CauseGroup, CauseInfo, Details, LateActivation, ShownBy, page};
 use whylate_base::AdvisedFix;
 
@@ -34,6 +34,9 @@ fn why(late: &LateActivation<'_>) -> String {
 fn advice(of: &Advised<'_>) -> Vec<AdvisedFix> {
     of_irq_thread(of).unwrap_or_else(|| {
         let by = of.the_culprit();
+        if let Some(forked) = of_forked(of) {
+            return vec![forked, of.culprit_moved()];
+        }
         vec![
             AdvisedFix::new(
                 format!("give the more urgent of the two, the late thread or {by}, the higher priority"),

@@ -141,7 +141,17 @@ fn advice(of: &Advised<'_>) -> Vec<AdvisedFix> {
             Some(AdvisedFix::new("if it is not needed, stop the service that starts it", of.stop_service()))
         }
     };
-    [moved, priority].into_iter().chain(last).collect()
+    of_forked(of).into_iter().chain([moved, priority]).chain(last).collect()
+}
+
+/// What to do about a process that has the priority of the late thread's process, which forked it: what raises that raises both.
+pub(super) fn of_forked(of: &Advised<'_>) -> Option<AdvisedFix> {
+    let (by, parent) = (of.the_culprit(), of.inherited?);
+    let text = format!(
+        "{by} was forked by {parent} and has its priority from there: start that with SCHED_RESET_ON_FORK (chrt -R, or the flag in \
+         sched_setscheduler(2)), with which its children begin with nice 0, or let the child give up the priority right after the fork"
+    );
+    Some(AdvisedFix::by_hand(text, ITS_PROGRAM))
 }
 
 /// A worker of the kernel's workqueues is made with nice 0 or -20 (`create_worker()`, `kernel/workqueue.c`).

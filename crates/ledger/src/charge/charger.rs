@@ -84,10 +84,11 @@ impl Charger<'_> {
         }
     }
 
-    /// Notes of a thread that left the CPU just now, runnable, to another one of its priority: its turn was over.
+    /// Notes of a thread that left the CPU just now, runnable, to another one of its priority: its turn was over. A SCHED_FIFO thread has
+    /// none, though it may yield for once.
     fn note_turn(&mut self, by: Option<Culprit>) {
         let Some(Culprit::Task { tid, priority, .. }) = by else { return };
-        if self.notes.contains(&VerdictNote::TakesTurns(tid)) {
+        if self.notes.contains(&VerdictNote::TakesTurns(tid)) || self.timeline.is_fifo(tid, self.at - Ns(1)) {
             return;
         }
         let (now, soon) = (self.at, self.at + Ns(1));
