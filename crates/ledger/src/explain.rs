@@ -216,6 +216,8 @@ fn explain_all(mut source: impl EventSource, options: &Options, mut each: Option
     if explanation.lacks_switches() {
         explanation.activations.iter_mut().for_each(verdict::without_switches);
     }
+    let Explanation { activations, findings, trace, .. } = &mut explanation;
+    verdict::one_cpu::drop_moves(timeline, trace, activations.iter_mut(), findings);
     let is_open = asked.tasks.is_empty()
         && options.markers.is_none()
         && !explanation.concludes()

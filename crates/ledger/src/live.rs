@@ -77,6 +77,7 @@ impl<'a> LiveLedger<'a> {
             activation.verdict =
                 verdict::of(timeline, usual, self.assembler.options.judge, &activation, &kept.notes);
             verdict::weigh(&mut activation, self.assembler.options.judge, &self.info);
+            verdict::one_cpu::drop_moves(timeline, &self.info, std::iter::once(&mut activation), &mut []);
             Some(activation)
         };
         late.into_iter().filter_map(explain).collect()

@@ -4,6 +4,7 @@ pub(crate) mod advice;
 mod evidence;
 pub(crate) mod expirer;
 mod heaviest;
+pub(crate) mod one_cpu;
 mod sentence;
 mod slewed;
 mod spent;

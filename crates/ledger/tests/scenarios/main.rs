@@ -14,6 +14,7 @@ mod drift;
 mod edges;
 mod expirers;
 mod few_events;
+mod forked;
 mod grace_periods;
 mod inheritance;
 mod instants;

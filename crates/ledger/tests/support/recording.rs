@@ -17,6 +17,12 @@ impl Scene {
         self
     }
 
+    /// Of a machine with so many CPUs.
+    pub(crate) fn of_cpus(mut self, cpus: u32) -> Scene {
+        self.info.cpus = cpus;
+        self
+    }
+
     /// By this trace clock.
     pub(crate) fn clock(mut self, clock: &str) -> Scene {
         self.info.clock = Some(clock.into());
