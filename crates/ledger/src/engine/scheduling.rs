@@ -213,12 +213,13 @@ impl Engine<'_> {
         if !thread.is_shown_as(switch.prev_comm, switch.prev_prio) {
             let history = self.timeline.cpus.get_mut(cpu);
             let since = changed_while_running(thread, history, at, switch);
-            // What a signal showed of it meanwhile is of this time, too.
-            let own = thread.own_priority();
+            // What a signal showed of it meanwhile is of this time, too; it may have given up its priority behind that.
+            let thread = &*thread;
             let overruns = self.timeline.rt_overruns.iter_mut().rev();
             for overrun in overruns.take_while(|overrun| overrun.at >= since) {
                 if overrun.tid == switch.prev_tid {
-                    (overrun.comm, overrun.priority) = (switch.prev_comm, own);
+                    overrun.comm = switch.prev_comm;
+                    overrun.priority = thread.own_priority_at(overrun.at);
                 }
             }
         }

@@ -45,7 +45,14 @@ impl Engine<'_> {
             Setting::Priority { policy, .. } => {
                 thread.policy_asked = Some(at);
                 if caller == target {
-                    thread.asks_for_policy(at, policy.is_none_or(Policy::is_realtime));
+                    let rises = policy.is_none_or(Policy::is_realtime);
+                    thread.asks_for_policy(at, rises);
+                    let awake_since = thread.history.awake_since();
+                    let is_last = |one: &&mut RtOverrun| one.tid == target && Some(one.at) >= awake_since;
+                    let last = self.timeline.rt_overruns.iter_mut().rev().find(is_last);
+                    if let Some(last) = last.filter(|_| !rises && awake_since.is_some()) {
+                        last.steps_down.get_or_insert(at);
+                    }
                 }
             }
         }
@@ -139,6 +146,7 @@ impl Engine<'_> {
             killed,
             awake,
             whole,
+            steps_down: None,
         });
     }
 

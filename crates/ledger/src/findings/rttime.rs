@@ -29,6 +29,22 @@ fn finding(overruns: &[&RtOverrun]) -> Option<Finding> {
         let what = format!("the kernel sent {signal}; it had not slept for {least}{}", overrun.awake);
         Evidence::at(overrun.at, overrun.cpu, what)
     });
+    let steps_down = overruns.iter().rev().find_map(|overrun| {
+        let at = overrun.steps_down?;
+        let what = format!(
+            "{}:{} gave up its real-time priority itself, {} after the signal: it is not real-time from here on",
+            overrun.comm,
+            overrun.tid,
+            at - overrun.at
+        );
+        Some(Evidence::at(at, overrun.cpu, what))
+    });
+    let mut fix = fixes();
+    if steps_down.is_some() {
+        let text = "let the program ask for its real-time priority again when that is over, or report that it has lost it: without it, \
+                    other threads delay it from then on";
+        fix.push(AdvisedFix::by_hand(text, ITS_PROGRAM));
+    }
     Some(Finding {
         code: INFO.code,
         severity: Severity::Error,
@@ -36,7 +52,20 @@ fn finding(overruns: &[&RtOverrun]) -> Option<Finding> {
         why: "RLIMIT_RTTIME bounds how long a real-time thread may use a CPU without sleeping: at its soft limit \
               the kernel sends SIGXCPU, which ends a program that does not handle it, and at its hard limit SIGKILL"
             .to_owned(),
-        evidence: evidence.collect(),
-        fix: vec![AdvisedFix::by_hand("find out why it did not sleep: a loop that polls, work for more than its period, sched_yield (which does not count)", ITS_PROGRAM), AdvisedFix::by_hand("raise the limit: LimitRTTIME= of a systemd service, rtkit's --rttime-usec-max, prlimit --rttime", "the limit is that of a service, of rtkit or of a process, which the recording does not show")],
+        evidence: evidence.chain(steps_down).collect(),
+        fix,
     })
+}
+
+fn fixes() -> Vec<AdvisedFix> {
+    vec![
+        AdvisedFix::by_hand(
+            "find out why it did not sleep: a loop that polls, work for more than its period, sched_yield (which does not count)",
+            ITS_PROGRAM,
+        ),
+        AdvisedFix::by_hand(
+            "raise the limit: LimitRTTIME= of a systemd service, rtkit's --rttime-usec-max, prlimit --rttime",
+            "the limit is that of a service, of rtkit or of a process, which the recording does not show",
+        ),
+    ]
 }

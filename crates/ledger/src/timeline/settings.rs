@@ -64,4 +64,6 @@ pub(crate) struct RtOverrun {
     pub(crate) awake: Ns,
     /// True when its beginning was seen.
     pub(crate) whole: bool,
+    /// When it asked for a policy that is not real-time, before it slept.
+    pub(crate) steps_down: Option<Ns>,
 }

@@ -179,6 +179,27 @@ fn a_warning_alone_is_reported_as_one() {
 }
 
 #[test]
+fn a_thread_that_gives_up_its_priority_after_the_signal_had_it_before() {
+    let before = |scene: Scene| {
+        scene.at(200 * MS + 5).call(sys::SCHED_SETSCHEDULER, [0, 0, 0]).unseen_switch_to(fair("spinner", 10))
+    };
+    // It is preempted in that call, or behind it.
+    let within = |scene: Scene| scene.at(200 * MS + 10);
+    let behind = |scene: Scene| scene.at(200 * MS + 10).ret(sys::SCHED_SETSCHEDULER).at(200 * MS + 20);
+    let other = fair("other", 40);
+    for calls in [within as fn(Scene) -> Scene, behind] {
+        let scene = spins(&[(200 * MS, Signal::SIGXCPU)]).at(200 * MS + 2).timer_wakes(other);
+        let explained = calls(before(scene)).run(other).at(210 * MS).sleep(IDLE);
+        let explained = explained.explain_with(&Options::default());
+        let finding = explained.finding("rttime-exceeded").expect("a finding");
+        assert!(finding.title.starts_with("spinner:10 (rt 50) ran for 200.0 ms"), "{}", finding.title);
+        let given_up = "spinner:10 gave up its real-time priority itself, 5.00 us after the signal";
+        assert!(finding.evidence[1].what.starts_with(given_up), "{:?}", finding.evidence);
+        assert!(finding.fix[2].text.contains("ask for its real-time priority again"), "{:?}", finding.fix);
+    }
+}
+
+#[test]
 fn other_signals_are_not_this_limits() {
     const SIGSEGV: i32 = 11;
     let codes = |scene: Scene| scene.explain_with(&Options::default()).codes();
