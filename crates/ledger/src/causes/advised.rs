@@ -17,7 +17,7 @@ pub(crate) const ITS_PROGRAM: &str = "the program of the late thread is to be ch
 /// The same of the program that delayed it.
 pub(crate) const THEIR_PROGRAM: &str = "the program that delayed it is to be changed";
 /// What to do about a lock to which a program cannot give priority inheritance.
-pub(crate) const OF_C_LIBRARY: &str = "if it is a lock of the C library (malloc, dlopen, stdio), which has none, leave out the call in the loop that takes it";
+pub(crate) const OF_C_LIBRARY: &str = "if it is a lock of the C library (malloc, dlopen, stdio, pthread_once, a local static of C++), which has none, leave out the call in the loop that takes it";
 /// Why no setting makes another recording.
 pub(crate) const RECORD: &str =
     "it is another recording or measurement, which changes nothing on the machine";

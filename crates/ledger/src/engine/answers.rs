@@ -40,6 +40,11 @@ impl Engine<'_> {
     pub(super) fn waited_for(&mut self, at: Ns, tid: Tid, wait: Wait, waking: &Waking) -> (Wait, Option<Ns>) {
         let refined = self.slept_for(tid, wait, waking.cause);
         self.note_step(at, tid, refined, waking);
+        if let (Wait::Lock { .. } | Wait::Semaphore { owner: Some(_) }, Some(waker)) =
+            (refined, waking.cause.waker())
+        {
+            self.note_woken_with_all(tid, waker);
+        }
         let thread = self.timeline.threads.get_mut(tid);
         if matches!(refined, Wait::Input) {
             let call = SyscallTable::call_of(self.syscalls, thread);

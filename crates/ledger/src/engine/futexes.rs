@@ -9,6 +9,7 @@ use crate::timeline::states::State;
 use crate::timeline::thread::Thread;
 use crate::timeline::waking::Timeout;
 use whylate_base::{Confidence, Ns, Tid};
+use whylate_events::Syscall;
 
 /// The words of one lock are no farther apart (`pthread_rwlock_t` of glibc).
 const LARGEST_LOCK: u64 = 64;
@@ -124,6 +125,24 @@ impl Engine<'_> {
         let behind = others.min_by_key(since);
         if let Some(open) = &mut self.timeline.threads.get_mut(tid).open {
             open.waits_for_other_lock(OtherLock { at, kind: NoMutex::OfPthreads, behind });
+        }
+    }
+
+    /// Notes of a thread that `waker` lets go on by its futex, which it waited on for a lock, that this is no mutex where all are let go on
+    /// that wait for it: an initialization that is made once (`pthread_once()`, the guard of a local static variable of C++).
+    pub(super) fn note_woken_with_all(&mut self, tid: Tid, waker: Tid) {
+        let word_of = |of: Tid, word: fn(&SyscallTable, &Syscall) -> Option<u64>| {
+            let thread = self.timeline.threads.get(of)?;
+            let (call, table) = SyscallTable::call_of(self.syscalls, thread)?;
+            word(table, call)
+        };
+        let word = word_of(waker, SyscallTable::wakes_several_on);
+        if word.is_none() || word != word_of(tid, SyscallTable::waits_on) {
+            return;
+        }
+        let thread = self.timeline.threads.get_mut(tid);
+        if let (Some(at), Some(open)) = (thread.since(), &mut thread.open) {
+            open.waits_for_other_lock(OtherLock { at, kind: NoMutex::WakesAll, behind: None });
         }
     }
 

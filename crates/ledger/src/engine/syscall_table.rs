@@ -273,6 +273,12 @@ impl SyscallTable {
         (wakes || call.nr == FUTEX_WAKE).then_some(call.args[0])
     }
 
+    /// The word on which the call wakes several threads at once: the unlock of a mutex wakes one.
+    pub(crate) fn wakes_several_on(&self, call: &Syscall) -> Option<u64> {
+        let is_wake = self.futex.contains(&call.nr) && futex::command(call) == futex::WAKE;
+        (is_wake && call.args[2] > 1).then_some(call.args[0])
+    }
+
     /// By what the call lets another thread go on.
     pub(crate) fn hand_off(&self, call: &Syscall) -> HandOff {
         if self.is_futex(call) {
@@ -326,7 +332,7 @@ mod futex {
     use whylate_events::Syscall;
 
     pub(super) const WAIT: u64 = 0;
-    const WAKE: u64 = 1;
+    pub(super) const WAKE: u64 = 1;
     const CMP_REQUEUE: u64 = 4;
     const WAKE_OP: u64 = 5;
     pub(super) const LOCK_PI: u64 = 6;

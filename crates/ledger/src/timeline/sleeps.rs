@@ -69,6 +69,8 @@ pub(crate) enum Itself {
 pub(crate) enum NoMutex {
     /// A read-write lock, a condition or a semaphore, by a futex.
     OfPthreads,
+    /// What lets all that wait for it go on at once, by a futex.
+    WakesAll,
     /// A lock of a file: flock(2), or fcntl(2).
     OfFile,
 }
