@@ -183,8 +183,8 @@ fn finding(subject: &Subject<'_>, cause: Cause, by: Culprit, accused: Accused<'_
         .deadline
         .is_some_and(|deadline| worst.iter().any(|delay| delay.activation.response() > deadline));
     let called = worst.iter().all(|delay| is_called(subject.notes(delay.activation), Some(by)));
-    // A user's Ctrl-Z is what that user asked for.
-    let seldom_stopped = cause == Cause::Stopped && times < OFTEN_STOPPED;
+    // A user's Ctrl-Z is what that user asked for; one that looks into a program with a debugger wants it to go on.
+    let seldom_stopped = cause == Cause::Stopped && !traced && times < OFTEN_STOPPED;
     let is_meant = called || among_deadlines || seldom_stopped;
     let once = times == 1 && victims.iter().all(|&tid| is_small_once(subject, tid, late_by));
     let severity = match missed || (!is_meant && !once && as_usual().any(matters)) {

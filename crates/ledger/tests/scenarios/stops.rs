@@ -190,6 +190,8 @@ fn a_tracer_is_the_one_that_lets_the_thread_go_on() {
     assert!(why.contains("limiter:30 (nice 0), which traces victim (rt 50), stopped it"), "{why}");
     let finding = explained.finding("stopped").expect("a finding");
     assert!(finding.title.ends_with("it stopped that thread (ptrace)"), "{}", finding.title);
+    // What looks into a program is not meant to stop it, and once is enough.
+    assert_eq!(finding.severity, Severity::Warning);
     let texts =
         |fixes: &[AdvisedFix]| fixes.iter().map(|fix| fix.text.clone()).collect::<Vec<_>>().join("; ");
     let fix = texts(&explained.worst().verdict.fix);
