@@ -35,6 +35,7 @@ mod spread;
 mod stats;
 mod timeline;
 mod tracers;
+mod unpreempted;
 mod verdict;
 
 pub use causes::{Cause, CauseGroup};
