@@ -20,6 +20,7 @@ pub(crate) mod items;
 mod late;
 mod moved;
 pub(crate) mod notes;
+mod out_of_reach;
 mod overdue;
 mod placement;
 pub(crate) mod plain;

@@ -5,6 +5,7 @@ mod evidence;
 pub(crate) mod expirer;
 mod heaviest;
 pub(crate) mod one_cpu;
+mod out_of_reach;
 mod sentence;
 mod slewed;
 mod spent;
@@ -254,6 +255,9 @@ pub(crate) fn of(
     if let Some(expirer) = delays_timer_threads.then(expirer).flatten().filter(|_| !on_time) {
         verdict.why = expirer::why(activation, (by, charged), &expirer, advised.lock_owner, notes);
         verdict.fix = advice::expirer(&expirer, &advised);
+    }
+    if !on_time {
+        out_of_reach::add(timeline, activation, notes, &mut verdict);
     }
     verdict
 }

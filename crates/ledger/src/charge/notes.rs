@@ -14,6 +14,8 @@ use whylate_events::Symbol;
 pub(crate) enum VerdictNote {
     /// While a thread waited on a CPU, others that it may use were idle.
     Idle { at: Ns, on: Cpu, idle: CpuSet },
+    /// While it waited for so long on a CPU, another was idle for most of that, on which it never ran, or that it may not use.
+    OutOfReach { at: Ns, cpu: Cpu, idle: Ns, bound: bool },
     /// What an interrupt's timers ran.
     Timers(TimerCallbacks),
     /// The thread that runs expired timers waited for the CPU until then.

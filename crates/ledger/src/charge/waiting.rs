@@ -63,6 +63,9 @@ impl Charger<'_> {
         let is_here = queued == Queued::Here;
         let throttled = is_here.then(|| self.throttled(&queue)).flatten();
         let elsewhere = is_here.then(|| self.idle_elsewhere(&queue)).flatten();
+        if is_here && throttled.is_none() && elsewhere.is_none() {
+            self.note_out_of_reach(&queue);
+        }
         for (start, end, slice) in timeline.between(from, to) {
             let fair = match slice.running {
                 Running::Task(_, theirs) => theirs.class() == SchedClass::Fair,

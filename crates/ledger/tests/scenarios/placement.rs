@@ -1,7 +1,7 @@
 //! Waiting on a busy CPU while another one is idle: only where it is known that the thread may use it.
 
-use super::support::{IDLE, MS, Scene, Thread, assert_blames, assert_charges, fair, rt, sys};
-use whylate_base::{Action, Confidence, Tid};
+use super::support::{Explained, IDLE, MS, Scene, Thread, assert_blames, assert_charges, fair, rt, sys};
+use whylate_base::{Action, Confidence, Cpu, Tid};
 use whylate_events::{ContextFlags, Fact};
 use whylate_ledger::Cause;
 
@@ -75,10 +75,22 @@ fn a_real_time_thread_behind_another_as_well() {
 
 #[test]
 fn a_cpu_that_it_may_not_use_or_that_is_not_known_is_no_way_out() {
-    let pinned = waits(machine().fact(may_use(VICTIM, "1")), VICTIM).explain("victim");
+    let idles_on = |scene: Scene| scene.cpu(2).at(9 * MS).sign(ContextFlags::default());
+    let pinned = idles_on(waits(machine().fact(may_use(VICTIM, "1")), VICTIM)).explain("victim");
     assert_blames(pinned.only(), Cause::FairQueue, Some(HOG));
     let advice = &pinned.only().verdict.fix.first().expect("an advice").text;
     assert!(advice.contains("chrt -f -p"), "{advice}");
+    let last = |explained: &Explained| {
+        let verdict = &explained.only().verdict;
+        let seen = verdict.evidence.last().map(|seen| (seen.cpu, seen.what.clone()));
+        (seen, verdict.fix.last().map(|fix| fix.text.clone()).unwrap_or_default())
+    };
+    let (seen, advice) = last(&pinned);
+    let expected = (Some(Cpu(2)), "was idle for 3.00 ms meanwhile; victim may not use it".to_owned());
+    assert_eq!(seen, Some(expected));
+    assert!(advice.starts_with("let victim use CPU 2 as well"), "{advice}");
+    let (_, advice) = last(&idles_on(waits(machine(), VICTIM)).explain("victim"));
+    assert!(!advice.contains("CPU 2"), "of a thread that ran once, it is not known: {advice}");
     let unknown = waits(machine(), VICTIM).explain("victim");
     assert_blames(unknown.only(), Cause::FairQueue, Some(HOG));
     // CPU 3 is allowed, and nothing is known of it.
@@ -189,4 +201,25 @@ fn a_cpu_that_a_wake_up_left_idle_may_not_be_used_any_more() {
         scene.explain("victim").worst().verdict.cause
     };
     assert_eq!((with(false), with(true)), (Cause::WakePlacement, Cause::FairQueue));
+}
+
+/// It waits on CPU 1 for 3 ms in each of ten periods, while CPU 2 is idle.
+#[test]
+fn an_idle_cpu_on_which_a_thread_never_ran_is_named() {
+    let evidence = |moves: bool| {
+        let scene = (0..10).fold(machine(), |scene, n| {
+            let due = n * 20 * MS + MS;
+            let scene = scene.cpu(1).at(due).timer_wakes(VICTIM).at(due + 3 * MS).run(VICTIM);
+            scene.at(due + 3 * MS + 100).sleep(HOG)
+        });
+        let scene = scene.cpu(2).at(300 * MS);
+        let scene = if moves { scene.timer_wakes(VICTIM).at(300 * MS + 5).run(VICTIM) } else { scene };
+        let scene = scene.at(300 * MS + 50);
+        let scene = if moves { scene.sleep(IDLE) } else { scene.sign(ContextFlags::default()) };
+        let verdict = scene.explain("victim").worst().verdict.clone();
+        verdict.evidence.iter().map(|seen| seen.what.clone()).collect::<Vec<_>>().join("; ")
+    };
+    let seen = evidence(false);
+    assert!(seen.ends_with("was idle for 3.00 ms meanwhile; victim never ran there"), "{seen}");
+    assert!(!evidence(true).contains("never ran there"));
 }
