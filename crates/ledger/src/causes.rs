@@ -2,6 +2,7 @@
 //! `docs/causes/` of this crate.
 
 pub(crate) mod advised;
+mod brief;
 pub(crate) mod grace_period;
 pub(crate) mod info;
 mod kept_owner;

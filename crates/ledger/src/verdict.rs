@@ -203,6 +203,7 @@ pub(crate) fn of(
         deferred: deferred(notes).filter(|_| underlying == Cause::SoftirqDeferred),
         same_process: by.is_some_and(|by| timeline.are_of_one_process(&by, activation.tid)),
         is_kin: by.is_some_and(|by| timeline.are_kin(&by, activation.tid)),
+        brief: by.filter(|by| timeline.is_brief(by)),
         memory_locked: timeline.locks_memory(activation.tid),
         inherited: by.and_then(|by| timeline.inherited_from(&by, activation.tid)),
         owner_slept: owners_slept(notes).0.saturating_mul(2) >= charged.0 && charged > Ns::ZERO,

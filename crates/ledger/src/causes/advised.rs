@@ -129,6 +129,8 @@ pub(crate) struct Advised<'a> {
     pub(crate) is_kin: bool,
     /// The thread that forked the culprit, a process, with its priority.
     pub(crate) inherited: Option<Culprit>,
+    /// The culprit, where it began and ended within a short time: its id is of no use any more.
+    pub(crate) brief: Option<Culprit>,
     /// Its process has locked its memory (mlockall(2)).
     pub(crate) memory_locked: bool,
     /// The owner of the lock slept for most of the time that is charged.
@@ -291,6 +293,9 @@ impl<'a> Advised<'a> {
                 self.the_culprit()
             );
             return AdvisedFix::by_hand(text, WORKQUEUE_CPUS);
+        }
+        if self.brief.is_some_and(|brief| self.by == Some(&brief)) {
+            return super::brief::start_elsewhere(&self.the_culprit(), self.move_culprit());
         }
         if !self.culprit_is_of_one_cpu() {
             return AdvisedFix::new(text, self.move_culprit());

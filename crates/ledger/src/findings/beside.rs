@@ -6,9 +6,11 @@ use super::subject::Subject;
 use crate::causes::Cause;
 use crate::causes::advised::Advised;
 use crate::causes::info::Usual;
+use crate::charge::notes;
 use crate::costs::Cost;
 use crate::model::{Activation, Culprit, Kin};
 use crate::stats::Stats;
+use crate::timeline::Timeline;
 use std::cmp::Reverse;
 use std::collections::HashMap;
 use whylate_base::{Evidence, Finding, Ns, Severity, Tid};
@@ -36,6 +38,7 @@ struct Late<'a> {
     thread: Culprit,
     advised: Advised<'a>,
     period: Ns,
+    timeline: &'a Timeline,
 }
 
 pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
@@ -54,7 +57,8 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
         let period = Ns(length.0 / i64::try_from(stats.activations).ok()?);
         let &&Activation { comm, priority, .. } = worst.first()?;
         let advised = Advised { priority: Some(priority), late: Some((tid, comm)), ..Advised::general() };
-        let late = Late { stats, worst, thread: Culprit::Task { tid, comm, priority }, advised, period };
+        let (thread_named, timeline) = (Culprit::Task { tid, comm, priority }, subject.timeline);
+        let late = Late { stats, worst, thread: thread_named, advised, period, timeline };
         (!subject.looks_after_others(thread)).then_some(late)
     });
     each.flat_map(|late| [late.by_others(), late.frequent()].concat()).collect()
@@ -100,6 +104,10 @@ impl Late<'_> {
         let reason = cause.info().details.culprit_finding.unwrap_or(cause.code());
         let total: Ns = all.iter().map(|(_, cost)| cost.total).sum();
         let times: u64 = all.iter().map(|(_, cost)| cost.activations).sum();
+        let brief = Some(by).filter(|by| self.timeline.is_brief(by));
+        let mut kept =
+            self.stats.worst.iter().filter(|kept| charged(&kept.activation, cause, Some(by)) > Ns::ZERO);
+        let carrier = kept.find_map(|kept| notes::carrier(&kept.notes));
         let in_worst = self.worst.iter().map(|worst| charged(worst, cause, Some(by)));
         let in_worst: Vec<Ns> = in_worst.filter(|charged| *charged > Ns::ZERO).collect();
         let (why, among) = match in_worst.iter().max() {
@@ -121,7 +129,7 @@ impl Late<'_> {
                 "in {times} of {} activations, {among}",
                 self.stats.activations
             ))],
-            fix: cause.advice(&Advised { by: Some(&by), charged: most, ..self.advised }),
+            fix: cause.advice(&Advised { by: Some(&by), charged: most, brief, carrier, ..self.advised }),
         }
     }
 

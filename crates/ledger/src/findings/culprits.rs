@@ -313,6 +313,7 @@ fn fix(subject: &Subject<'_>, (cause, by): (Cause, &Culprit), delay: &Delay<'_>)
         same_process: subject.timeline.are_of_one_process(by, tid),
         is_kin: subject.timeline.are_kin(by, tid),
         inherited: subject.timeline.inherited_from(by, tid),
+        brief: subject.timeline.is_brief(by).then_some(*by),
         called: is_called(notes, Some(*by)),
         goes_on: goes_on(notes, Some(*by)).is_some(),
         kernel_lock: waits_for_the_kernel(notes, of_group()),

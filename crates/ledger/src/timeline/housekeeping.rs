@@ -153,6 +153,11 @@ pub(crate) fn is_kworker(comm: &str) -> bool {
     comm.starts_with("kworker/")
 }
 
+/// True of one that no CPU has for itself (`create_worker`, `kernel/workqueue.c`).
+pub(crate) fn is_unbound_kworker(comm: &str) -> bool {
+    comm.starts_with("kworker/u")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,8 +1,8 @@
 //! How grave a finding is about a thread that delayed others.
 
 use super::support::{Explained, IDLE, MS, Scene, Thread, fair, rt, sys};
-use whylate_base::{Ns, Severity};
-use whylate_events::{ContextFlags, TaskState};
+use whylate_base::{Action, Ns, Severity, Tid};
+use whylate_events::{ContextFlags, EventKind, TaskState};
 use whylate_ledger::{Cause, Options, Select};
 
 const MAIN: Thread = rt("program", 10, 40);
@@ -104,4 +104,29 @@ fn a_client_runs_before_the_thread_that_answered_it() {
     let explained = scene.explain("server");
     let finding = explained.finding("higher-priority-task").expect("a finding");
     assert_eq!(finding.severity, Severity::Info, "{finding:?}");
+}
+
+/// Short programs, one after the other, each of which keeps the CPU for 5 ms.
+#[test]
+fn what_is_over_soon_is_not_moved_by_its_id() {
+    let (shell, victim) = (fair("shell", 5), rt("victim", 20, 60));
+    let advice = |ends: bool| {
+        let scene = (0..6).fold(Scene::new().cpu(1).at(0).run(shell), |scene, n| {
+            let (due, job) = (n * 20 * MS + 100, rt("job", 30 + i32::try_from(n).expect("few"), 70));
+            let scene = scene.at(due).fork(shell, job).wake(job, 1).at(due + 5).sleep(job);
+            let scene = scene.at(due + 10).timer_wakes(victim).at(due + 5 * MS);
+            let exits = EventKind::Exit { tid: Tid(job.tid) };
+            let scene = if ends { scene.event(exits).die(victim) } else { scene.sleep(victim) };
+            scene.at(due + 6 * MS).sleep(IDLE).at(due + 7 * MS).wake(shell, 1).at(due + 7 * MS + 5).run(shell)
+        });
+        let explained = scene.explain("victim");
+        let fix = explained.finding("higher-priority-task").expect("a finding").fix[0].clone();
+        let Action::Thread { set } = &fix.action else { panic!("{fix:?}") };
+        (fix.text.clone(), set[0].tid.is_some())
+    };
+    let (text, has_id) = advice(true);
+    assert!(text.starts_with("start job:") && text.contains("as it ends soon"), "{text}");
+    assert!(!has_id);
+    let (text, has_id) = advice(false);
+    assert!(text.starts_with("move job:") && has_id, "{text}");
 }
