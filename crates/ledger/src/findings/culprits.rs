@@ -182,6 +182,8 @@ fn finding(subject: &Subject<'_>, cause: Cause, by: Culprit, accused: Accused<'_
         .options
         .deadline
         .is_some_and(|deadline| worst.iter().any(|delay| delay.activation.response() > deadline));
+    let helped = worst.iter().all(|delay| is_helper(subject, delay.activation, &by));
+    let own_time = helped.then(|| own_time(subject, by, &worst)).flatten();
     let called = worst.iter().all(|delay| is_called(subject.notes(delay.activation), Some(by)));
     // A user's Ctrl-Z is what that user asked for; one that looks into a program with a debugger wants it to go on.
     let seldom_stopped = cause == Cause::Stopped && !traced && times < OFTEN_STOPPED;
@@ -207,6 +209,9 @@ fn finding(subject: &Subject<'_>, cause: Cause, by: Culprit, accused: Accused<'_
         severity,
         title: title(&named, each.len(), &whom, most, reason),
         why: match (each.len(), times) {
+            _ if own_time.is_some() => format!(
+                "it had set them to work itself, and threads that help it run when it lets them: what took long is its own activation; {total} in all"
+            ),
             (1, 1) => format!("it delayed one activation by {total}"),
             (1, _) => format!("it delayed {times} activations by {total} in all{mostly}"),
             // One activation may have waited for several of them.
@@ -220,10 +225,14 @@ fn finding(subject: &Subject<'_>, cause: Cause, by: Culprit, accused: Accused<'_
                 Evidence::at(activation.due, activation.cpu, what)
             })
             .chain(end)
+            .chain(own_time.map(|own| Evidence::at(own.due, own.cpu, took(own))))
             .chain(request)
             .chain(work)
             .collect(),
-        fix: worst.first().map(|delay| fix(subject, (cause, &by), delay)).unwrap_or_default(),
+        fix: match own_time {
+            Some(own) => own.verdict.fix.clone(),
+            None => worst.first().map(|delay| fix(subject, (cause, &by), delay)).unwrap_or_default(),
+        },
     }
 }
 
@@ -331,6 +340,22 @@ fn is_helper(subject: &Subject<'_>, activation: &Activation, by: &Culprit) -> bo
     let Trigger::Thread { tid: waker, comm } = *trigger else { return false };
     let waker = Culprit::Task { tid: waker, comm, priority: Priority::UNKNOWN };
     of_process(by) && of_process(&waker)
+}
+
+/// The longest activation of the culprit itself in which others waited for it, where that is late by its own work.
+fn own_time<'a>(subject: &'a Subject<'_>, by: Culprit, late: &[Delay<'_>]) -> Option<&'a Activation> {
+    let Culprit::Task { tid, .. } = by else { return None };
+    let is_meanwhile = |own: &Activation| {
+        late.iter().any(|Delay { activation, .. }| activation.due < own.end && activation.end > own.due)
+    };
+    let worst = subject.by_thread.get(&tid)?.iter().filter(|own| own.is_period() && is_meanwhile(own));
+    let longest = worst.max_by_key(|own| own.response())?;
+    (longest.verdict.cause.accuses_late_thread() && !longest.verdict.fix.is_empty()).then_some(*longest)
+}
+
+fn took(own: &Activation) -> String {
+    let Activation { comm, tid, ref verdict, .. } = *own;
+    format!("{comm}:{tid} itself took {} ({}: {})", own.response(), verdict.cause, verdict.charged)
 }
 
 /// True of a delay that one activation of many had: small, and small beside the period. That of a thread with a timer of its own is

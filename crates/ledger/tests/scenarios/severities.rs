@@ -9,18 +9,20 @@ const MAIN: Thread = rt("program", 10, 40);
 const HELPER: Thread = rt("helper", 11, 40);
 const WRITE: i64 = 1;
 
-/// Of a process, or of one that forked: `flags` are those of clone(2). The first thread sets the other to work, and goes on for 5 ms.
+/// Of a process, or of one that forked: `flags` are those of clone(2). The first thread sets the other to work, and goes on, at last
+/// for 5 ms.
 fn sets_to_work(flags: u64, waker: Thread) -> Explained {
     const CLONE: i64 = 56;
     let scene = Scene::new().cpu(1).at(0).run(MAIN).at(10).call(CLONE, [flags, 0, 0]).at(15);
     let scene = scene.fork(MAIN, HELPER).at(20).ret(CLONE).at(30).wake(HELPER, 1).at(40).sleep(HELPER);
-    let scene = (1..=6).fold(scene.at(60).sleep(IDLE), |scene, n| {
-        let due = n * 20 * MS;
+    let scene = (1..=16).fold(scene.at(60).sleep(IDLE), |scene, n| {
+        let (due, work) = (n * 20 * MS, if n > 13 { 5 * MS } else { 100 });
         let scene = scene.at(due).timer_wakes(MAIN).at(due + 5).run(MAIN).at(due + 50);
         let scene = if waker.tid == MAIN.tid { scene.wake(HELPER, 1) } else { scene.timer_wakes(HELPER) };
-        scene.at(due + 5 * MS).sleep(HELPER).at(due + 5 * MS + 50).sleep(IDLE)
+        scene.at(due + work).sleep(HELPER).at(due + work + 50).sleep(IDLE)
     });
-    scene.explain("helper")
+    let tasks = [HELPER, MAIN].map(|thread| Select::Comm(thread.name.into())).to_vec();
+    scene.explain_with(&Options { tasks, ..Options::default() })
 }
 
 #[test]
@@ -30,7 +32,13 @@ fn a_helper_waits_for_the_thread_of_its_process_that_set_it_to_work() {
     let severity = |explained: Explained| {
         explained.finding("equal-priority-task").map(|finding| finding.severity).expect("a finding")
     };
-    assert_eq!(severity(sets_to_work(CLONE_VM_AND_THREAD, MAIN)), Severity::Info);
+    let helped = sets_to_work(CLONE_VM_AND_THREAD, MAIN);
+    let finding = helped.finding("equal-priority-task").expect("a finding");
+    assert!(finding.why.starts_with("it had set them to work itself"), "{finding:?}");
+    let own = finding.evidence.last().map(|seen| seen.what.as_str());
+    assert_eq!(own, Some("program:10 itself took 5.00 ms (own-work: 5.00 ms)"));
+    assert!(finding.fix.iter().all(|fix| !fix.text.contains("priority")), "{finding:?}");
+    assert_eq!(severity(helped), Severity::Info);
     // A fork is a process of its own, and a timer of its own no work that the other one hands over.
     assert_eq!(severity(sets_to_work(SIGCHLD, MAIN)), Severity::Warning);
     assert_eq!(severity(sets_to_work(CLONE_VM_AND_THREAD, IDLE)), Severity::Warning);
