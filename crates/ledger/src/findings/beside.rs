@@ -21,6 +21,11 @@ const MANY: u64 = 20;
 const SHARE_OF_ACTIVATIONS: u64 = 4;
 /// What is part of more than one in so many is usual for the thread.
 const USUAL: u64 = 2;
+/// A delay of so many times the average one of that culprit is not the usual one.
+const FAR_BEYOND: i64 = 4;
+/// A SCHED_OTHER thread has the CPU for a slice (`base_slice_ns`, `kernel/sched/fair.c`) up to the next tick, some 4 ms: what took
+/// longer was no single turn.
+const LONG_TURNS: Ns = Ns::from_ms(5);
 /// So long, and one part in so many of the time between two activations.
 const LONG: Ns = Ns::from_ms(1);
 const PART_OF_PERIOD: i64 = 10;
@@ -68,7 +73,9 @@ impl Late<'_> {
     /// What took a notable time, and is in the evidence of none of the worst activations.
     fn unnamed(&self) -> impl Iterator<Item = Charged<'_>> {
         self.stats.costs.iter().filter(|((cause, by), cost)| {
-            let is_routine = cause.info().details.routine || cause.info().details.usual != Usual::Nothing;
+            let details = &cause.info().details;
+            let is_routine = details.routine && !self.is_turn_beside_fault(*cause);
+            let is_routine = is_routine || details.usual != Usual::Nothing;
             let is_named = || self.worst.iter().any(|activation| is_named(activation, *cause, *by));
             cause.accuses() && !is_routine && cost.unsure.0.saturating_mul(2) < cost.total.0 && !is_named()
         })
@@ -79,20 +86,34 @@ impl Late<'_> {
     }
 
     fn is_usual(&self, cost: &Cost) -> bool {
-        cost.activations.saturating_mul(USUAL) > self.stats.activations
+        let is_frequent = cost.activations.saturating_mul(USUAL) > self.stats.activations;
+        is_frequent && cost.most.0 < cost.average().0.saturating_mul(FAR_BEYOND)
+    }
+
+    /// True of a cause that has no finding of its own, as SCHED_OTHER threads always take turns. Where most of the worst activations have
+    /// another one, such as a quota, a turn that took far longer than usual is a second fault, and would be named nowhere.
+    fn is_turn_beside_fault(&self, cause: Cause) -> bool {
+        let has_fault = |worst: &&&Activation| {
+            let verdict = &worst.verdict;
+            verdict.cause.accuses() && !verdict.cause.accuses_late_thread() && !verdict.fix.is_empty()
+        };
+        let faults = self.worst.iter().filter(has_fault).count();
+        is_turn(cause) && faults.saturating_mul(2) > self.worst.len()
     }
 
     /// Others that delayed it now and then: threads of one program are one culprit.
     fn by_others(&self) -> Vec<Finding> {
         let mut culprits: HashMap<(Cause, Kin), Vec<(Culprit, &Cost)>> = HashMap::new();
         for ((cause, by), cost) in self.unnamed() {
-            if let Some(by) = by.filter(|_| cause.has_culprit_finding() && !self.is_usual(cost)) {
+            let has_finding = cause.has_culprit_finding() || is_turn(*cause);
+            if let Some(by) = by.filter(|_| has_finding && (is_turn(*cause) || !self.is_usual(cost))) {
                 culprits.entry((*cause, Kin::of(&by))).or_default().push((by, cost));
             }
         }
         let most = culprits.into_iter().filter_map(|((cause, _), all)| {
             let &(by, worst) = all.iter().max_by_key(|(by, cost)| (cost.most, Reverse(by.to_string())))?;
-            self.is_notable(worst.most).then_some((worst.most, cause, by, all))
+            let is_notable = self.is_notable(worst.most) && (!is_turn(cause) || worst.most >= LONG_TURNS);
+            is_notable.then_some((worst.most, cause, by, all))
         });
         let mut most: Vec<_> = most.collect();
         most.sort_by_key(|(most, cause, by, _)| (Reverse(*most), *cause, by.to_string()));
@@ -101,7 +122,7 @@ impl Late<'_> {
     }
 
     fn by_culprit(&self, cause: Cause, by: Culprit, most: Ns, all: &[(Culprit, &Cost)]) -> Finding {
-        let reason = cause.info().details.culprit_finding.unwrap_or(cause.code());
+        let reason = cause.info().details.culprit_finding.unwrap_or("the turns of SCHED_OTHER threads");
         let total: Ns = all.iter().map(|(_, cost)| cost.total).sum();
         let times: u64 = all.iter().map(|(_, cost)| cost.activations).sum();
         let brief = Some(by).filter(|by| self.timeline.is_brief(by));
@@ -122,7 +143,7 @@ impl Late<'_> {
         };
         Finding {
             code: cause.code(),
-            severity: Severity::Warning,
+            severity: if is_turn(cause) { Severity::Info } else { Severity::Warning },
             title: title(&by.to_string(), all.len(), &self.thread.to_string(), most, reason),
             why,
             evidence: vec![Evidence::general(format!(
@@ -140,7 +161,7 @@ impl Late<'_> {
                 && self.is_notable(cost.average())
         });
         let unsaid = frequent.filter(|((cause, by), cost)| {
-            by.is_none() || !cause.has_culprit_finding() || self.is_usual(cost)
+            !is_turn(*cause) && (by.is_none() || !cause.has_culprit_finding() || self.is_usual(cost))
         });
         let finding = |&((cause, by), cost): Charged<'_>| {
             let what = by.map_or_else(|| cause.code().to_owned(), |by| format!("{} by {by}", cause.code()));
@@ -158,6 +179,12 @@ impl Late<'_> {
         };
         unsaid.map(finding).collect()
     }
+}
+
+/// True of the turns that threads take.
+fn is_turn(cause: Cause) -> bool {
+    let details = &cause.info().details;
+    details.routine && details.culprit_runs_first
 }
 
 /// True where the verdict on one of the worst activations names the cause, or a finding does.

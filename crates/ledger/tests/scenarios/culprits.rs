@@ -184,4 +184,48 @@ fn a_delay_by_the_end_of_a_program_is_told_as_such() {
     assert!(finding.why.ends_with("in all, most of it once"), "{}", finding.why);
     let what = "sensor:20 (rt 90) ended: its end is a part of this delay";
     assert!(finding.evidence.iter().any(|seen| seen.what == what), "{:?}", finding.evidence);
+/// Another thread runs before it in every activation, and takes 30 us; in one of those that are not among the worst it takes 4 ms.
+#[test]
+fn a_delay_far_beyond_the_usual_one_of_its_culprit_is_a_finding() {
+    let other = rt("other", 20, 90);
+    let found = |most: i64| {
+        let scene = (0..40).fold(Scene::new().cpu(1).at(0).sign(ContextFlags::default()), |scene, n| {
+            let due = n * 20 * MS + 100;
+            let (late, work) = (if n == 8 { most } else { 30 }, if n % 4 == 3 { 9 * MS } else { 50 });
+            let scene = scene.at(due - 50).wake(other, 1).at(due - 40).run(other);
+            let scene = scene.at(due).timer_wakes(VICTIM).at(due + late).sleep(VICTIM);
+            scene.at(due + late + work).sleep(IDLE)
+        });
+        let explained = scene.explain("victim");
+        assert_blames(explained.worst(), Cause::OwnWork, None);
+        explained.finding("higher-priority-task").map(|finding| (finding.severity, finding.title.clone()))
+    };
+    let (severity, title) = found(4 * MS).expect("a finding");
+    assert_eq!(severity, Severity::Warning);
+    assert!(title.contains("delayed victim:10 (rt 80) by up to 4.00 ms"), "{title}");
+    assert_eq!(found(100), None, "it is always there, and takes little");
+}
+
+/// A SCHED_OTHER thread, which a real-time one delays by 15 ms in most of its worst activations, takes turns with another one.
+#[test]
+fn turns_far_longer_than_one_slice_are_named_beside_another_fault() {
+    let (hog, other, victim) = (rt("hog", 20, 90), fair("other", 21), fair("victim", 10));
+    let found = |turn: i64, faults: bool| {
+        let scene = (0..48).fold(Scene::new().cpu(1).at(0).sign(ContextFlags::default()), |scene, n| {
+            let due = n * 20 * MS + 100;
+            let (by, late) = match n % 4 {
+                3 if faults => (hog, 15 * MS),
+                0 => (other, turn),
+                _ => (other, 10),
+            };
+            let scene = scene.at(due - 50).wake(by, 1).at(due - 40).run(by).at(due).timer_wakes(victim);
+            scene.at(due + late).sleep(victim).at(due + late + 50).sleep(IDLE)
+        });
+        scene.explain("victim").finding("fair-queue").map(|finding| (finding.severity, finding.title.clone()))
+    };
+    let (severity, title) = found(8 * MS, true).expect("a finding");
+    assert_eq!(severity, Severity::Info);
+    assert!(title.starts_with("other:21 (nice 0) delayed victim:10 (nice 0) by up to 8.00 ms"), "{title}");
+    assert_eq!(found(3 * MS, true), None, "one slice is a turn");
+    assert_eq!(found(8 * MS, false), None, "its verdicts have it");
 }
