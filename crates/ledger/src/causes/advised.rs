@@ -1,7 +1,7 @@
 //! What advice is about, and the settings that it may name.
 
 use crate::model::culprit::{Culprit, is_stand_in};
-use crate::timeline::housekeeping::{is_kworker, is_of_kernel};
+use crate::timeline::housekeeping::{is_kworker, is_of_kernel, is_of_one_cpu};
 use crate::timeline::sleeps::{Asked, Itself, NoMutex};
 use whylate_base::{
     Action, AdvisedFix, Comm, Cpu, CpuSet, IrqAction, Ns, Priority, SchedClass, ThreadAction, Tid, UnitAction,
@@ -226,7 +226,7 @@ impl<'a> Advised<'a> {
         ];
         let Some(Culprit::Task { comm, .. }) = self.by else { return false };
         let name = comm.to_string();
-        is_of_one_cpu(comm) && name.split_once('/').is_some_and(|(name, _)| PER_CPU.contains(&name))
+        is_of_one_cpu(&name) && name.split_once('/').is_some_and(|(name, _)| PER_CPU.contains(&name))
     }
 
     fn culprit_thread(&self) -> Option<ThreadAction> {
@@ -271,7 +271,8 @@ impl<'a> Advised<'a> {
 
     /// The same, with what there is to add: `; timers expire where they are armed`.
     pub(crate) fn culprit_moved_with(&self, addition: &str) -> AdvisedFix {
-        self.moved(format!("move {} to another CPU: taskset -pc CPUS TID{addition}", self.the_culprit()))
+        let culprit = self.the_culprit();
+        self.moved_with(format!("move {culprit} to another CPU: taskset -pc CPUS TID{addition}"), addition)
     }
 
     /// True where the culprit is a worker of the kernel's workqueues.
@@ -286,6 +287,10 @@ impl<'a> Advised<'a> {
 
     /// The same, in these words; a thread that belongs to its CPU cannot be moved, nor can a kworker.
     pub(crate) fn moved(&self, text: String) -> AdvisedFix {
+        self.moved_with(text, "")
+    }
+
+    fn moved_with(&self, text: String, addition: &str) -> AdvisedFix {
         if self.culprit_is_kworker() && !self.culprit_is_of_one_cpu() {
             let text = format!(
                 "{} cannot be moved by taskset: keep the work of unbound workqueues away from that CPU, \
@@ -295,7 +300,7 @@ impl<'a> Advised<'a> {
             return AdvisedFix::by_hand(text, WORKQUEUE_CPUS);
         }
         if self.brief.is_some_and(|brief| self.by == Some(&brief)) {
-            return super::brief::start_elsewhere(&self.the_culprit(), self.move_culprit());
+            return super::brief::start_elsewhere(&self.the_culprit(), addition, self.move_culprit());
         }
         if !self.culprit_is_of_one_cpu() {
             return AdvisedFix::new(text, self.move_culprit());
@@ -414,7 +419,7 @@ impl<'a> Advised<'a> {
     /// The late thread gets an idle CPU of its own, and so does each thread that it waited for, as long as there are some.
     pub(crate) fn spread(&self) -> Vec<ThreadAction> {
         let culprits = self.all_by.iter().filter_map(|by| match by {
-            Culprit::Task { tid, comm, .. } if !is_of_one_cpu(comm) => named(*tid, comm),
+            Culprit::Task { tid, comm, .. } if !is_of_one_cpu(comm.as_str()) => named(*tid, comm),
             _ => None,
         });
         let idle = self.idle.into_iter().flat_map(CpuSet::iter);
@@ -458,13 +463,6 @@ impl<'a> Advised<'a> {
             None => Action::by_hand("the recording does not show on which CPU it happened"),
         }
     }
-}
-
-/// True of the kernel's threads that belong to one CPU, by their name: `ksoftirqd/1`, `kworker/1:2-events`. Those may not be
-/// moved (PF_NO_SETAFFINITY in include/linux/sched.h).
-fn is_of_one_cpu(comm: &Comm) -> bool {
-    let name = comm.to_string();
-    name.split_once('/').is_some_and(|(_, cpu)| cpu.starts_with(|first: char| first.is_ascii_digit()))
 }
 
 fn named(tid: Tid, comm: &Comm) -> Option<ThreadAction> {

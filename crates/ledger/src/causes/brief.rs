@@ -3,10 +3,10 @@
 use whylate_base::{Action, AdvisedFix, ThreadAction};
 
 /// What starts it, as a loop of a shell does, is to have other CPUs. `moved` is of the next one of that name.
-pub(super) fn start_elsewhere(culprit: &str, moved: Action) -> AdvisedFix {
+pub(super) fn start_elsewhere(culprit: &str, addition: &str, moved: Action) -> AdvisedFix {
     let text = format!(
         "start {culprit} on another CPU, as it ends soon: taskset -c CPUS COMMAND, or taskset -pc CPUS TID of what starts it, whose \
-         children inherit it"
+         children inherit it{addition}"
     );
     let moved = match moved {
         Action::Thread { set } => Action::Thread {

@@ -153,6 +153,12 @@ pub(crate) fn is_kworker(comm: &str) -> bool {
     comm.starts_with("kworker/")
 }
 
+/// True of the kernel's threads that belong to one CPU, by their name: `ksoftirqd/1`, `kworker/1:2-events`. Those may not be
+/// moved (PF_NO_SETAFFINITY in include/linux/sched.h).
+pub(crate) fn is_of_one_cpu(comm: &str) -> bool {
+    comm.split_once('/').is_some_and(|(_, cpu)| cpu.starts_with(|first: char| first.is_ascii_digit()))
+}
+
 /// True of one that no CPU has for itself (`create_worker`, `kernel/workqueue.c`).
 pub(crate) fn is_unbound_kworker(comm: &str) -> bool {
     comm.starts_with("kworker/u")

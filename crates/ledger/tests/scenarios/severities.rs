@@ -133,7 +133,12 @@ fn what_is_over_soon_is_not_moved_by_its_id() {
         (fix.text.clone(), set[0].tid.is_some())
     };
     let (text, has_id) = advice(true);
-    assert!(text.starts_with("start job:") && text.contains("as it ends soon"), "{text}");
+    assert!(
+        text.starts_with("start job:")
+            && text.contains("as it ends soon")
+            && text.ends_with("; or isolate the CPU of the late thread"),
+        "{text}"
+    );
     assert!(!has_id);
     let (text, has_id) = advice(false);
     assert!(text.starts_with("move job:") && has_id, "{text}");
