@@ -82,7 +82,10 @@ fn no_finding(explanation: &Explanation) -> Option<String> {
                 None => "No finding names another thread",
                 Some(_) => "No finding beyond the worst activations",
             };
-            format!("{nothing}{limit}: {}; in {count}, {most}.", beyond_usual(explanation, worst))
+            let second = second_beyond_usual(explanation, worst).map_or_else(String::new, |second| {
+                format!(", and up to {} ({})", second.response(), words::because(&second.verdict))
+            });
+            format!("{nothing}{limit}: {}{second}; in {count}, {most}.", beyond_usual(explanation, worst))
         }
         None => format!("No finding{limit}: in {count}, {most}."),
         Some(worst) => format!(
@@ -171,6 +174,26 @@ fn worst_beyond_usual(explanation: &Explanation) -> Option<&Activation> {
     // Nothing is advised about what was in time.
     let is_late = !fix.is_empty() && charged >= LONG && is_most;
     (is_late && usual.0.saturating_mul(MULTIPLE) <= response.0).then_some(longest)
+}
+
+/// The longest activation of the same thread with another cause, where it is a multiple of what is usual as well: of two faults, the
+/// worst one is not all.
+fn second_beyond_usual<'a>(explanation: &'a Explanation, worst: &Activation) -> Option<&'a Activation> {
+    let usual = usual_response(explanation, worst)?;
+    let is_second = |one: &&Activation| {
+        let verdict = &one.verdict;
+        let is_late = !verdict.fix.is_empty() && verdict.charged >= LONG;
+        let is_most = verdict.charged.0.saturating_mul(2) >= one.response().since(usual).0;
+        one.tid == worst.tid
+            && !one.is_start_or_end()
+            && verdict.cause != worst.verdict.cause
+            && verdict.confidence > Confidence::Low
+            && (verdict.by.is_none() || worst.verdict.by.is_some())
+            && is_late
+            && is_most
+            && usual.0.saturating_mul(MULTIPLE) <= one.response().0
+    };
+    explanation.activations.iter().filter(is_second).max_by_key(|one| one.response())
 }
 
 /// The median of the responses of that thread.

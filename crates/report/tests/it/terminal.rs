@@ -242,6 +242,15 @@ fn no_finding_names_what_took_far_longer_than_usual() {
     }
     let text = page(&sample);
     assert!(text.contains("No finding names another thread: "), "{text}");
+    // A second cause of other activations is named as well.
+    let mut second = sample.activations[0].clone();
+    second.end = second.due + Ns::from_ms(12);
+    (second.verdict.cause, second.verdict.charged) = (Cause::BlockIo, Ns::from_ms(11));
+    let mut both = sample.clone();
+    both.activations = vec![sample.activations[0].clone(), second];
+    let text = page(&both);
+    let line = "(kernel-sleep), where 387.0 us is usual, and up to 12.00 ms (block-io); in 5,468 activations";
+    assert!(text.contains(line), "{text}");
     // Where it is about as usual, or nothing is advised, nothing stands out.
     for activation in &mut sample.activations {
         activation.verdict.fix.clear();
