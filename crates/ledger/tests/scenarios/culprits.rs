@@ -184,6 +184,8 @@ fn a_delay_by_the_end_of_a_program_is_told_as_such() {
     assert!(finding.why.ends_with("in all, most of it once"), "{}", finding.why);
     let what = "sensor:20 (rt 90) ended: its end is a part of this delay";
     assert!(finding.evidence.iter().any(|seen| seen.what == what), "{:?}", finding.evidence);
+}
+
 /// Another thread runs before it in every activation, and takes 30 us; in one of those that are not among the worst it takes 4 ms.
 #[test]
 fn a_delay_far_beyond_the_usual_one_of_its_culprit_is_a_finding() {
