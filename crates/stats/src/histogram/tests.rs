@@ -110,7 +110,8 @@ proptest! {
         prop_assert!(measured.surely_beyond(Ns(exact)) <= later && later <= measured.beyond(Ns(exact)));
         prop_assert_eq!(measured.min(), samples.first().map(|&s| Ns(s)));
         prop_assert_eq!(measured.max(), samples.last().map(|&s| Ns(s)));
-        prop_assert_eq!(measured.mean(), Some(Ns(samples.iter().sum::<i64>() / samples.len() as i64)));
+        let (sum, count) = (samples.iter().sum::<i64>(), samples.len() as i64);
+        prop_assert_eq!(measured.mean(), Some(Ns((2 * sum + count) / (2 * count))));
         let counted: u64 = measured.buckets().iter().map(|b| b.count).sum();
         prop_assert_eq!(counted + measured.overflow(), samples.len() as u64);
     }
