@@ -30,10 +30,10 @@ pub(super) fn read(text: &str) -> Vec<Result<Run, Broken>> {
     if text.contains('\0') {
         return Vec::new();
     }
-    let first_title = || text.lines().find_map(titles::title);
+    let first_title = text.lines().find_map(titles::title);
     let mut title: Option<Title> = None;
     let broken = |why: &str| {
-        let tool = first_title().or_else(|| of_command(text)).map_or(UNKNOWN, |title| title.tool);
+        let tool = first_title.clone().or_else(|| of_command(text)).map_or(UNKNOWN, |title| title.tool);
         Broken { tool, why: why.to_owned() }
     };
     let mut tables: Vec<Table> = Vec::new();
@@ -53,7 +53,7 @@ pub(super) fn read(text: &str) -> Vec<Result<Run, Broken>> {
             let map = line.strip_prefix('@').map_or("", |_| unit).to_owned();
             let counted = match unit_of(unit) {
                 // Some scripts name the unit in their title only.
-                None if unit.is_empty() => first_title().map(|_| 1_000),
+                None if unit.is_empty() => first_title.as_ref().map(|_| 1_000),
                 None if !map.is_empty() => unit_of_program(text, &map),
                 unit => unit,
             };
@@ -114,34 +114,25 @@ pub(super) fn read(text: &str) -> Vec<Result<Run, Broken>> {
     // A table that goes on is as likely as one that ends with its fullest class.
     let may_go_on = is_below_row && tables.last().is_some_and(Table::ends_with_its_largest);
     if tables.iter().all(|table| table.title.is_none()) {
-        let named = first_title().or_else(|| of_command(text));
+        let named = first_title.or_else(|| of_command(text));
         tables.iter_mut().for_each(|table| table.title.clone_from(&named));
     }
-    let last = tables.len() - 1;
     let mut sources: Vec<Vec<&Table>> = Vec::new();
-    let mut of_last = 0;
-    for (at, table) in tables.iter().enumerate() {
-        let known =
-            sources.iter().position(|all| all.first().is_some_and(|first| first.is_of_one_source(table)));
-        let source = known.unwrap_or(sources.len());
-        match sources.get_mut(source) {
+    for table in &tables {
+        match sources.iter_mut().find(|all| all[0].is_of_one_source(table)) {
             Some(all) => all.push(table),
             None => sources.push(vec![table]),
         }
-        if at == last {
-            of_last = source;
-        }
     }
-    let is_alone = |tables: &[&Table]| {
-        let title = |tables: &[&Table]| tables.first().map(|table| table.title.clone());
-        sources.iter().filter(|other| title(other) == title(tables)).count() == 1
-    };
-    let each = sources.iter().enumerate();
-    each.flat_map(|(at, tables)| {
-        let unit = tables.first().map(|table| table.unit_name()).filter(|_| !is_alone(tables));
-        of_source(text, tables, unit, may_go_on && at == of_last)
-    })
-    .collect()
+    let is_alone =
+        |tables: &[&Table]| sources.iter().filter(|other| other[0].title == tables[0].title).count() == 1;
+    let has_last =
+        |all: &[&Table]| all.last().zip(tables.last()).is_some_and(|(own, last)| std::ptr::eq(*own, last));
+    let each = sources.iter().flat_map(|own| {
+        let unit = (!is_alone(own)).then(|| own[0].unit_name());
+        of_source(text, own, unit, may_go_on && has_last(own))
+    });
+    each.collect()
 }
 
 /// The histograms of one program, those of each kind as one measurement; the `unit` where others of it have another one.
