@@ -1,5 +1,6 @@
 //! Which threads are listed one by one: of very many with one name, as the programs that a shell starts, the worst few.
 
+use std::collections::HashMap;
 use whylate_base::{Comm, Ns, Policy, Priority};
 use whylate_ledger::{Spread, TaskSummary};
 
@@ -46,11 +47,22 @@ impl Rest {
 /// Splits the threads of a report, which are in the order of how late they were.
 pub(super) fn listed(tasks: &[TaskSummary]) -> Listed<'_> {
     let key = |task: &TaskSummary| (task.comm, task.priority);
+    let mut of_name: HashMap<(Comm, Priority), usize> = HashMap::new();
+    tasks.iter().for_each(|task| *of_name.entry(key(task)).or_default() += 1);
+    of_name.retain(|_, count| *count >= MANY);
+    let mut left: HashMap<(Comm, Priority), usize> =
+        of_name.into_keys().map(|key| (key, OF_ONE_NAME)).collect();
     let mut listed = Listed { tasks: Vec::new(), rest: Vec::new() };
     for task in tasks {
-        let is_one_of_many = tasks.iter().filter(|other| key(other) == key(task)).nth(MANY - 1).is_some();
-        let before = listed.tasks.iter().filter(|other| key(other) == key(task)).count();
-        if !is_one_of_many || before < OF_ONE_NAME {
+        let has_row = match left.get_mut(&key(task)) {
+            Some(0) => false,
+            Some(left) => {
+                *left -= 1;
+                true
+            }
+            None => true,
+        };
+        if has_row {
             listed.tasks.push(task);
             continue;
         }

@@ -45,9 +45,8 @@ fn of<'a>(task: &TaskSummary, activations: &'a [Activation]) -> impl Iterator<It
 fn overview(page: &mut Page, explanation: &Explanation, listed: &Listed<'_>) {
     let wide = page.width() >= 96;
     let faint = |text: &str| Cell::new(text, Ink::Faint);
-    let longest = |pick: fn(&Spread) -> Ns, spread: Option<Spread>| {
-        Cell::from(spread.map_or_else(|| "-".to_owned(), |spread| pick(&spread).to_string()))
-    };
+    let longest =
+        |pick: fn(&Spread) -> Ns, spread: Option<Spread>| Cell::from(words::known(spread.as_ref().map(pick)));
     let mut rows = vec![vec![
         faint("thread"),
         faint("policy"),
@@ -75,15 +74,14 @@ fn overview(page: &mut Page, explanation: &Explanation, listed: &Listed<'_>) {
                 .into(),
         ]);
     }
-    let known = |time: Option<Ns>| Cell::from(time.map_or_else(|| "-".to_owned(), |time| time.to_string()));
     for rest in &listed.rest {
         rows.push(vec![
             faint(&rest.name()),
             words::scheduling(rest.policy, rest.priority).into(),
             words::count(rest.activations).into(),
             faint(""),
-            known(rest.latency),
-            known(rest.response),
+            words::known(rest.latency).into(),
+            words::known(rest.response).into(),
             faint(""),
         ]);
     }
