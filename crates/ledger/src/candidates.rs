@@ -90,11 +90,15 @@ fn only_kernel_is_seen(all: &[Candidate], starves: Ns) -> bool {
     latest.is_some() && others.iter().all(is_unseen)
 }
 
+/// True of a thread with a number of its own: neither an idle one nor what stands for others.
+fn is_of_one_thread(thread: &Thread) -> bool {
+    !thread.tid.is_idle() && !is_stand_in(thread.tid)
+}
+
 /// The thread that waited longest for a CPU, of those that sleep: that others wait is no news.
 pub(crate) fn longest_wait(timeline: &Timeline) -> Option<Candidate> {
     let counts = |thread: &&Thread| {
-        let is_shown = !thread.tid.is_idle() && !is_stand_in(thread.tid);
-        is_shown && thread.tally.latency.is_some() && thread.tally.wait >= LONG_WAIT
+        is_of_one_thread(thread) && thread.tally.latency.is_some() && thread.tally.wait >= LONG_WAIT
     };
     let all = timeline.threads.iter().filter(counts).map(|thread| candidate(timeline, thread));
     all.filter(|one| one.kind != CandidateKind::Recorder).max_by_key(|one| (one.wait, Reverse(one.tid)))
@@ -113,8 +117,9 @@ pub(crate) fn waits_beside(timeline: &Timeline, latest: Ns, first: Option<Priori
         thread.tally.wait >= least && thread.tally.wait.0 / longer >= latest.0
     };
     let may_count = |thread: &&Thread| {
-        let is_shown = !thread.tid.is_idle() && !is_stand_in(thread.tid) && thread.tally.activations > 0;
-        is_shown && waits(thread, LATE_OF_KERNEL, LONGER_OF_KERNEL)
+        is_of_one_thread(thread)
+            && thread.tally.activations > 0
+            && waits(thread, LATE_OF_KERNEL, LONGER_OF_KERNEL)
     };
     let goes_first = |thread: &Thread| first.is_some_and(|first| thread.priority().outranks(first));
     let counts = |(thread, one): &(&Thread, Candidate)| match one.kind {

@@ -15,7 +15,6 @@ use crate::timeline::Timeline;
 use crate::timeline::thread::Thread;
 use crate::tracers::handlers::Handlers;
 use crate::tracers::{self, Tracers};
-use crate::unpreempted;
 use crate::verdict;
 use std::cmp::Reverse;
 use std::collections::HashSet;
@@ -133,7 +132,7 @@ fn explain_all(mut source: impl EventSource, options: &Options, mut each: Option
     let rank = |activation: &Activation| {
         (!activation.is_period(), beside.contains(&activation.tid), Reverse(activation.response()))
     };
-    unpreempted::add_to_verdicts(&mut activations);
+    verdict::unpreempted::add_to_verdicts(&mut activations);
     activations.sort_by_key(|activation| (rank(activation), activation.due, activation.tid));
     let samples = trace.stacks.as_deref().map(Samples::new);
     for activation in activations.iter_mut() {

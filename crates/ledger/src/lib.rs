@@ -35,7 +35,6 @@ mod spread;
 mod stats;
 mod timeline;
 mod tracers;
-mod unpreempted;
 mod verdict;
 
 pub use causes::{Cause, CauseGroup};

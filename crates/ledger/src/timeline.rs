@@ -97,8 +97,6 @@ use windows::Windows;
 
 /// A page stays write-protected after a fork until it is written to, which may be seconds later.
 const RECENT_FORK: Ns = Ns::from_secs(10);
-/// A thread that ended so soon after it began is over before its id is of use.
-const BRIEF: Ns = Ns::from_secs(1);
 
 /// Once or twice is an exception: see [`Timeline::stands_still`].
 const OFTEN: u32 = 3;
@@ -169,12 +167,10 @@ impl Timeline {
         self.both(one, other).is_some_and(|(one, other)| one.is_kin_of(other))
     }
 
-    /// True of a culprit that was seen to begin and, within [`BRIEF`], to end.
+    /// True of a culprit that was seen to begin and, soon after that, to end.
     pub(crate) fn is_brief(&self, culprit: &Culprit) -> bool {
         let Culprit::Task { tid, .. } = *culprit else { return false };
-        let lifetime = self.threads.get(tid).map(|thread| &thread.lifetime);
-        let both = lifetime.and_then(|lifetime| lifetime.began.zip(lifetime.end));
-        both.is_some_and(|(began, end)| end.began.since(began) <= BRIEF)
+        self.threads.get(tid).is_some_and(|thread| thread.lifetime.is_brief())
     }
 
     /// The thread that is a culprit, and another one.

@@ -10,6 +10,7 @@ mod sentence;
 mod slewed;
 mod spent;
 mod start;
+pub(crate) mod unpreempted;
 mod usual;
 
 pub(crate) use evidence::reset_on_fork;

@@ -73,7 +73,7 @@ impl<'t> Charger<'t> {
         (waited > ORDINARY_DISPATCH && since < to).then_some((handler, since))
     }
 
-    fn asleep(&mut self, wait: Wait, waker: Option<Tid>, to: Ns) {
+    pub(super) fn asleep(&mut self, wait: Wait, waker: Option<Tid>, to: Ns) {
         let by_stack = self.victim.slept_in.stack(self.at).is_some();
         let wait = match wait {
             Wait::Io if !by_stack && self.sleeps_on() => Wait::Uninterruptible,
@@ -300,7 +300,7 @@ impl<'t> Charger<'t> {
     }
 
     /// Charges up to `to` a wait for a lock to what its owner did.
-    pub(super) fn follow(&mut self, owner: Option<Tid>, to: Ns, depth: usize) {
+    fn follow(&mut self, owner: Option<Tid>, to: Ns, depth: usize) {
         let known = owner.filter(|_| depth < LONGEST_CHAIN).and_then(|tid| self.timeline.threads.get(tid));
         // What was not there yet held no lock: it may have come to end what kept the thread, as fsfreeze(8) does.
         let was_there = |owner: &&Thread| owner.lifetime.began.is_none_or(|began| began <= self.at);

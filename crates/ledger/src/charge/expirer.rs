@@ -21,15 +21,12 @@ impl<'t> Charger<'t> {
                     self.waiting(expirer, on, end);
                 }
                 State::Running(on) => self.expirer_runs(on, end),
-                State::Blocked { wait: Wait::Lock { owner }, waker } if waker.or(owner).is_some() => {
+                State::Blocked {
+                    wait: wait @ (Wait::Lock { owner } | Wait::KernelLock { owner }),
+                    waker,
+                } if waker.or(owner).is_some() => {
                     self.note_expirer(expirer, stay.from, end);
-                    self.expirer_blocked(expirer, (waker.or(owner), Confidence::High), end);
-                }
-                State::Blocked { wait: Wait::KernelLock { owner }, waker } if waker.or(owner).is_some() => {
-                    self.note_expirer(expirer, stay.from, end);
-                    // Where the event of the lock is not recorded, the waker may have owed it another thing.
-                    let sure = if owner.is_some() { Confidence::Medium } else { Confidence::High };
-                    self.expirer_blocked(expirer, (waker.or(owner), sure), end);
+                    self.expirer_blocked(expirer, (wait, waker), end);
                 }
                 State::Blocked { .. } | State::Unknown => self.late_timer(cpu, end),
             }
@@ -44,10 +41,10 @@ impl<'t> Charger<'t> {
     /// Charges up to `to` a time in which the thread that runs expired timers slept for a lock of the kernel. Most often that is the one
     /// for code with softirqs disabled, which it takes before it runs any (`softirq_ctrl.lock`, `kernel/softirq.c`). It is the one
     /// that waits, by its priority.
-    fn expirer_blocked(&mut self, expirer: &'t Thread, (owner, sure): (Option<Tid>, Confidence), to: Ns) {
+    fn expirer_blocked(&mut self, expirer: &'t Thread, (wait, waker): (Wait, Option<Tid>), to: Ns) {
         self.note_kernel_lock(self.at, to);
         let late = std::mem::replace(&mut self.victim, expirer);
-        self.at_most(sure, |charger| charger.follow(owner, to, 0));
+        self.asleep(wait, waker, to);
         self.victim = late;
     }
 

@@ -4,7 +4,6 @@ use super::charger::Charger;
 use super::notes::VerdictNote;
 use super::queue::Queue;
 use crate::timeline::housekeeping::is_of_kernel;
-use crate::timeline::running::Running;
 use whylate_base::{Cpu, CpuSet, Ns};
 
 /// A shorter wait is not looked at: other CPUs are idle now and then.
@@ -19,24 +18,16 @@ impl Charger<'_> {
         }
         let used = waiter.affinity.used_cpus();
         let never_left = used.len() == 1 && used.contains(cpu);
-        let others = || self.timeline.cpus.iter().map(|(other, _)| other);
-        let but_for = |left: Cpu| others().filter(|&other| other != left).collect::<CpuSet>();
-        let found =
-            others().filter(|&other| other != cpu && self.timeline.is_recorded(other)).find_map(|other| {
-                let idle = self.idle_on(other, from, to);
-                if idle.0.saturating_mul(2) < (to - from).0 {
-                    return None;
-                }
-                let bound = waiter.affinity.stays_within(from, to, &but_for(other));
-                (bound || never_left).then_some(VerdictNote::OutOfReach { at: from, cpu: other, idle, bound })
-            });
+        let cpus = || self.timeline.cpus.iter().map(|(other, _)| other);
+        let but_for = |left: Cpu| cpus().filter(|&other| other != left).collect::<CpuSet>();
+        let recorded =
+            self.timeline.cpus.iter().filter(|&(other, _)| other != cpu && self.timeline.is_recorded(other));
+        let idle = recorded.map(|(other, timeline)| (other, timeline.idle_time(from, to)));
+        let mut mostly_idle = idle.filter(|(_, idle)| idle.0.saturating_mul(2) >= (to - from).0);
+        let found = mostly_idle.find_map(|(other, idle)| {
+            let bound = waiter.affinity.stays_within(from, to, &but_for(other));
+            (bound || never_left).then_some(VerdictNote::OutOfReach { at: from, cpu: other, idle, bound })
+        });
         self.notes.extend(found);
-    }
-
-    /// For how long a CPU was idle.
-    fn idle_on(&self, cpu: Cpu, from: Ns, to: Ns) -> Ns {
-        let Some(timeline) = self.timeline.cpus.get(cpu) else { return Ns::ZERO };
-        let idle = timeline.between(from, to).filter(|(_, _, slice)| slice.running == Running::Idle);
-        idle.map(|(start, end, _)| end - start).sum()
     }
 }

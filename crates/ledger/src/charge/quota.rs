@@ -42,7 +42,7 @@ impl Charger<'_> {
         let since =
             |refill: &crate::timeline::quota::Refill| refill.since.map_or(from, |since| since.max(from));
         if self.was_left_idle(queue) {
-            let ended = refill.filter(|refill| self.idle_within(queue, refill.at, to) <= LONGEST_PICKUP);
+            let ended = refill.filter(|refill| queue.timeline.idle_time(refill.at, to) <= LONGEST_PICKUP);
             let (from, to, confidence) = match (ended, self.timeline.quota.in_use()) {
                 // Since 6.18 a thread uses more than its quota where it is long in the kernel, and what it used too much
                 // takes the next refills (`throttle_cfs_rq_work()`, `kernel/sched/fair.c`).
@@ -129,12 +129,7 @@ impl Charger<'_> {
         let picked_up = refill + LONGEST_PICKUP;
         refill > queue.from
             && picked_up < queue.to
-            && self.idle_within(queue, picked_up, picked_up + LONGEST_PICKUP).0 * 2 >= LONGEST_PICKUP.0
-    }
-
-    fn idle_within(&self, queue: &Queue<'_>, from: Ns, to: Ns) -> Ns {
-        let slices = queue.timeline.between(from, to);
-        slices.filter(|(.., slice)| slice.running == Running::Idle).map(|(start, end, _)| end - start).sum()
+            && queue.timeline.idle_time(picked_up, picked_up + LONGEST_PICKUP).0 * 2 >= LONGEST_PICKUP.0
     }
 }
 

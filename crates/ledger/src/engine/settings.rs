@@ -47,11 +47,10 @@ impl Engine<'_> {
                 if caller == target {
                     let rises = policy.is_none_or(Policy::is_realtime);
                     thread.asks_for_policy(at, rises);
-                    let awake_since = thread.history.awake_since();
-                    let is_last = |one: &&mut RtOverrun| one.tid == target && Some(one.at) >= awake_since;
-                    let last = self.timeline.rt_overruns.iter_mut().rev().find(is_last);
-                    if let Some(last) = last.filter(|_| !rises && awake_since.is_some()) {
-                        last.steps_down.get_or_insert(at);
+                    if let Some(since) = thread.history.awake_since().filter(|_| !rises) {
+                        let is_last = |one: &&mut RtOverrun| one.tid == target && one.at >= since;
+                        let last = self.timeline.rt_overruns.iter_mut().rev().find(is_last);
+                        last.map(|last| last.steps_down.get_or_insert(at));
                     }
                 }
             }

@@ -62,9 +62,11 @@ pub(super) fn findings(subject: &Subject<'_>) -> Vec<Finding> {
         let period = Ns(length.0 / i64::try_from(stats.activations).ok()?);
         let &&Activation { comm, priority, .. } = worst.first()?;
         let advised = Advised { priority: Some(priority), late: Some((tid, comm)), ..Advised::general() };
-        let (thread_named, timeline) = (Culprit::Task { tid, comm, priority }, subject.timeline);
-        let late = Late { stats, worst, thread: thread_named, advised, period, timeline };
-        (!subject.looks_after_others(thread)).then_some(late)
+        if subject.looks_after_others(thread) {
+            return None;
+        }
+        let thread = Culprit::Task { tid, comm, priority };
+        Some(Late { stats, worst, thread, advised, period, timeline: subject.timeline })
     });
     each.flat_map(|late| [late.by_others(), late.frequent()].concat()).collect()
 }

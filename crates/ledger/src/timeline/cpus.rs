@@ -276,6 +276,12 @@ impl CpuTimeline {
         Slices::of(&self.slices, from, to)
     }
 
+    /// For how long of `from..to` it was idle.
+    pub(crate) fn idle_time(&self, from: Ns, to: Ns) -> Ns {
+        let idle = self.between(from, to).filter(|(.., slice)| slice.running == Running::Idle);
+        idle.map(|(start, end, _)| end - start).sum()
+    }
+
     /// Real-time use in `from..to`.
     pub(super) fn realtime_use(&self, from: Ns, to: Ns) -> Usage {
         let mut usage = Usage::default();

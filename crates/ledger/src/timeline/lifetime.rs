@@ -6,6 +6,8 @@ use whylate_base::{Ns, Tid};
 
 /// So many activations show that a thread does not run just once.
 const SEVERAL: u32 = 3;
+/// A thread that ended so soon after it began is over before its id is of use.
+const BRIEF: Ns = Ns::from_secs(1);
 /// The latest ends of processes; the threads of one follow it soon.
 const MOST_ENDS: usize = 16;
 
@@ -49,6 +51,11 @@ impl Lifetime {
     /// True of a thread that has run several times.
     pub(crate) fn has_run_several_times(&self) -> bool {
         self.activations > SEVERAL
+    }
+
+    /// True of one that was seen to begin and, soon after that, to end.
+    pub(crate) fn is_brief(&self) -> bool {
+        self.began.zip(self.end).is_some_and(|(began, end)| end.began.since(began) <= BRIEF)
     }
 
     /// True of a thread that another one had begun to end by `due`.
