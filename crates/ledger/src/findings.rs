@@ -13,7 +13,6 @@ mod hardware_noise;
 mod hwlat;
 mod info;
 mod inversion;
-mod kin;
 mod late_answers;
 mod left_out;
 mod longest_call;

@@ -1,7 +1,7 @@
 //! What made activations late that are not among the worst ones: of two faults one has all of these, and the other may delay as many,
 //! or be the one to mend first.
 
-use super::kin::title;
+use super::culprits::kin::title;
 use super::subject::Subject;
 use crate::causes::Cause;
 use crate::causes::advised::Advised;

@@ -12,12 +12,17 @@ use whylate_base::{Confidence, Ns};
 pub(super) const NOTABLE: Ns = Ns::from_us(200);
 
 /// The title of the finding about a culprit of `count` threads, the foremost of which is `by`.
-pub(super) fn title(by: &str, count: usize, whom: &str, most: Ns, reason: &str) -> String {
+pub(in crate::findings) fn title(by: &str, count: usize, whom: &str, most: Ns, reason: &str) -> String {
     let others = match count {
         0 | 1 => String::new(),
         count => format!(" and {} more of that name", count - 1),
     };
     format!("{by}{others} delayed {whom} by up to {most}: {reason}")
+}
+
+/// True where the verdict of an activation has this cause and this culprit.
+pub(super) fn is_of_verdict(activation: &Activation, cause: Cause, by: Culprit) -> bool {
+    (activation.verdict.cause, activation.verdict.by) == (cause, Some(by))
 }
 
 /// What a culprit took of an activation.
