@@ -60,7 +60,9 @@ pub(super) fn read(text: &str) -> Vec<Result<Run, Broken>> {
             // Each map of a script is of something else.
             let kind = if map.is_empty() { kind.clone() } else { map.clone() };
             let is_derived = unit_of(unit).is_none() && !map.is_empty();
-            let (key, title) = (std::mem::take(&mut key), title.clone());
+            let label = std::mem::take(&mut key);
+            let key = map_key(line).map_or(label, str::to_owned);
+            let title = title.clone();
             tables.push(Table {
                 key,
                 kind,
@@ -372,6 +374,12 @@ fn head(line: &str) -> Option<&str> {
     }
     let map = line.strip_prefix('@')?.strip_suffix(':')?;
     Some(map.split('[').next().unwrap_or(map))
+}
+
+/// What the table of a map is of: `cc1` in `@usecs[cc1]:`.
+fn map_key(line: &str) -> Option<&str> {
+    let (_, key) = line.strip_prefix('@')?.strip_suffix("]:")?.split_once('[')?;
+    Some(key.trim()).filter(|key| !key.is_empty())
 }
 
 /// How many nanoseconds a unit has, by the words in its name.

@@ -124,6 +124,10 @@ fn labels_that_occur_again_are_told_apart() {
     assert_eq!(names(&two), "pid = 7, pid = 8, pid = 7 (2)");
     let notes = try_read(&two).expect("one kind").notes;
     assert!(notes.iter().any(|note| note.ends_with("its number behind it: pid = 7 (2)")), "{notes:?}");
+    // The key of a map is the name of what was measured.
+    let map = |key: &str| format!("@usecs{key}:\n[8, 16)   134 |@@@@@@@@@@@@@@@@|\n\n");
+    let maps = format!("{}{}{}", map("[take_it]"), map("[give_it, 7]"), map("[]"));
+    assert_eq!(names(&maps), "take_it, give_it, 7, histogram 3");
     // A line far above is no label, and code is none.
     let far = format!("limit = 3\nThe results are:\n{}{}", part("", CLASS), part("a = b;", CLASS));
     assert_eq!(names(&far), "histogram 1, histogram 2");
