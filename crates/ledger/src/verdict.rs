@@ -91,8 +91,9 @@ pub(crate) fn of(
     let late_in_all = !knows_usual
         && (is_much(delayed, MOST_SHARE) || is_exception(cause) && is_much(excepted, SUBSTANTIAL_SHARE));
     // What it wakes itself and lets run first is part of its periods: beside that, little is no answer.
-    let called = groups.iter().filter(|((cause, by), _)| cause.culprit_runs_first() && is_called(notes, *by));
-    let mostly_called = share_of(called.map(|(_, time)| *time).sum()) >= MOST_SHARE;
+    let called =
+        || groups.iter().filter(|((cause, by), _)| cause.culprit_runs_first() && is_called(notes, *by));
+    let mostly_called = share_of(called().map(|(_, time)| *time).sum()) >= MOST_SHARE;
     let starts_late = !knows_usual && starts_late(activation, (cause, by));
     let on_time = (excess < notable && !late_in_all)
         || (excess < MINOR && share_of(excess) < NOTABLE_SHARE && !starts_late)
@@ -106,7 +107,9 @@ pub(crate) fn of(
         let most = groups.iter().find(own).or(groups.iter().max_by_key(|(_, time)| *time));
         // Of an activation that goes on behind the text, only the start is known.
         let start = starts_mostly(activation).filter(|_| is_cut);
-        ((cause, by), charged) = start.or(most.copied()).unwrap_or(((Cause::OwnWork, None), Ns::ZERO));
+        let called = called().max_by_key(|(_, time)| *time).filter(|_| mostly_called);
+        let usual = start.or(called.or(most).copied());
+        ((cause, by), charged) = usual.unwrap_or(((Cause::OwnWork, None), Ns::ZERO));
     }
     let own = judged.iter().filter(|segment| (segment.cause, segment.by) == (cause, by));
     let stands_still = timeline.stands_still();
