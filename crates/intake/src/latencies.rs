@@ -62,8 +62,26 @@ pub fn open(path: &Path) -> Result<Run, LatenciesError> {
 /// The measurement in the bytes of a file, which gives it its label.
 ///
 /// # Errors
-/// If they are none of another tool's measurements.
+/// If they are none of another tool's measurements, or several which did not measure the same thing.
 pub fn read(path: &Path, bytes: &[u8]) -> Result<Run, LatenciesError> {
+    only(path, read_each(path, bytes)?)
+}
+
+/// The one of the measurements of a file.
+///
+/// # Errors
+/// If there are several, or none.
+pub fn only(path: &Path, runs: Vec<Run>) -> Result<Run, LatenciesError> {
+    let broken = |Broken { tool, why }| LatenciesError::Broken { path: path.to_owned(), tool, why };
+    let run = sections::only(runs).map_err(broken)?;
+    run.ok_or_else(|| LatenciesError::Unknown { path: path.to_owned(), what: None })
+}
+
+/// The measurements in the bytes of a file, those of one kind, by one tool of the same thing, as one.
+///
+/// # Errors
+/// If they are none of another tool's measurements.
+pub fn read_each(path: &Path, bytes: &[u8]) -> Result<Vec<Run>, LatenciesError> {
     let text = pasted::restored(bytes);
     let mut what = None;
     let mut read = match is_json(&text) {
@@ -115,23 +133,25 @@ fn of_strings(text: &str) -> Vec<Result<Run, Broken>> {
     if all.next().is_some() { Vec::new() } else { first }
 }
 
-/// What was read of a file, as one measurement; `what` it is where nothing was.
+/// What was read of a file, as one measurement of each kind; `what` it is where nothing was.
 fn finished(
     path: &Path,
     read: Vec<Result<Run, Broken>>,
     what: Option<String>,
-) -> Result<Run, LatenciesError> {
+) -> Result<Vec<Run>, LatenciesError> {
     let others = sections::others(&read);
     let read = read.into_iter().collect::<Result<Vec<Run>, Broken>>();
-    let read = read.map_err(|broken| Broken { why: format!("{}{others}", broken.why), ..broken });
-    match read.and_then(|runs| if runs.is_empty() { Ok(None) } else { sections::pooled(runs).map(Some) }) {
-        Ok(None) => Err(LatenciesError::Unknown { path: path.to_owned(), what }),
-        Err(Broken { tool, why }) => Err(LatenciesError::Broken { path: path.to_owned(), tool, why }),
-        Ok(Some(mut run)) => {
-            run.notes.extend(sections::name_apart(&mut run.threads));
-            Ok(Run { label: label(path), ..run })
-        }
+    let broken =
+        |Broken { tool, why }| LatenciesError::Broken { path: path.to_owned(), tool, why: why + &others };
+    let mut kinds = sections::by_kind(read.map_err(broken)?);
+    if kinds.is_empty() {
+        return Err(LatenciesError::Unknown { path: path.to_owned(), what });
     }
+    for run in &mut kinds {
+        run.notes.extend(sections::name_apart(&mut run.threads));
+        run.label = label(path);
+    }
+    Ok(kinds)
 }
 
 /// Each measurement in a text, by any of the readers.

@@ -59,6 +59,11 @@ pub struct Late {
 }
 
 impl Run {
+    /// True where another one is by the same program, of the same thing.
+    pub fn is_of_kind(&self, other: &Run) -> bool {
+        (&self.tool, &self.probe) == (&other.tool, &other.probe)
+    }
+
     /// True where its samples are how long something took (`on-CPU time`, `softirq time`), and not how late something was.
     pub fn measures_time(&self) -> bool {
         self.probe.ends_with(" time")

@@ -1,6 +1,7 @@
 //! `whylate compare`
 
 mod benches;
+mod kinds;
 mod sides;
 mod tables;
 
@@ -9,6 +10,7 @@ use crate::args::{CompareArgs, FailOnWorse};
 use crate::exit_status::ExitStatus;
 use crate::report::Destination;
 use anyhow::{Result, bail};
+use kinds::Kinds;
 use sides::Sides;
 use whylate_investigate::compare::{Comparison, GateAnswer, RunVerdict, compare_pairs};
 use whylate_investigate::measure::{Claimed, Wanted};
@@ -23,8 +25,9 @@ pub(crate) fn run(args: &CompareArgs) -> Result<ExitStatus> {
         return Ok(status);
     }
     let destination = Destination::of::<Compared>(&args.output, &files)?;
-    let pairs = parts::pairs(files.len(), &pairs, args.cpus.len());
-    let runs = parts::of_cpus(runs::read(&files)?, &args.cpus)?;
+    let Kinds { runs, pairs } = kinds::of(runs::read_each(&files)?, &pairs)?;
+    let pairs = parts::pairs(runs.len(), &pairs, args.cpus.len());
+    let runs = parts::of_cpus(runs, &args.cpus)?;
     // Advice is for a file that is a measurement.
     let is_one = files.len() == 1 && args.cpus.len() < 2;
     if is_one && args.gate.is_empty() && args.claims.is_empty() {

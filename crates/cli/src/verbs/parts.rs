@@ -19,12 +19,15 @@ pub(super) fn of_cpus(runs: Vec<Prepared>, groups: &[CpuSet]) -> Result<Vec<Prep
     runs.iter().flat_map(|run| groups.iter().map(move |cpus| part(run, cpus))).collect()
 }
 
-/// What is compared with what among the parts: each part with the same one of the other run; of one run its first part
+/// What is compared with what among the parts: each part with the same one of the other run; of runs without a pair the first part
 /// with each other.
-pub(super) fn pairs(files: usize, pairs: &[(usize, usize)], groups: usize) -> Vec<(usize, usize)> {
-    match (files, groups) {
+pub(super) fn pairs(runs: usize, pairs: &[(usize, usize)], groups: usize) -> Vec<(usize, usize)> {
+    match (pairs, groups) {
         (_, 0) => pairs.to_vec(),
-        (1, _) => (1..groups).map(|after| (0, after)).collect(),
+        ([], _) => {
+            let firsts = (0..runs).map(|run| run * groups);
+            firsts.flat_map(|first| (1..groups).map(move |other| (first, first + other))).collect()
+        }
         _ => {
             let part = |&(before, after): &(usize, usize)| {
                 (0..groups).map(move |group| (before * groups + group, after * groups + group))
@@ -45,5 +48,6 @@ mod tests {
         assert_eq!(pairs(3, &[(0, 1), (0, 2)], 2), [(0, 2), (1, 3), (0, 4), (1, 5)]);
         assert_eq!(pairs(1, &[], 3), [(0, 1), (0, 2)]);
         assert_eq!(pairs(1, &[], 1), []);
+        assert_eq!(pairs(2, &[], 2), [(0, 1), (2, 3)]);
     }
 }

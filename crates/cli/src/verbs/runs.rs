@@ -16,17 +16,44 @@ const MOST_BYTES: u64 = 512 << 20;
 
 /// The measurements in some files, each with a label of its own.
 pub(crate) fn read(files: &[PathBuf]) -> Result<Vec<Prepared>> {
-    let mut runs = files.iter().map(|file| one(file)).collect::<Result<Vec<Run>>>()?;
-    for (run, label) in runs.iter_mut().zip(labels(files)) {
-        run.label = label;
+    let labelled = |(file, label): (&PathBuf, String)| prepared(file, Run { label, ..one(file)? });
+    files.iter().zip(labels(files)).map(labelled).collect()
+}
+
+/// The measurements of each of some files: one of each kind that it holds.
+pub(super) fn read_each(files: &[PathBuf]) -> Result<Vec<Vec<Prepared>>> {
+    let of = |(file, label): (&PathBuf, String)| {
+        let runs = each(file)?;
+        let kinds = kinds(&runs);
+        let labelled = |(run, kind): (Run, String)| {
+            let label = if kind.is_empty() { label.clone() } else { format!("{label}: {kind}") };
+            prepared(file, Run { label, ..run })
+        };
+        runs.into_iter().zip(kinds).map(labelled).collect()
+    };
+    files.iter().zip(labels(files)).map(of).collect()
+}
+
+/// What tells the measurements of a file apart, as shortly as it can: `take_it` of `take_it: function time`; nothing of a single one.
+fn kinds(runs: &[Run]) -> Vec<String> {
+    let beginning: fn(&Run) -> String = |run| run.probe.split(": ").next().unwrap_or_default().to_owned();
+    let with_tool: fn(&Run) -> String = |run| format!("{} {}", run.tool, run.probe);
+    let forms: [fn(&Run) -> String; 3] = [|_| String::new(), beginning, |run| run.probe.clone()];
+    let each = |form: fn(&Run) -> String| runs.iter().map(form).collect::<Vec<String>>();
+    let mut forms = forms.into_iter().map(each);
+    forms.find(|names| is_unique(names)).unwrap_or_else(|| each(with_tool))
+}
+
+fn is_unique(names: &[String]) -> bool {
+    names.iter().collect::<BTreeSet<_>>().len() == names.len()
+}
+
+fn prepared(file: &Path, run: Run) -> Result<Prepared> {
+    let run = Prepared::of(run);
+    if run.all.histogram.count() == 0 {
+        bail!("{}: nothing was measured: there is no sample in it", file.display());
     }
-    let runs: Vec<Prepared> = runs.into_iter().map(Prepared::of).collect();
-    for (run, file) in runs.iter().zip(files) {
-        if run.all.histogram.count() == 0 {
-            bail!("{}: nothing was measured: there is no sample in it", file.display());
-        }
-    }
-    Ok(runs)
+    Ok(run)
 }
 
 /// The files with the bundles among them replaced by their measurements: of one bundle alone all of them, of several files
@@ -49,10 +76,16 @@ pub(super) fn expanded(files: Vec<PathBuf>) -> Result<Vec<PathBuf>> {
     Ok(expanded)
 }
 
+/// The only measurement of a file.
 fn one(path: &Path) -> Result<Run> {
+    Ok(latencies::only(path, each(path)?)?)
+}
+
+/// The measurements of a file, one of each kind.
+fn each(path: &Path) -> Result<Vec<Run>> {
     let journal = path.join(WATCH_FILE);
     if path.is_dir() && journal.is_file() {
-        return one(&journal);
+        return each(&journal);
     }
     let inside = bundle::measurement(path).with_context(|| format!("cannot read {}", path.display()))?;
     let bytes = match inside {
@@ -63,7 +96,7 @@ fn one(path: &Path) -> Result<Run> {
     if is_object(&bytes) && bytes.len() as u64 <= MOST_BYTES {
         match measure::json::run(&bytes) {
             Ok(Some(run)) => {
-                return run.with_context(|| {
+                return run.map(|run| vec![run]).with_context(|| {
                     format!(
                         "{}: its schema is {}, but it cannot be read as such",
                         path.display(),
@@ -73,7 +106,7 @@ fn one(path: &Path) -> Result<Run> {
             }
             Ok(None) => {
                 if let Some(run) = watch::json::run(&bytes) {
-                    return Ok(run);
+                    return Ok(vec![run]);
                 }
             }
             // Several documents may follow each other.
@@ -84,7 +117,7 @@ fn one(path: &Path) -> Result<Run> {
             Err(_) => {}
         }
     }
-    latencies::read(path, &bytes).map_err(|error| match error {
+    latencies::read_each(path, &bytes).map_err(|error| match error {
         LatenciesError::Unknown { .. } => {
             is_trace(path).map_or_else(|| error.into(), |what| anyhow!("{what}"))
         }
@@ -113,7 +146,9 @@ pub(super) fn is_measurement(path: &Path) -> Option<String> {
             let is_broken = matches!(error.downcast_ref(), Some(LatenciesError::Broken { .. }));
             let is_json = latencies::contents(path).is_ok_and(|bytes| is_object(&bytes));
             (is_broken && !is_json).then(|| {
-                format!("{error}. It is a measurement, not a trace: whylate compare reads whole ones")
+                let is_whole = each(path).is_ok();
+                let compared = if is_whole { "" } else { ": whylate compare reads whole ones" };
+                format!("{error}. It is a measurement, not a trace{compared}")
             })
         }
     }
@@ -173,8 +208,7 @@ fn labels(files: &[PathBuf]) -> Vec<String> {
     };
     let deepest = files.iter().map(|file| file.components().count()).max().unwrap_or(1);
     let labels = |parts: usize| files.iter().map(|file| ending(file, parts)).collect::<Vec<String>>();
-    let is_unique = |labels: &Vec<String>| labels.iter().collect::<BTreeSet<_>>().len() == labels.len();
-    let mut found = (1..=deepest).map(labels).find(is_unique).unwrap_or_else(|| {
+    let mut found = (1..=deepest).map(labels).find(|labels| is_unique(labels)).unwrap_or_else(|| {
         let mut numbered = labels(1);
         for (at, label) in numbered.iter_mut().enumerate() {
             label.push_str(&format!(" ({})", at + 1));

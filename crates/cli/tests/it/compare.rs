@@ -409,3 +409,47 @@ fn pairs_are_compared_each_by_itself() {
         assert!(run.stderr.contains(words), "{words}: {}", run.stderr);
     }
 }
+
+/// Histograms of two functions, of which the second one took longer as often as `late` shows.
+fn functions(late: u32) -> String {
+    let table = |function: &str, rows: &str| {
+        format!(
+            "Tracing 1 functions for \"{function}\"... Hit Ctrl-C to end.\n     usecs               : count     distribution\n{rows}\n"
+        )
+    };
+    let full = "*".repeat(40);
+    let usual = format!("         8 -> 15         : 9000     |{full}|\n");
+    let slow =
+        format!("{usual}      4096 -> 8191       : {late:<8} |                                        |\n");
+    table("take_it", &usual) + &table("give_it", &slow)
+}
+
+#[test]
+fn each_function_is_compared_with_its_like() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let write = |name: &str, text: &str| {
+        let path = directory.path().join(name);
+        std::fs::write(&path, text).expect("a file");
+        path
+    };
+    let before = write("before.txt", &functions(2));
+    let after = write("after.txt", &functions(900));
+    let run = compare(&[&before, &after, &"--json"]);
+    let answer = answer(&run);
+    let verdicts: Vec<(&Value, &Value)> =
+        list(&answer["pairs"]).iter().map(|pair| (&pair["run"], &pair["verdict"])).collect();
+    assert_eq!(run.code, Some(1), "{run:#?}");
+    assert_eq!(verdicts.len(), 2);
+    assert_eq!(verdicts[1], (&"after.txt: give_it".into(), &"worse".into()));
+    assert_ne!(verdicts[0].1, &Value::from("worse"));
+    let text = compare(&[&before, &after]);
+    assert_eq!(text.stdout.matches("twice as wide as the one").count(), 1, "{}", text.stdout);
+    // A gate checks each of them.
+    let gated = compare(&[&after, &"--gate", &"max<1ms"]);
+    assert_eq!(gated.code, Some(1), "{gated:#?}");
+    // With another file there is nothing alike.
+    let other = write("other.txt", &functions(3).replace("_it", "_them"));
+    let refused = compare(&[&before, &other]);
+    assert_eq!(refused.code, Some(2), "{refused:#?}");
+    assert!(refused.stderr.contains("measured nothing alike"), "{}", refused.stderr);
+}

@@ -94,30 +94,49 @@ pub(super) fn others(read: &[Result<Run, Broken>]) -> String {
     whole().map(of).collect()
 }
 
-/// All measurements of a file as one: a condition for the file is one for each of them.
+/// The measurements of a file, those of one kind taken together: a condition for the file is one for each of them.
+pub(super) fn by_kind(runs: Vec<Run>) -> Vec<Run> {
+    let mut kinds: Vec<Vec<Run>> = Vec::new();
+    for run in runs {
+        match kinds.iter_mut().find(|of| of[0].is_of_kind(&run)) {
+            Some(of) => of.push(run),
+            None => kinds.push(vec![run]),
+        }
+    }
+    kinds.into_iter().map(pooled).collect()
+}
+
+/// The measurement of a file that has one.
 ///
 /// # Errors
-/// If they did not measure the same thing.
-pub(super) fn pooled(mut runs: Vec<Run>) -> Result<Run, Broken> {
-    if runs.len() == 1 {
-        return Ok(runs.remove(0));
+/// If it has several, which did not measure the same thing.
+pub(super) fn only(mut runs: Vec<Run>) -> Result<Option<Run>, Broken> {
+    if runs.len() <= 1 {
+        return Ok(runs.pop());
     }
     let kinds: BTreeSet<String> = runs.iter().map(|run| format!("{} ({})", run.tool, run.probe)).collect();
-    if kinds.len() > 1 {
-        let kinds = kinds.into_iter().collect::<Vec<_>>().join(" and ");
-        let each =
-            runs.iter().map(|run| (format!("{} ({}){}", run.tool, run.probe, with_largest(run)), run.all()));
-        let known =
-            each_largest(measured_by(&runs), each).map_or_else(String::new, |largest| format!("; {largest}"));
-        let own = |run: &Run| run.notes.iter().find(|note| note.starts_with(OWN_MEAN)).cloned();
-        let means =
-            runs.iter().filter_map(|run| Some(format!("; of {} ({}) {}", run.tool, run.probe, own(run)?)));
-        let means: String = means.collect();
-        let why =
-            format!("these cannot be taken together: {kinds}; save each in a file of its own{known}{means}");
-        let is_of_one = runs.iter().all(|run| run.tool == runs[0].tool);
-        let tool = if is_of_one { "one program" } else { "more than one program" };
-        return Err(Broken { tool, why });
+    let kinds = kinds.into_iter().collect::<Vec<_>>().join(" and ");
+    let each =
+        runs.iter().map(|run| (format!("{} ({}){}", run.tool, run.probe, with_largest(run)), run.all()));
+    let known =
+        each_largest(measured_by(&runs), each).map_or_else(String::new, |largest| format!("; {largest}"));
+    let own = |run: &Run| run.notes.iter().find(|note| note.starts_with(OWN_MEAN)).cloned();
+    let means =
+        runs.iter().filter_map(|run| Some(format!("; of {} ({}) {}", run.tool, run.probe, own(run)?)));
+    let means: String = means.collect();
+    let why = format!(
+        "these cannot be taken together: {kinds}; whylate compare compares each with its like in another file, for all else save each \
+         in a file of its own{known}{means}"
+    );
+    let is_of_one = runs.iter().all(|run| run.tool == runs[0].tool);
+    let tool = if is_of_one { "one program" } else { "more than one program" };
+    Err(Broken { tool, why })
+}
+
+/// Measurements of one kind as one.
+fn pooled(mut runs: Vec<Run>) -> Run {
+    if runs.len() == 1 {
+        return runs.remove(0);
     }
     let count = runs.len();
     let same = |of: fn(&Run) -> Option<Ns>| {
@@ -151,7 +170,7 @@ pub(super) fn pooled(mut runs: Vec<Run>) -> Result<Run, Broken> {
         false => format!("run {}: {text}", of.join(", ")),
     }));
     let elapsed = elapsed.map(|each| Ns(each.iter().map(|one| one.0).fold(0, i64::saturating_add)));
-    Ok(Run { tool, probe, interval, elapsed, threads, notes, ..Run::default() })
+    Run { tool, probe, interval, elapsed, threads, notes, ..Run::default() }
 }
 
 /// The numbers with which the rest of a line begins. They end at the first word that is none: guides write remarks behind them,

@@ -165,13 +165,21 @@ pub(crate) fn described(run: &Prepared) -> Vec<String> {
     parts
 }
 
-/// What must be known of the runs' numbers: of which run, and what.
+/// What must be known of the runs' numbers: of which runs, and what.
 pub(crate) fn notes(runs: &[Prepared]) -> Vec<(String, String)> {
-    let of = |run: &Prepared| {
-        let label = words::clean(&run.run.label);
-        run.run.notes.iter().map(move |note| (label.clone(), words::clean(note))).collect::<Vec<_>>()
-    };
-    runs.iter().flat_map(of).collect()
+    let mut notes: Vec<(Vec<String>, String)> = Vec::new();
+    for run in runs {
+        for note in &run.run.notes {
+            let (label, note) = (words::clean(&run.run.label), words::clean(note));
+            match notes.iter_mut().find(|(_, known)| *known == note) {
+                Some((labels, _)) => labels.push(label),
+                None => notes.push((vec![label], note)),
+            }
+        }
+    }
+    let is_of_all = |labels: &[String]| runs.len() > 1 && labels.len() == runs.len();
+    let label = |labels: Vec<String>| if is_of_all(&labels) { "each".to_owned() } else { labels.join(", ") };
+    notes.into_iter().map(|(labels, note)| (label(labels), note)).collect()
 }
 
 /// A number of a distribution in both runs.

@@ -108,7 +108,7 @@ fn functions_and_units_are_of_different_things() {
     for words in [
         "between 16.00 ms and 32.00 ms in bcc or bpftrace (milliseconds: histogram), op = write",
         "8 ns in bcc or bpftrace (nanoseconds: histogram)",
-        "save each in a file of its own",
+        "compares each with its like",
     ] {
         assert!(units.contains(words), "{units}");
     }
