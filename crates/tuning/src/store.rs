@@ -248,6 +248,16 @@ fn within(root: &Path) -> io::Result<PathBuf> {
         let path = Path::new(".").join(present.iter().collect::<PathBuf>());
         match rustix::fs::openat2(&root, &path, flags, Mode::empty(), resolve) {
             Ok(fd) => {
+                // Made by its path, what a link leads to would be the running machine's.
+                if let [link, ..] = missing
+                    && rustix::fs::readlinkat(&fd, *link, Vec::new()).is_ok()
+                {
+                    let at = path.display();
+                    let why = format!(
+                        "{link} in {at} is a link to what is not there within it: make that directory first"
+                    );
+                    return Err(io::Error::new(io::ErrorKind::NotFound, why));
+                }
                 let real = fs::read_link(format!("/proc/self/fd/{}", fd.as_raw_fd()))?;
                 return Ok(real.join(missing.iter().collect::<PathBuf>()));
             }

@@ -119,3 +119,21 @@ fn links_of_a_directory_lead_within_it() {
         assert!(system.read(&file(bad)).is_err(), "{bad}");
     }
 }
+
+#[test]
+fn journals_do_not_leave_a_directory_by_a_link_to_what_is_not_there() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let outside = tempfile::tempdir().expect("a directory");
+    fs::create_dir(directory.path().join("var")).expect("a directory");
+    // It leads to nothing within the root, and to a directory of this machine by its path.
+    symlink(outside.path(), directory.path().join("var/lib")).expect("a link");
+    let error = whylate_tuning::JournalStore::of(directory.path()).expect_err("it leads out");
+    assert!(error.to_string().contains("not there within it"), "{error}");
+    assert!(fs::read_dir(outside.path()).expect("a directory").next().is_none());
+    // With the directory that the machine would have, it leads there.
+    let within = directory.path().join(outside.path().strip_prefix("/").expect("absolute"));
+    fs::create_dir_all(&within).expect("a directory");
+    let store = whylate_tuning::JournalStore::of(directory.path()).expect("it is there");
+    store.lock("whylate apply").expect("its own");
+    assert!(within.join("whylate/tuning/lock").is_file());
+}
