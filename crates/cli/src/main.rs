@@ -25,6 +25,7 @@ use output::message;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    signals::take_limits_as_errors();
     let cli = Cli::read();
     let result = match &cli.verb {
         Verb::Explain(args) => verbs::explain::run(args),

@@ -1,7 +1,7 @@
-//! SIGINT, SIGTERM and SIGHUP ask a run to finish: what was gathered is kept, what was changed is undone.
+//! Signals that would end the program ask a run to finish: what was gathered is kept, what was changed is undone.
 
 use anyhow::{Context, Result};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::{SIGALRM, SIGHUP, SIGINT, SIGTERM, SIGUSR1, SIGUSR2, SIGXCPU, SIGXFSZ};
 use signal_hook::iterator::Signals;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,10 +12,19 @@ use whylate_investigate::watch::WatchSignals;
 /// signal to its child and again to the child's group, and a closed terminal may send two SIGHUPs.
 const IMPATIENT: u32 = 3;
 
+/// What ends a program that does not handle it (signal(7)), beside faults of its own and what a user sends to see it die: SIGQUIT.
+const ENDING: [i32; 7] = [SIGINT, SIGTERM, SIGHUP, SIGALRM, SIGUSR1, SIGUSR2, SIGXCPU];
+
+/// A file that may not grow further (RLIMIT_FSIZE) is an error of its write, as on a full disk, and does not end the program. A handler,
+/// unlike a signal that is ignored, does not go over to commands that are executed (execve(2)).
+pub(crate) fn take_limits_as_errors() {
+    // Without it, the limit ends the program as before.
+    let _ = signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)));
+}
+
 /// The flags of a watch: as [`stop_flags`], but SIGHUP asks for the configuration to be read again, where there is one.
 pub(crate) fn watch_flags(has_configuration: bool) -> Result<WatchSignals> {
-    let stop =
-        stop_flags_by(if has_configuration { &[SIGINT, SIGTERM] } else { &[SIGINT, SIGTERM, SIGHUP] })?;
+    let stop = stop_flags_by(ENDING.into_iter().filter(|signal| !has_configuration || *signal != SIGHUP))?;
     let reload = Arc::new(AtomicBool::new(false));
     if has_configuration {
         signal_hook::flag::register(SIGHUP, Arc::clone(&reload)).context("cannot install signal handlers")?;
@@ -26,12 +35,12 @@ pub(crate) fn watch_flags(has_configuration: bool) -> Result<WatchSignals> {
 /// Flags that the first signal sets.
 ///
 /// A terminal sends SIGINT to every process in its foreground, and so to a command of ours as
-/// well; `timeout`, `kill` and service managers may send the other two to us alone.
+/// well; `timeout`, `kill` and service managers may send the others to us alone.
 pub(crate) fn stop_flags() -> Result<Stop> {
-    stop_flags_by(&[SIGINT, SIGTERM, SIGHUP])
+    stop_flags_by(ENDING.into_iter())
 }
 
-fn stop_flags_by(signals: &[i32]) -> Result<Stop> {
+fn stop_flags_by(signals: impl Iterator<Item = i32>) -> Result<Stop> {
     let stop = Stop::default();
     let flags = stop.clone();
     let mut signals = Signals::new(signals).context("cannot install signal handlers")?;

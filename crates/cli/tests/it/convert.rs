@@ -266,6 +266,22 @@ fn many_cpus_are_not_too_many() {
     assert!(run.stderr.contains("200 events"), "{run:#?}");
 }
 
+/// A limit on the size of files (RLIMIT_FSIZE) is an error as a full disk is: the old file stays, and no part of the new one.
+#[test]
+fn a_file_that_may_not_grow_is_an_error_with_its_reason() {
+    let directory = tempfile::tempdir().expect("directory");
+    let output = directory.path().join("out.txt");
+    std::fs::write(&output, "before").expect("written");
+    let script = "ulimit -f 8; exec \"$0\" convert \"$1\" \"$2\"";
+    let mut shell = Command::new("sh");
+    shell.args(["-c", script, env!("CARGO_BIN_EXE_whylate")]).args([&fixture("6.1-higher.dat"), &output]);
+    let run = ended(shell.output().expect("starts"));
+    assert_eq!(run.code, Some(2), "{run:#?}");
+    assert!(run.stderr.contains("File too large"), "{run:#?}");
+    assert_eq!(std::fs::read_to_string(&output).expect("read"), "before");
+    assert_eq!(std::fs::read_dir(directory.path()).expect("read").count(), 1);
+}
+
 /// A recording cannot be made again.
 #[test]
 fn the_trace_that_is_read_is_not_written_over() {
