@@ -232,6 +232,11 @@ impl<'a> Assembler<'a> {
         stats.keep(Kept { activation, notes, number }, kept_of(self.options.worst));
     }
 
+    /// The deadline that a late activation missed, where what decides on lateness knows one.
+    pub(crate) fn missed_deadline(&self, tid: Tid, due: Ns) -> Option<Ns> {
+        self.judge?.deadline(tid, due)
+    }
+
     /// Charges the activations that have ended.
     fn take_ended(&mut self) {
         let mut ended = std::mem::take(&mut self.engine.ended);

@@ -291,6 +291,7 @@ mod tests {
             growth: None,
             at_job_before: None,
             usual_work: Ns::from_us(1),
+            work_misses: None,
             rt_runtime: None,
             rt_period: Ns::from_ms(1_000),
             is_guest: None,

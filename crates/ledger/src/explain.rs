@@ -109,26 +109,29 @@ fn explain_all(mut source: impl EventSource, options: &Options, mut each: Option
     missing.extend(is_unranked.then_some(UNRANKED));
     missing.extend(timeline.contexts.are_chosen().then_some(OF_FEW_THREADS));
 
+    let reported =
+        || timeline.threads.iter().filter_map(|thread| Some((thread, assembler.stats.get(thread.tid)?)));
+    let mut tasks: Vec<TaskSummary> =
+        reported().map(|(thread, stats)| summary(timeline, thread, stats)).collect();
+    // A SCHED_OTHER thread beside real-time ones looks after them: what it does matters to no deadline.
+    let explains_realtime = tasks.iter().any(|task| task.priority.is_realtime());
+    let beside = |task: &&TaskSummary| explains_realtime && !task.priority.is_realtime();
+    let beside: HashSet<Tid> = tasks.iter().filter(beside).map(|task| task.tid).collect();
     let mut activations: Vec<Activation> = Vec::new();
-    let mut tasks: Vec<TaskSummary> = Vec::new();
-    for thread in timeline.threads.iter() {
-        let Some(stats) = assembler.stats.get(thread.tid) else { continue };
-        tasks.push(summary(timeline, thread, stats));
+    for (thread, stats) in reported() {
+        let deadline = options.deadline.filter(|_| !beside.contains(&thread.tid));
         for kept in &stats.worst {
             let mut activation = kept.activation.clone();
             if !recorded.contains(Kind::PageFault) {
                 doubt_own_work(&mut activation);
             }
             let usual = assembler.usual(thread.tid).unwrap_or(stats);
-            activation.verdict = verdict::of(timeline, usual, options.judge, &activation, &kept.notes);
+            activation.verdict =
+                verdict::of(timeline, usual, options.judge, deadline, &activation, &kept.notes);
             verdict::weigh(&mut activation, options.judge, &trace);
             activations.push(activation);
         }
     }
-    // A SCHED_OTHER thread beside real-time ones looks after them: what it does matters to no deadline.
-    let explains_realtime = tasks.iter().any(|task| task.priority.is_realtime());
-    let beside = |task: &&TaskSummary| explains_realtime && !task.priority.is_realtime();
-    let beside: HashSet<Tid> = tasks.iter().filter(beside).map(|task| task.tid).collect();
     let rank = |activation: &Activation| {
         (!activation.is_period(), beside.contains(&activation.tid), Reverse(activation.response()))
     };

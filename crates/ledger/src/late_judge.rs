@@ -39,4 +39,9 @@ impl EndedTimes {
 pub trait LateJudge {
     /// Takes an ended activation in; true when it is late, and to be explained.
     fn is_late(&self, ended: &EndedTimes) -> bool;
+
+    /// The deadline that the late activation which was due then has missed; `None`: it was late by something else.
+    fn deadline(&self, _tid: Tid, _due: Ns) -> Option<Ns> {
+        None
+    }
 }

@@ -74,9 +74,10 @@ impl<'a> LiveLedger<'a> {
                 doubt_own_work(&mut activation);
             }
             let usual = self.assembler.usual(activation.tid)?;
-            activation.verdict =
-                verdict::of(timeline, usual, self.assembler.options.judge, &activation, &kept.notes);
-            verdict::weigh(&mut activation, self.assembler.options.judge, &self.info);
+            let judge = self.assembler.options.judge;
+            let deadline = self.assembler.missed_deadline(activation.tid, activation.due);
+            activation.verdict = verdict::of(timeline, usual, judge, deadline, &activation, &kept.notes);
+            verdict::weigh(&mut activation, judge, &self.info);
             verdict::one_cpu::drop_moves(timeline, &self.info, std::iter::once(&mut activation), &mut []);
             Some(activation)
         };

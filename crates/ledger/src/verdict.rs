@@ -1,6 +1,7 @@
 //! From a ledger to the answer: what made this activation late, which culprit, and what to do.
 
 pub(crate) mod advice;
+mod answer;
 mod evidence;
 pub(crate) mod expirer;
 mod heaviest;
@@ -13,11 +14,11 @@ mod start;
 pub(crate) mod unpreempted;
 mod usual;
 
+use answer::Answer;
 pub(crate) use evidence::reset_on_fork;
-use heaviest::heaviest;
 use sentence::Circumstances;
 pub(crate) use sentence::{as_shown, segment};
-use start::{NOTABLE, at_job_before, starts_late, starts_mostly};
+use start::at_job_before;
 use usual::Usually;
 
 use crate::causes::advised::Advised;
@@ -30,7 +31,7 @@ use crate::charge::notes::{
 };
 use crate::model::{Activation, Culprit, IrqKind, Segment, Trigger, Verdict};
 use crate::options::Judge;
-use crate::stats::{Charged, Stats, charged as charged_by, lock_owner};
+use crate::stats::{Stats, charged as charged_by, lock_owner};
 use crate::timeline::Timeline;
 use crate::timeline::spent::Within;
 use whylate_base::{AdvisedFix, Confidence, Evidence, Ns, Priority};
@@ -38,83 +39,34 @@ use whylate_events::{Breakdown, Kind, LeftOut, Quality, TraceInfo};
 
 /// Runnable to the end of the trace for this long is starvation, and not a trace that ended early.
 const STARVED: Ns = Ns::from_ms(100);
-/// The same as [`NOTABLE`] where another tool, by a limit of its own, reports that it was late. A thread that gives way at once
-/// takes some microseconds for it.
-const NOTABLE_BY_TOOL: Ns = Ns::from_us(10);
-/// Nor did a delay of up to [`MINOR`] that is a smaller share of the response than this.
-const NOTABLE_SHARE: f64 = 0.1;
-/// Several delays that are each below [`NOTABLE`] made a thread late where they are this share of the response.
-const MOST_SHARE: f64 = 0.5;
-/// The same of delays that are not part of all work, such as the time that other threads had the CPU.
-const SUBSTANTIAL_SHARE: f64 = 0.2;
-/// Interrupts and the like are part of all long work, and own work of all that waits; a smaller share than this is no answer.
-const ROUTINE_SHARE: f64 = 0.02;
-/// See [`NOTABLE_SHARE`].
-const MINOR: Ns = Ns::from_us(200);
-/// A delay by others from this on is one, however long the thread then works.
-const LONG_DELAY: Ns = Ns::from_ms(1);
 /// See [`may_be_stolen`].
 const LONG_HANDLER: Ns = Ns::from_ms(1);
 /// Segments that are listed as evidence.
 const MAX_EVIDENCE: usize = 4;
 
-/// What made `activation` late.
+/// What made `activation` late, which was to be done within `deadline`, where there is one.
 pub(crate) fn of(
     timeline: &Timeline,
     stats: &Stats,
     judge: Judge,
+    deadline: Option<Ns>,
     activation: &Activation,
     notes: &[VerdictNote],
 ) -> Verdict {
     let judged = judged(judge, activation);
     let usual_work = stats.own_work.percentile(0.5).unwrap_or(Ns::ZERO);
-    let knows_usual = stats.show_usual();
     let groups = charged_by(&judged);
-    // Only what goes beyond the usual made the thread late.
     let usually = Usually { stats, activation, judged: &judged, notes, work: usual_work };
-    let weighed: Vec<(Ns, Charged)> =
-        groups.iter().map(|&(key, time)| (usually.exceeded_by(key, time), (key, time))).collect();
-    let (excess, (mut cause, mut by), mut charged) = heaviest(&weighed);
+    // A deadline is for the end of a period.
+    let deadline = deadline.filter(|_| judge == Judge::Response && activation.is_period());
+    let Answer { mut cause, by, charged, on_time, beside_work, mostly_called, work_misses } =
+        answer::of(&usually, &groups, timeline.is_text, deadline);
     let response: Ns = judged.iter().map(Segment::length).sum();
-    let share_of = |time: Ns| if response > Ns::ZERO { time.0 as f64 / response.0 as f64 } else { 0.0 };
-    let routine = cause.info().details.routine;
-    let notable = if notes.contains(&VerdictNote::TooLate) { NOTABLE_BY_TOOL } else { NOTABLE };
-    // Where it is not known what is usual, several small delays that are most of the time are no small matter.
-    let delays = weighed.iter().filter(|(_, ((cause, _), _))| *cause != Cause::OwnWork);
-    let delayed: Ns = delays.clone().map(|(weight, _)| *weight).sum();
-    let is_exception = |cause: Cause| {
-        cause == Cause::FairQueue || !cause.info().details.routine && cause != Cause::Unexplained
-    };
-    let exceptions = delays.filter(|(_, ((cause, _), _))| is_exception(*cause));
-    let excepted: Ns = exceptions.map(|(weight, _)| *weight).sum();
-    let is_much = |time: Ns, least: f64| time >= NOTABLE && share_of(time) >= least;
-    let late_in_all = !knows_usual
-        && (is_much(delayed, MOST_SHARE) || is_exception(cause) && is_much(excepted, SUBSTANTIAL_SHARE));
-    // What it wakes itself and lets run first is part of its periods: beside that, little is no answer.
-    let called =
-        || groups.iter().filter(|((cause, by), _)| cause.culprit_runs_first() && is_called(notes, *by));
-    let mostly_called = share_of(called().map(|(_, time)| *time).sum()) >= MOST_SHARE;
-    let starts_late = !knows_usual && starts_late(activation, (cause, by));
-    let on_time = (excess < notable && !late_in_all)
-        || (excess < MINOR && share_of(excess) < NOTABLE_SHARE && !starts_late)
-        || ((routine || cause == Cause::OwnWork) && share_of(excess) < ROUTINE_SHARE)
-        || (!knows_usual && !starts_late && is_beside_work(&groups, response, (cause, excess)))
-        || (mostly_called && share_of(excess) < NOTABLE_SHARE);
-    let beside_work = (excess >= MINOR).then_some((cause, excess));
-    let is_cut = timeline.is_text && activation.done.is_none();
-    if on_time {
-        let own = |&&((cause, _), _): &&Charged| cause == Cause::OwnWork;
-        let most = groups.iter().find(own).or(groups.iter().max_by_key(|(_, time)| *time));
-        // Of an activation that goes on behind the text, only the start is known.
-        let start = starts_mostly(activation).filter(|_| is_cut);
-        let called = called().max_by_key(|(_, time)| *time).filter(|_| mostly_called);
-        let usual = start.or(called.or(most).copied());
-        ((cause, by), charged) = usual.unwrap_or(((Cause::OwnWork, None), Ns::ZERO));
-    }
+    let share = if response > Ns::ZERO { charged.0 as f64 / response.0 as f64 } else { 0.0 };
     let own = judged.iter().filter(|segment| (segment.cause, segment.by) == (cause, by));
     let stands_still = timeline.stands_still();
     let mut confidence = confidence_of(own.clone(), stands_still);
-    if on_time && is_cut && cause == Cause::OwnWork {
+    if on_time && timeline.is_text && activation.done.is_none() && cause == Cause::OwnWork {
         confidence = Confidence::Low;
     }
     let losses = judged.iter().filter(|segment| segment.cause == Cause::TraceLoss);
@@ -192,6 +144,7 @@ pub(crate) fn of(
         device_calls: &device_calls,
         whole_pages: notes.contains(&VerdictNote::WholePages),
         grows: growth.is_some(),
+        usually_late: work_misses.is_some(),
         catches_up: at_job_before(activation, charged).is_some(),
         in_handler: matches!(slept, Some(Within::Handler { .. })),
         shows_calls: timeline.recorded.contains(Kind::Syscall),
@@ -219,7 +172,7 @@ pub(crate) fn of(
         by,
         charged,
         judged: response,
-        share: share_of(charged),
+        share,
         confidence,
         why: String::new(),
         fix: if on_time { Vec::new() } else { fix(cause, &advised, notes) },
@@ -232,6 +185,7 @@ pub(crate) fn of(
         beside_work: beside_work.filter(|&(delayed, _)| on_time && delayed != underlying),
         usual_work,
         mostly_called,
+        work_misses,
         notes,
         late_priority,
         raised_by: advised.raised_by,
@@ -278,15 +232,6 @@ pub(crate) fn priority_while(
     let thread = timeline.threads.get(activation.tid);
     let then = thread.zip(longest).map(|(thread, segment)| thread.own_priority_at(segment.start));
     then.filter(|then| activation.priority.outranks(*then)).unwrap_or(activation.priority)
-}
-
-/// True of a delay that is a small part of a response which is mostly the thread's own work. Where it is not known what is usual,
-/// either may be longer than that.
-fn is_beside_work(groups: &[Charged], response: Ns, (cause, delay): (Cause, Ns)) -> bool {
-    let own = groups.iter().filter(|((cause, _), _)| *cause == Cause::OwnWork).map(|(_, time)| *time);
-    let part_of = |time: Ns, share: f64| time.0 as f64 >= response.0 as f64 * share;
-    let is_long = !cause.accuses_late_thread() && delay >= LONG_DELAY;
-    part_of(own.sum(), MOST_SHARE) && !part_of(delay, NOTABLE_SHARE) && !is_long
 }
 
 /// The thread that armed nearly all of the timers that made the CPU's own timer interrupt so long.

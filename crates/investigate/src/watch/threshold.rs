@@ -157,6 +157,12 @@ impl LateJudge for LateThreshold {
         state.limits.push((ended.tid, ended.due, limit));
         true
     }
+
+    fn deadline(&self, tid: Tid, due: Ns) -> Option<Ns> {
+        let state = self.state.borrow();
+        let (_, _, limit) = state.limits.iter().find(|limit| (limit.0, limit.1) == (tid, due))?;
+        (limit.kind == LimitKind::Deadline).then_some(limit.limit)
+    }
 }
 
 impl State {

@@ -95,6 +95,8 @@ pub(crate) struct Advised<'a> {
     pub(crate) device_calls: &'a [(&'static str, Ns)],
     /// Those of them that write do so with whole pages.
     pub(crate) whole_pages: bool,
+    /// Its usual work alone takes longer than its deadline.
+    pub(crate) usually_late: bool,
     /// The response of the late thread grows from one activation to the next.
     pub(crate) grows: bool,
     /// What is charged to it is mostly its job before, which it was still at.

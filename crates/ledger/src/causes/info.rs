@@ -192,6 +192,8 @@ pub(crate) struct LateActivation<'a> {
     pub(crate) at_job_before: Option<Ns>,
     /// The thread's usual work.
     pub(crate) usual_work: Ns,
+    /// The deadline that it missed, where its usual work alone is longer.
+    pub(crate) work_misses: Option<Ns>,
     /// `kernel.sched_rt_runtime_us` and its period.
     pub(crate) rt_runtime: Option<Ns>,
     pub(crate) rt_period: Ns,

@@ -38,6 +38,10 @@ fn why(late: &LateActivation<'_>) -> String {
             "{thread} itself ran for {charged}{faults}, and {usual_work} is usual: its response grows from one activation to the next, the {count} longest \
              are the last ones, from {from} to {to}"
         )
+    } else if let Some(deadline) = late.work_misses {
+        format!(
+            "{thread} itself ran for {charged}{faults}, and {usual_work} is usual: with that it misses its deadline of {deadline} as a rule"
+        )
     } else if late.is_whole {
         format!("{thread} itself ran for {charged}{faults}, and {usual_work} is usual")
     } else {
@@ -59,6 +63,11 @@ fn advice(of: &Advised<'_>) -> Vec<AdvisedFix> {
         let grows = "find what grows from one activation to the next: a list, a table or a string to which each adds, and which it goes \
                      through or copies as a whole; bound it, or empty it in time";
         return all_by_hand(ITS_PROGRAM, &[grows]);
+    }
+    if of.usually_late {
+        let shorten = "shorten what the thread does in each period, leave a part of it to a thread with a lower priority, or give it a longer \
+                       deadline: record it with --stacks to see where its time goes";
+        return all_by_hand(ITS_PROGRAM, &[shorten]);
     }
     all_by_hand(ITS_PROGRAM, &["find what the thread did differently in this activation: its own code ran"])
 }

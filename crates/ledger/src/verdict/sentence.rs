@@ -98,6 +98,8 @@ pub(crate) struct Circumstances<'a> {
     pub(crate) usual_work: Ns,
     /// Threads that it woke itself, and that run before it, had the CPU for most of it.
     pub(crate) mostly_called: bool,
+    /// The deadline that it missed, where its usual work alone is longer.
+    pub(crate) work_misses: Option<Ns>,
     pub(crate) notes: &'a [VerdictNote],
     /// The priority of the late thread in that time.
     pub(crate) late_priority: Priority,
@@ -145,6 +147,7 @@ pub(crate) fn why(
         beside_work,
         usual_work,
         mostly_called,
+        work_misses,
         notes,
         late_priority,
         raised_by,
@@ -254,6 +257,7 @@ pub(crate) fn why(
         growth,
         at_job_before: at_job_before(activation, verdict.charged),
         usual_work,
+        work_misses,
         rt_runtime: bandwidth.limit(),
         rt_period: bandwidth.period,
         is_guest: timeline.hypervisor,

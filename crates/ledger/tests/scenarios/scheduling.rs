@@ -383,6 +383,41 @@ fn a_delay_that_is_small_beside_the_period_is_no_warning() {
 }
 
 #[test]
+fn a_deadline_that_the_usual_work_misses_has_that_as_its_cause() {
+    let explained = |deadline: Option<i64>| {
+        let mut scene = Scene::new().cpu(1);
+        for n in 1..=20 {
+            let due = n * 10 * MS;
+            scene = scene.at(due).timer_wakes(VICTIM).at(due + 5).run(VICTIM).at(due + 900);
+            scene = scene.call(sys::CLOCK_NANOSLEEP, sys::UNTIL).sleep(IDLE);
+        }
+        let tasks = vec![Select::Comm("victim".into())];
+        scene.explain_with(&Options { tasks, deadline: deadline.map(Ns::from_us), ..Options::default() })
+    };
+    let worst = |deadline| explained(deadline).worst().verdict.clone();
+    let usual = worst(None);
+    assert!(usual.why.starts_with("nothing delayed victim") && usual.fix.is_empty(), "{}", usual.why);
+    let met = worst(Some(2_000));
+    assert_eq!(met.why, usual.why);
+    let missed = worst(Some(500));
+    assert_eq!(missed.cause, Cause::OwnWork);
+    assert!(missed.why.ends_with("with that it misses its deadline of 500.0 us as a rule"), "{}", missed.why);
+    assert!(missed.fix.iter().any(|fix| fix.text.contains("longer deadline")), "{:?}", missed.fix);
+}
+
+#[test]
+fn a_delay_that_a_deadline_has_no_time_for_is_the_cause_however_small() {
+    // 12 us are no delay beside a period of 10 ms, and the deadline had 5 us left.
+    let options = |deadline: i64| Options {
+        tasks: vec![Select::Comm("victim".into())],
+        deadline: Some(Ns::from_us(deadline)),
+        ..Options::default()
+    };
+    assert_eq!(delayed_once(12, &options(400)), None);
+    assert_eq!(delayed_once(12, &options(305)), Some(Severity::Warning));
+}
+
+#[test]
 fn a_small_share_of_waiting_among_fair_threads_is_no_answer() {
     let worst = |ran: i64| {
         let scene = Scene::new().cpu(1).at(0).run(fair("bash", 20)).at(100).wake(APP, 1).at(500).sleep(APP);
