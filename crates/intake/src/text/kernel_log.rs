@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! lines ─> escaped_tabs, stamps, broken ─> meanings (source_text): which kind of message ─┬─> details: rcu (jiffies), hung, lockups (utilization), pools (begun_work), durations, softirqs, clock (clock_reads), old_tracer, sched_ext, atomic_sleep and work_leak (atomic_reasons), spinlocks, unhandled_irqs
-//!                                                     └─> stacks: owner, registers, frames ─> reporter: what it shows
+//!                                                     └─> stacks: owner, registers, sparc, frames ─> reporter: what it shows
 //! messages ─> consequences: which follows from which
 //! all ─> written: the sentences
 //! ```
@@ -35,6 +35,7 @@ mod reporter;
 mod sched_ext;
 mod softirqs;
 mod source_text;
+mod sparc;
 mod spinlocks;
 mod stacks;
 mod stamps;

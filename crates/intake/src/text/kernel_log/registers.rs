@@ -9,7 +9,10 @@
 //! User PSW : 0705000180000000 000003ff8a1b2c3d                        s390
 //! Status: 0000a413        USER EXL IE                                 mips
 //! PRMD: 00000007 (PPLV3 +PIE -PWE)                                    loongarch
+//! TSTATE: 0000004411001202 TPC: 00000000f7d1c2c4                      sparc64: not privileged
 //! ```
+
+use super::sparc;
 
 /// The mode in the `pstate` of arm64: 0 is `EL0t`, with bit 4 a 32-bit program (`arch/arm64/include/uapi/asm/ptrace.h`).
 const ARM64_MODE: u64 = 0xf;
@@ -23,6 +26,7 @@ pub(super) fn are_of_user(message: &str) -> bool {
         || (has("(PPLV3") && has("PRMD: "))
         || (has("Status: ") && has("\tUSER "))
         || hex_behind(message, "pstate: ").is_some_and(|pstate| pstate & ARM64_MODE == 0)
+        || sparc::are_of_user(message)
         || (has(" badaddr: ")
             && hex_behind(message, "status: ").is_some_and(|status| status & RISCV_PRIVILEGE == 0))
         || (message.split_once("MSR: ").and_then(|(_, msr)| msr.split_once('<')))

@@ -6,6 +6,7 @@ use super::idle_thread::{OverIdle, over_idle};
 use super::owner::{LoggedThread, Owner};
 use super::registers::are_of_user;
 use super::reporter::{StackPlace, USER, place, softirq};
+use super::sparc;
 use super::storage_waits::are_of_storage;
 use super::waits::{WaitsFor, is_above_lock, is_lock, waits_for};
 use super::work_item;
@@ -73,7 +74,7 @@ impl LoggedStacks {
         if self.asides.line(message) {
             return false;
         }
-        let owner = Owner::of(message);
+        let owner = Owner::of(message).or_else(|| sparc::owner(message));
         let is_one = owner.is_some();
         if let Some(owner) = owner {
             match self.stacks.last_mut() {
@@ -112,6 +113,13 @@ impl LoggedStacks {
                 }
                 line => last.called_replay(line),
             }
+        }
+        if let Some(functions) = sparc::functions(message) {
+            if let Some(last) = self.stacks.last_mut() {
+                last.has_trace |= !functions.is_empty();
+                functions.into_iter().for_each(|frame| last.add(frame, None));
+            }
+            return true;
         }
         let frame = are_of_user(message).then_some(Frame::Function(USER)).or_else(|| frames::frame(message));
         self.has_unsure |= frame.is_none() && frames::is_unsure(message);
@@ -419,7 +427,7 @@ impl LoggedStack {
 /// True of the line with the function in which the registers are.
 fn is_register(message: &str) -> bool {
     are_of_user(message)
-        || ["RIP: ", "EIP: ", "pc : ", "PC is at ", "NIP [", "PSW : ", "Stopper: "]
+        || ["RIP: ", "EIP: ", "pc : ", "PC is at ", "NIP [", "PSW : ", "Stopper: ", "TPC: <", "I7: <"]
             .iter()
             .any(|name| message.contains(name))
 }

@@ -3,6 +3,7 @@
 mod elsewhere;
 mod merged;
 mod repeated;
+mod sparc;
 mod told_apart;
 
 use super::*;
