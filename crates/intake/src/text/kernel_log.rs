@@ -15,6 +15,7 @@ mod broken;
 mod clock;
 mod clock_reads;
 mod consequences;
+mod cpu_waits;
 mod details;
 mod durations;
 mod escaped_tabs;
@@ -28,6 +29,7 @@ mod old_tracer;
 mod owner;
 mod pool_name;
 mod pools;
+mod printed_at;
 mod rcu;
 mod registers;
 mod repeats;
@@ -49,6 +51,7 @@ mod written;
 
 use consequences::Occurrence;
 use details::Details;
+use printed_at::PrintedAt;
 use repeats::Repeats;
 use stacks::LoggedStacks;
 
@@ -137,6 +140,8 @@ pub struct KernelLog {
     pieces: Vec<String>,
     /// What it had before.
     repeats: Repeats,
+    /// So many boots began in it.
+    boots: u64,
     /// How many jiffies a second has, by a line above its messages.
     hz_of_boot: Option<u64>,
     /// How long before it the last sign of life was, by a report of a lockup itself.
@@ -199,6 +204,9 @@ impl KernelLog {
             return;
         }
         let message = stamps::message(line);
+        if message.starts_with("Linux version ") {
+            self.boots += 1;
+        }
         self.warning_line(message);
         let headless = || self.is_headless_stall(number, message).then_some(meanings::RCU);
         match meanings::meaning(message).or_else(headless) {
@@ -306,6 +314,7 @@ impl KernelLog {
         one.last = number;
         one.of_host(line);
         one.seconds = one.seconds.filter(|_| is_same_crash).or(seconds);
+        one.details.printed(PrintedAt::of(line, self.boots));
         one.details.message(message, seconds);
         replaced.iter().for_each(|quoted| one.details.quoted_elsewhere(&quoted.details));
         if meanings::brings_stack(meaning) && !is_within_backtrace {
@@ -317,6 +326,9 @@ impl KernelLog {
             let is_same = is_same_crash || one.details.is_by_cpu() || one.words == stamps::words(line);
             let is_first = one.count == 1 || is_same && one.stacks.first().is_none();
             self.above = (is_first || is_better || one.details.has_stacks_of_all()).then_some(at);
+            if let Some(cpu) = one.details.cpu_of_stack(message) {
+                one.stacks.begin_on(cpu);
+            }
         }
     }
 
@@ -456,6 +468,8 @@ impl LogMessage {
     fn occurrence(&self) -> Occurrence<'_> {
         let LogMessage { line, meaning, details, stacks, .. } = self;
         Occurrence {
+            waits_for_answer: details.waits_for_answer(stacks),
+            silent_cpu: details.silent_cpu(),
             line: *line,
             meaning,
             thread: details.thread(stacks),

@@ -13,6 +13,10 @@ pub(super) struct Occurrence<'a> {
     pub(super) thread: Option<&'a LoggedThread>,
     /// The CPUs that had interrupts disabled, or waited for a spinlock.
     pub(super) cpus: &'a [u32],
+    /// Its CPU waits for another one.
+    pub(super) waits_for_answer: bool,
+    /// The CPU that it is of, where that takes no interrupts.
+    pub(super) silent_cpu: Option<u32>,
     /// The hung thread whose stack shows that it waits for storage.
     pub(super) behind_storage: Option<BehindStorage<'a>>,
 }
@@ -27,7 +31,16 @@ pub(super) enum BehindStorage<'a> {
 }
 
 /// That a message follows from one of the `others`, in words.
-pub(super) fn of<'a>(one: Occurrence<'a>, others: impl Iterator<Item = Occurrence<'a>>) -> Option<String> {
+pub(super) fn of<'a>(
+    one: Occurrence<'a>,
+    mut others: impl Iterator<Item = Occurrence<'a>>,
+) -> Option<String> {
+    if one.waits_for_answer {
+        let (line, cpu) = others.find_map(|other| Some((other.line, other.silent_cpu?)))?;
+        return Some(format!(
+            "CPU {cpu}, which took no interrupts by line {line}, is probably the one that does not answer"
+        ));
+    }
     let mut earlier = others.filter(|other| other.line < one.line);
     if one.meaning == HUNG_TASK {
         // Other devices do not answer either while a disk is silent, but not because of it.
@@ -75,14 +88,41 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_cpu_that_takes_no_interrupts_is_the_one_that_others_wait_for() {
+        let at = |line, waits_for_answer, silent_cpu| Occurrence {
+            line,
+            meaning: "",
+            thread: None,
+            cpus: &[],
+            waits_for_answer,
+            silent_cpu,
+            behind_storage: None,
+        };
+        let others = [at(3, false, None), at(12, false, Some(7))];
+        assert_eq!(
+            of(at(9, true, None), others.into_iter()).as_deref(),
+            Some("CPU 7, which took no interrupts by line 12, is probably the one that does not answer")
+        );
+        assert_eq!(of(at(9, false, None), others.into_iter()), None);
+        assert_eq!(of(at(9, true, None), others.into_iter().take(1)), None);
+    }
+
+    #[test]
     fn only_what_fits_and_stands_before_it_is_a_reason() {
         let (app, other) = (
             ended("note: app[812] exited with preempt_count 2"),
             ended("note: b[9] exited with irqs disabled"),
         );
         assert_eq!(app.as_ref().map(ToString::to_string).as_deref(), Some("app (812)"));
-        let at =
-            |line, meaning, thread| Occurrence { line, meaning, thread, cpus: &[], behind_storage: None };
+        let at = |line, meaning, thread| Occurrence {
+            line,
+            meaning,
+            thread,
+            cpus: &[],
+            waits_for_answer: false,
+            silent_cpu: None,
+            behind_storage: None,
+        };
         let follows = |one, others: &[Occurrence<'_>]| of(one, others.iter().copied());
         let hung = Occurrence { behind_storage: Some(BehindStorage::First), ..at(9, HUNG_TASK, None) };
         assert_eq!(

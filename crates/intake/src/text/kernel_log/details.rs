@@ -5,7 +5,7 @@ use super::clock::UnstableClock;
 use super::consequences::{self, BehindStorage};
 use super::durations::{CpuHogs, LongestRun, TimedWork};
 use super::hung::HungTasks;
-use super::lockups::{HardPanic, SoftLockups, hard_lockup};
+use super::lockups::{self, HardPanic, SoftLockups, hard_lockup};
 use super::meanings::{
     ATOMIC, CLOCK, CPU_HOG, CRASH, CSD, ENDED, HARD_LOCKUP, HARD_PANIC, HUNG_TASK, IDLE_LOCKUP, IDLE_SLEEP,
     LONG_NMI, NOHZ, OLD_SECTION, OLD_WAKE_UP, PERF, RCU, SCHED_EXT, SOFT_LOCKUP, SPIN_LOCKUP,
@@ -14,6 +14,7 @@ use super::meanings::{
 use super::old_tracer::{OldMaximum, OldMeasure};
 use super::owner::LoggedThread;
 use super::pools::StuckPools;
+use super::printed_at::PrintedAt;
 use super::rcu::RcuStall;
 use super::sched_ext::SchedExtStall;
 use super::softirqs::PendingSoftirqs;
@@ -205,7 +206,8 @@ impl Details {
     /// True where the stacks below each of the messages count, and not only those below the first.
     pub(super) fn has_stacks_of_all(&self) -> bool {
         // A worker pool that waits is reported again and again, and what its CPU does shows in any of the reports.
-        matches!(self, Details::Hung(_) | Details::Pools(_))
+        // Soft lockups are of several CPUs, each with a stack of its own.
+        matches!(self, Details::Hung(_) | Details::Pools(_) | Details::Soft(_) | Details::SoftOverIdle(_))
     }
 
     /// True where the stack below the last message counts in place of those before it.
@@ -276,6 +278,35 @@ impl Details {
         }
     }
 
+    /// True of CPUs that wait for another one.
+    pub(super) fn waits_for_answer(&self, stacks: &LoggedStacks) -> bool {
+        matches!(self, Details::Soft(lockups) if lockups.waits_for_answer(stacks))
+    }
+
+    /// The CPU that they are of, where it takes no interrupts.
+    pub(super) fn silent_cpu(&self) -> Option<u32> {
+        match self {
+            Details::Rcu(rcu) => rcu.silent_cpu(),
+            Details::Hard(cpus) => cpus.first().copied().filter(|_| cpus.len() == 1),
+            _ => None,
+        }
+    }
+
+    /// The CPU whose own stack follows a message.
+    pub(super) fn cpu_of_stack(&self, message: &str) -> Option<u32> {
+        match self {
+            Details::Soft(_) | Details::SoftOverIdle(_) => lockups::soft_lockup_cpu(message),
+            _ => None,
+        }
+    }
+
+    /// Takes in when the message was printed that comes next.
+    pub(super) fn printed(&mut self, at: PrintedAt) {
+        if let Details::Soft(lockups) | Details::SoftOverIdle(lockups) = self {
+            lockups.printed(at);
+        }
+    }
+
     /// The hung thread that waits for storage, by its stack.
     pub(super) fn behind_storage<'a>(&'a self, stacks: &LoggedStacks) -> Option<BehindStorage<'a>> {
         match self {
@@ -311,8 +342,7 @@ impl Details {
                 stack.into_iter().chain(wait).chain(pools.begun_work()).collect()
             }
             Details::Soft(lockups) | Details::SoftOverIdle(lockups) => {
-                let stack = stacks.first_on(|cpu| lockups.may_be_of(cpu));
-                lockups.shown().into_iter().chain(stack.and_then(LoggedStack::shown)).collect()
+                lockups.shown().into_iter().chain(lockups.stacks_shown(stacks)).collect()
             }
             _ => stacks.first().and_then(LoggedStack::shown).into_iter().collect(),
         }

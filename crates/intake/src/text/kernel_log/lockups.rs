@@ -12,6 +12,7 @@
 
 use super::idle_thread::OverIdle;
 use super::owner::LoggedThread;
+use super::printed_at::PrintedAt;
 use super::stacks::{LoggedStack, LoggedStacks, PlaceInWords};
 use super::stamps::{cpu_behind, cpus, number_behind};
 use super::utilization::{Occupation, Utilization};
@@ -21,6 +22,9 @@ use whylate_base::CpuSet;
 const MOST: usize = 4096;
 /// So many are described; of the others the CPUs are named.
 const MOST_DESCRIBED: usize = 8;
+
+/// So many different stacks are shown.
+const MOST_STACKS: usize = 3;
 
 /// From this version on the watchdog is work of the stop task.
 const STOP_TASK_SINCE: (u32, u32) = (4, 19);
@@ -33,6 +37,7 @@ struct SoftLockup {
     seconds: Option<u64>,
     /// What ran as the report was made.
     thread: Option<LoggedThread>,
+    at: PrintedAt,
 }
 
 /// The soft lockups of a log, each CPU once with its longest.
@@ -45,9 +50,22 @@ pub(super) struct SoftLockups {
     has_old_words: bool,
     /// The kernel's version, where a line shows it.
     version: Option<(u32, u32)>,
+    /// The same as it is printed, and that another one is printed as well.
+    release: Option<String>,
+    has_other_release: bool,
+    /// When the last report was printed.
+    at: PrintedAt,
+    /// The times of the log go back between two of the reports, or a boot begins.
+    are_of_several_times: bool,
 }
 
 impl SoftLockups {
+    /// Takes in when the report was printed that comes next.
+    pub(super) fn printed(&mut self, at: PrintedAt) {
+        self.are_of_several_times |= !self.lockups.is_empty() && self.at.is_left_for(at);
+        self.at = at;
+    }
+
     /// Takes in a line; false where it is no such report.
     pub(super) fn line(&mut self, message: &str) -> bool {
         if let Some(title) = Utilization::title(message) {
@@ -57,8 +75,12 @@ impl SoftLockups {
             }
             return true;
         }
-        self.version = self.version.or_else(|| version(message));
-        let Some(one) = soft_lockup(message) else {
+        if let Some(release) = release(message) {
+            self.version = self.version.or_else(|| version(release));
+            self.has_other_release |= self.release.as_deref().is_some_and(|other| other != release);
+            self.release.get_or_insert_with(|| release.to_owned());
+        }
+        let Some(one) = soft_lockup(message, self.at) else {
             return self.utilizations.last_mut().is_some_and(|last| last.line(message));
         };
         let prefix = message.split_once("BUG: soft lockup").map(|(before, _)| before.trim_end());
@@ -71,7 +93,9 @@ impl SoftLockups {
         };
         match self.lockups.iter_mut().find(is_same) {
             Some(other) => {
-                other.seconds = other.seconds.max(one.seconds);
+                if one.seconds > other.seconds {
+                    (other.seconds, other.at) = (one.seconds, one.at);
+                }
                 other.thread = other.thread.take().or(one.thread);
             }
             None if has_room => self.lockups.push(one),
@@ -87,7 +111,7 @@ impl SoftLockups {
         };
         let (mut text, doubt) = self.first_meaning(first, stacks);
         let (described, further) = others.split_at(others.len().min(MOST_DESCRIBED - 1));
-        for SoftLockup { cpu, seconds, thread } in described {
+        for SoftLockup { cpu, seconds, thread, .. } in described {
             let with = thread.as_ref().map(|thread| format!(" with {thread}")).unwrap_or_default();
             text.push_str(&format!(", and CPU {cpu} for {}{with}", long(*seconds)));
         }
@@ -97,9 +121,21 @@ impl SoftLockups {
             more.dedup();
             text.push_str(&format!("; the same is reported of {}", cpus(&more)));
         }
-        let longest_elsewhere =
-            seconds.is_some() && others.iter().any(|other| other.cpu != *cpu && other.seconds == *seconds);
-        if longest_elsewhere {
+        let is_like_first = |other: &SoftLockup| {
+            other.cpu != *cpu && other.seconds == *seconds && other.at.is_at_once(first.at)
+        };
+        let is_of_one_time = !self.has_other_release && !self.are_of_several_times;
+        if self.has_other_release && !others.is_empty() {
+            text.push_str("; these reports are of several kernels");
+        } else if self.are_of_several_times && !others.is_empty() {
+            text.push_str(
+                "; the times of the log go back between these reports, so they are not of one time",
+            );
+        } else if is_of_one_time
+            && seconds.is_some()
+            && others.iter().any(is_like_first)
+            && !self.lockups.iter().any(|one| self.is_waiting(one.cpu, stacks))
+        {
             text.push_str(": several CPUs at once, so it may be that the machine stood still");
         }
         doubt.iter().for_each(|doubt| text.push_str(&format!("; {doubt}")));
@@ -108,7 +144,7 @@ impl SoftLockups {
 
     /// What the first of them means, as far as the report shows where the CPU was, and what it leaves open.
     fn first_meaning(&self, one: &SoftLockup, stacks: &LoggedStacks) -> (String, Option<String>) {
-        let SoftLockup { cpu, seconds, thread } = one;
+        let SoftLockup { cpu, seconds, thread, .. } = one;
         let (long, occupation) = (long(*seconds), self.occupation(*cpu));
         let ran = thread.as_ref().map(|thread| format!(", while {thread} ran there")).unwrap_or_default();
         if let Some(kept) = occupation.and_then(kept_by) {
@@ -154,7 +190,48 @@ impl SoftLockups {
 
     /// The stack of a CPU with a lockup.
     fn stack<'a>(&self, cpu: u32, stacks: &'a LoggedStacks) -> Option<&'a LoggedStack> {
-        stacks.on_cpu(cpu).or(stacks.first().filter(|stack| stack.owner.cpu.is_none()))
+        let own = stacks.first_with_place_on(cpu).or_else(|| stacks.on_cpu(cpu));
+        own.or(stacks.first().filter(|stack| stack.owner.cpu.is_none()))
+    }
+
+    /// True of a CPU that was on, and spun for a lock or waited for another CPU.
+    fn is_waiting(&self, cpu: u32, stacks: &LoggedStacks) -> bool {
+        let stack = self.stack(cpu, stacks);
+        stack.is_some_and(|stack| stack.waits_for_answer() || stack.spins_for_lock())
+    }
+
+    /// True where the stack of the first of them waits for another CPU.
+    pub(super) fn waits_for_answer(&self, stacks: &LoggedStacks) -> bool {
+        let first = self.lockups.first().and_then(|one| self.stack(one.cpu, stacks));
+        first.is_some_and(LoggedStack::waits_for_answer)
+    }
+
+    /// The stacks of their CPUs, one sentence each.
+    pub(super) fn stacks_shown(&self, stacks: &LoggedStacks) -> Vec<String> {
+        let first = stacks.first_on(|cpu| self.may_be_of(cpu));
+        let mut shown: Vec<String> = first.and_then(LoggedStack::shown).into_iter().collect();
+        let (mut places, mut same) = (vec![first.and_then(LoggedStack::place)], Vec::new());
+        for cpu in self.lockups.iter().map(|one| one.cpu) {
+            let is_first = first.is_none_or(|first| first.owner.cpu.is_none_or(|own| own == cpu));
+            let Some(stack) = stacks.first_with_place_on(cpu).filter(|_| !is_first) else { continue };
+            let place = stack.place();
+            match places.iter().position(|other| *other == place) {
+                Some(0) if !same.contains(&cpu) => same.push(cpu),
+                Some(_) => {}
+                None if shown.len() < MOST_STACKS => {
+                    shown.extend(stack.shown());
+                    places.push(place);
+                }
+                None => {}
+            }
+        }
+        if !same.is_empty() {
+            same.sort_unstable();
+            let (stacks, show) =
+                if same.len() == 1 { ("the stack", "shows") } else { ("the stacks", "show") };
+            shown.insert(1.min(shown.len()), format!("{stacks} of {} {show} the same", cpus(&same)));
+        }
+        shown
     }
 
     /// What had this CPU for most of the time, where the report measured that.
@@ -170,7 +247,8 @@ impl SoftLockups {
     /// The same of a CPU whose idle thread was current, by what its stack shows: it served softirqs or an interrupt, or it was idle.
     pub(super) fn over_idle_meaning(&self, stacks: &LoggedStacks) -> Option<String> {
         let SoftLockup { cpu, seconds, .. } = self.lockups.first()?;
-        let stack = stacks.on_cpu(*cpu).or(stacks.first_on(|other| other == *cpu));
+        let own = stacks.first_with_place_on(*cpu).or_else(|| stacks.on_cpu(*cpu));
+        let stack = own.or(stacks.first_on(|other| other == *cpu));
         if let Some(kept) = self.occupation(*cpu).and_then(kept_by) {
             return Some(format!(
                 "{kept} kept CPU {cpu} from its watchdog for {} over its idle thread (soft lockup)",
@@ -228,23 +306,32 @@ fn long(seconds: Option<u64>) -> String {
     seconds.map_or_else(|| "20 s or more".to_owned(), |seconds| format!("{seconds} s"))
 }
 
-fn soft_lockup(message: &str) -> Option<SoftLockup> {
+/// The CPU of a soft lockup.
+pub(super) fn soft_lockup_cpu(message: &str) -> Option<u32> {
+    cpu_behind(message.split_once("soft lockup")?.1, "CPU#")
+}
+
+fn soft_lockup(message: &str, at: PrintedAt) -> Option<SoftLockup> {
     let (_, rest) = message.split_once("soft lockup")?;
     let thread = rest.split_once("! [").and_then(|(_, rest)| rest.split_once(']'));
     Some(SoftLockup {
         cpu: cpu_behind(rest, "CPU#")?,
         seconds: number_behind(rest, "stuck for "),
         thread: thread.and_then(|(thread, _)| LoggedThread::of(thread)),
+        at,
     })
 }
 
-/// The kernel's version in the line of the thread: `Comm: app Not tainted 5.12.0 #2`
-fn version(message: &str) -> Option<(u32, u32)> {
+/// The kernel's release in the line of the thread: `Comm: app Not tainted 5.12.0-rc1 #2`
+fn release(message: &str) -> Option<&str> {
     let (_, words) = message.split_once(" Comm: ")?.1.split_once("ainted")?;
-    words.split_whitespace().find_map(|word| {
-        let mut numbers = word.split(['.', '-']);
-        Some((numbers.next()?.parse().ok()?, numbers.next()?.parse().ok()?))
-    })
+    words.split_whitespace().find(|word| version(word).is_some())
+}
+
+/// `5.12.0-rc1`
+fn version(release: &str) -> Option<(u32, u32)> {
+    let mut numbers = release.split(['.', '-']);
+    Some((numbers.next()?.parse().ok()?, numbers.next()?.parse().ok()?))
 }
 
 /// The CPUs of a report of a hard lockup, and not the one that reports it of others.

@@ -308,6 +308,14 @@ impl RcuStall {
             && self.has_readers == later.has_readers
     }
 
+    /// The only CPU of it, where that took no interrupt.
+    pub(super) fn silent_cpu(&self) -> Option<u32> {
+        match self.stalled.as_slice() {
+            [one] => one.takes_no_interrupt.then_some(one.cpu),
+            _ => None,
+        }
+    }
+
     /// `the same stall after 52509 jiffies`
     pub(super) fn again(&self) -> Option<String> {
         self.jiffies.map(|jiffies| format!("the same stall after {jiffies} jiffies"))
@@ -441,7 +449,9 @@ fn ran(cpu: u32, stack: &LoggedStack) -> Option<String> {
         Some(PlaceInWords::Cut) => format!(
             "{thread} ran on CPU {cpu}, and its stack ends above what the report interrupted: where that was is not shown"
         ),
-        Some(PlaceInWords::In(functions)) => format!("{thread} ran on CPU {cpu}, in {functions}"),
+        Some(PlaceInWords::In(functions)) => {
+            format!("{thread} ran on CPU {cpu}, in {functions}{}", stack.cpu_wait())
+        }
     };
     Some(format!("{ran}{work}"))
 }

@@ -1,6 +1,7 @@
 //! The call stacks below a message, each with its owner.
 
 use super::asides::Asides;
+use super::cpu_waits;
 use super::frames::{self, Frame};
 use super::idle_thread::{OverIdle, over_idle};
 use super::owner::{LoggedThread, Owner};
@@ -35,6 +36,8 @@ pub(super) struct LoggedStack {
     work: Option<String>,
     /// It has more than the function in which the registers are.
     has_trace: bool,
+    /// Its first function is the one that a CPU's stop task runs, wherever that is.
+    is_of_stopper: bool,
     /// Its thread goes to sleep.
     sleeps: bool,
     /// It does so for input or output.
@@ -146,6 +149,7 @@ impl LoggedStacks {
             && last.functions.len() < MOST_FRAMES
         {
             last.has_trace |= !is_register(message);
+            last.is_of_stopper |= message.contains("Stopper: ");
             last.add(frame, frames::module(message.trim()));
             if self.is_in_interrupt {
                 last.of_interrupts = last.functions.len();
@@ -158,6 +162,17 @@ impl LoggedStacks {
         self.is_in_interrupt = false;
         if self.stacks.len() < MOST_STACKS {
             self.stacks.push(LoggedStack { owner, ..LoggedStack::default() });
+        }
+    }
+
+    /// Takes in that a report of another CPU begins, whose own stack follows.
+    pub(super) fn begin_on(&mut self, cpu: u32) {
+        self.is_in_trace = false;
+        let owner = Owner { cpu: Some(cpu), ..Owner::default() };
+        match self.stacks.last_mut() {
+            Some(last) if last.is_empty() && last.work.is_none() => last.owner = owner,
+            Some(_) => self.push(owner),
+            None => {}
         }
     }
 
@@ -202,6 +217,12 @@ impl LoggedStacks {
     /// The last stack that shows where its thread is.
     pub(super) fn last(&self) -> Option<&LoggedStack> {
         self.stacks.iter().rfind(|stack| place(&stack.functions) != StackPlace::Nothing)
+    }
+
+    /// The first stack of a CPU that shows where its thread is.
+    pub(super) fn first_with_place_on(&self, cpu: u32) -> Option<&LoggedStack> {
+        let mut own = self.stacks.iter().filter(|stack| stack.owner.cpu == Some(cpu));
+        own.find(|stack| place(&stack.functions) != StackPlace::Nothing)
     }
 
     /// What is known of the thread that ran on a CPU.
@@ -326,6 +347,25 @@ impl LoggedStack {
         })
     }
 
+    /// True where its CPU waits for other ones. What a line names alone (`Stopper: multi_cpu_stop+0x0/0x18c`) may not have begun.
+    pub(super) fn waits_for_answer(&self) -> bool {
+        let StackPlace::Functions(functions) = place(&self.functions) else { return false };
+        cpu_waits::is_for_answer(&functions) && (self.has_trace || !self.is_of_stopper)
+    }
+
+    /// True where its CPU spins for a lock.
+    pub(super) fn spins_for_lock(&self) -> bool {
+        matches!(place(&self.functions), StackPlace::Functions(functions) if cpu_waits::is_for_lock(&functions))
+    }
+
+    /// Behind the functions: what its CPU waits for.
+    pub(super) fn cpu_wait(&self) -> &'static str {
+        match self.waits_for_answer() {
+            true => "; there it only waits for another CPU to answer, and that CPU is the one to look at",
+            false => "",
+        }
+    }
+
     /// The innermost functions: each once where functions call each other again and again, as the outer ones show more then.
     fn named<'a>(&self, functions: &[&'a str]) -> Vec<&'a str> {
         let is_first = |&(at, name): &(usize, &&str)| {
@@ -419,7 +459,7 @@ impl LoggedStack {
             PlaceInWords::Cut => {
                 format!("{stack} ends above what the report interrupted: where that was is not shown{work}")
             }
-            PlaceInWords::In(functions) => format!("{stack} is {functions}{work}"),
+            PlaceInWords::In(functions) => format!("{stack} is {functions}{work}{}", self.cpu_wait()),
         })
     }
 }

@@ -81,6 +81,22 @@ pub(super) fn host(line: &str) -> Option<&str> {
         .then_some(host)
 }
 
+/// The seconds since midnight in the stamp of a logger: `Jun 10 16:03:08 board-3 kernel: `, `[Mon Jan  2 03:04:05 2023] `.
+pub(super) fn time_of_day(line: &str) -> Option<u64> {
+    let head = line.trim_end().strip_suffix(message(line).trim_end())?;
+    let is_end = |sign: char| sign.is_ascii_digit() || sign == ':';
+    head.split([' ', 'T', '[']).find_map(|word| {
+        let end = word.find(|sign| !is_end(sign)).unwrap_or(word.len());
+        let mut parts = word.get(..end)?.split(':');
+        let mut next = |limit: u64| {
+            let part = parts.next().filter(|part| part.len() == 2)?;
+            part.parse().ok().filter(|value: &u64| *value < limit)
+        };
+        let (hours, minutes, seconds) = (next(24)?, next(60)?, next(61)?);
+        parts.next().is_none().then_some(hours * 3600 + minutes * 60 + seconds)
+    })
+}
+
 /// True of a line with a time, a logger's name or a priority before its message, as the kernel's own messages have them.
 pub(super) fn is_marked(line: &str) -> bool {
     !is_bare(line)
@@ -264,6 +280,19 @@ mod tests {
         ];
         for (line, expected) in cases {
             assert_eq!(seconds(line), expected, "{line}");
+        }
+    }
+
+    #[test]
+    fn loggers_have_a_time_of_day() {
+        for (line, expected) in [
+            ("Aug 14 01:02:03 host kernel: [  161.7] a", Some(3723)),
+            ("[2023-01-02T01:02:03.678Z] a", Some(3723)),
+            ("[Mon Jan  2 01:02:03 2023] a", Some(3723)),
+            ("[  161.7] a at 01:02:03", None),
+            ("Aug 14 31:02:03 host kernel: a", None),
+        ] {
+            assert_eq!(time_of_day(line), expected, "{line}");
         }
     }
 

@@ -5,6 +5,7 @@ mod merged;
 mod repeated;
 mod sparc;
 mod told_apart;
+mod waiting_cpus;
 
 use super::*;
 
