@@ -21,6 +21,7 @@ mod json;
 mod latmus;
 mod log2;
 mod map_lines;
+mod map_names;
 mod node;
 mod oslat;
 mod pairs;

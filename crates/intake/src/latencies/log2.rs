@@ -12,6 +12,7 @@
 use super::counted::MOST_THREADS;
 use super::error::Broken;
 use super::map_lines::{counted, is_footnote, lines, printed_mean, unit_of_program};
+use super::map_names;
 use super::sections::{OWN_MEAN, each_largest, name_apart};
 use super::titles::{self, Title};
 use crate::pasted::leaves_out;
@@ -181,6 +182,8 @@ fn kinds<'a>(tables: &[&'a Table]) -> BTreeSet<&'a str> {
 }
 
 const UNKNOWN: &str = "bcc or bpftrace";
+const NO_TIME: &str = "the name of its map is that of a size or a count, which is no latency; only maps of times are read, by the unit in their names \
+                       (@usecs, @nsecs or @msecs)";
 const NO_UNIT: &str = "its unit is not in the file: name the map @usecs, @nsecs or @msecs";
 
 /// The same, where the program is in the text: what it counts may have another unit.
@@ -191,6 +194,7 @@ fn no_unit(text: &str, tables: &[&Table]) -> String {
             "its unit is not in the name of its map: the program in the text counts `{counted}`; a map of times is read where its name \
              shows their unit (@usecs, @nsecs or @msecs) and the program counts in it"
         ),
+        None if map.is_some_and(map_names::is_of_no_time) => NO_TIME.to_owned(),
         None => NO_UNIT.to_owned(),
     }
 }

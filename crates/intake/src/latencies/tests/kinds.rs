@@ -74,6 +74,16 @@ fn what_a_mail_and_a_program_add_to_histograms_is_no_part_of_them() {
 }
 
 #[test]
+fn a_map_of_sizes_or_counts_is_not_to_be_renamed() {
+    for name in ["sz_hist", "interrupts_per_run"] {
+        let refused =
+            refusal(&format!("@{name}:\n[1, 2)   134 |@@@@@@@@@@@@@@@@|\n[2, 3)    11 |@               |\n"));
+        assert!(refused.contains("is that of a size or a count"), "{refused}");
+        assert!(!refused.contains("name the map"), "{refused}");
+    }
+}
+
+#[test]
 fn a_map_without_a_unit_is_not_to_be_renamed_where_its_program_counts_another_one() {
     let map = "@late:\n[1, 2)   134 |@@@@@@@@@@@@@@@@|\n[2, 3)    11 |@               |\n";
     assert!(refusal(map).contains("name the map @usecs"));
