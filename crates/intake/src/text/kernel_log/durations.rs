@@ -176,7 +176,9 @@ fn nmi(message: &str) -> Option<(Ns, TimedRun)> {
 /// mean and its limit (`perf_duration_warn()`).
 fn perf(message: &str) -> Option<(Ns, TimedRun)> {
     let figures = message.split_once("perf").and_then(|(_, rest)| rest.split_once("too long ("));
-    let (mean, allowed) = figures?.1.split_once(')')?.0.split_once(" > ")?;
+    // A mail program may have broken the line before the sign, which begins a line as a mark of quoting does.
+    let figures = figures?.1.split_once(')')?.0.trim();
+    let (mean, allowed) = figures.split_once(" > ").or_else(|| figures.split_once(' '))?;
     let ns = |figure: &str| figure.trim().parse().ok().map(Ns);
     Some((ns(mean)?, TimedRun::PerfInterrupts { allowed: ns(allowed)? }))
 }
@@ -266,6 +268,9 @@ mod tests {
             ),
             "CPU 3 did not take a call of CPU 5 (flush) for 10.000 s"
         );
+        let mut broken = LongestRun::new(TimedWork::PerfInterrupts);
+        assert!(broken.line("perf: interrupt took too long (2501 2500), lowering"));
+        assert!(broken.meaning().is_some_and(|text| text.contains("took 2501 ns on average, where 2500 ns")));
         assert!(!LongestRun::new(TimedWork::PerfInterrupts).line("perf: interrupt took too long (2501 >"));
         assert!(
             !LongestRun::new(TimedWork::Call)
