@@ -27,11 +27,27 @@ pub(super) fn is_quoted(line: &str) -> bool {
     let Some((words, _)) = entry(line) else { return false };
     let begins = begins(line, words);
     let before = source_text::split(line, begins).map_or("", |(before, _)| before);
+    if is_item(before) || is_mention_of_lockup(line) {
+        return true;
+    }
     let behind_stamp = line.get(begins.saturating_sub(before.len())..).unwrap_or(line);
     source_text::is_quoted(line, begins)
         || before.chars().any(|sign| !sign.is_ascii() && sign.is_alphabetic())
         || remarks::is_plain_sentence(before)
         || remarks::is_plain_sentence(&without(behind_stamp, words))
+}
+
+/// True of what stands before the words in an item of a list: `* the kernel's`, `2) `.
+fn is_item(before: &str) -> bool {
+    let before = before.trim_start();
+    let number = before.trim_start_matches(|sign: char| sign.is_ascii_digit());
+    let is_numbered = number.len() < before.len() && [") ", ". "].iter().any(|mark| number.starts_with(mark));
+    is_numbered || ["* ", "- ", "+ ", "\u{2022} ", "\u{2013} "].iter().any(|mark| before.starts_with(mark))
+}
+
+/// True of words about soft lockups that are not the kernel's: all of its versions begin them with `BUG:`, and name the CPU.
+fn is_mention_of_lockup(line: &str) -> bool {
+    line.contains("soft lockup") && !line.contains("BUG: soft lockup") && !line.contains("CPU#")
 }
 
 /// What a line has beside these words: `With this the`, `is gone.`
