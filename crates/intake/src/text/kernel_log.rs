@@ -20,10 +20,12 @@ mod details;
 mod durations;
 mod escaped_tabs;
 mod frames;
+mod headless;
 mod hung;
 mod idle_thread;
 mod jiffies;
 mod lockups;
+mod log_message;
 mod meanings;
 mod old_tracer;
 mod owner;
@@ -49,8 +51,10 @@ mod work_item;
 mod work_leak;
 mod written;
 
-use consequences::Occurrence;
 use details::Details;
+use headless::HeadlessReports;
+use log_message::{LogMessage, NEAR};
+use owner::Owner;
 use printed_at::PrintedAt;
 use repeats::Repeats;
 use stacks::LoggedStacks;
@@ -59,12 +63,8 @@ use stacks::LoggedStacks;
 const MOST_MESSAGES: usize = 5;
 /// So many reports of one kind are kept where each is of its own: the first ones, and the last one.
 const MOST_REPORTS: usize = 8;
-/// What belongs to a message follows within so many lines of the last that did.
-const NEAR: u64 = 60;
 /// A mail program breaks a line into so many at most.
 const MOST_PIECES: usize = 3;
-/// So many machines are named.
-const MOST_HOSTS: usize = 8;
 /// A longer line was not broken.
 const LONGEST_PIECE: usize = 200;
 
@@ -83,40 +83,16 @@ pub(super) fn is_bare_message(line: &str) -> bool {
     !stamps::is_marked(line) && meanings::meaning(line.trim()).is_some()
 }
 
+/// True of the line with the CPU and the thread that stands above registers and a stack.
+pub(super) fn is_line_of_cpu(line: &str) -> bool {
+    stamps::is_marked(line)
+        && stamps::message(line).starts_with("CPU: ")
+        && Owner::of(stamps::message(line)).is_some()
+}
+
 /// How many jiffies a second has, where a line of the log shows it.
 pub(super) fn hz_of_boot(line: &str) -> Option<u64> {
     jiffies::hz_of_boot(stamps::message(line))
-}
-
-/// A message in a log, with what follows it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct LogMessage {
-    /// The number of its line.
-    line: u64,
-    /// The last line that belongs to it.
-    last: u64,
-    /// What it means.
-    meaning: &'static str,
-    /// Its words.
-    words: String,
-    /// A person quotes it in a sentence.
-    is_quoted: bool,
-    /// It has the kernel's stamp.
-    has_stamp: bool,
-    /// The seconds in that of the last one that was counted to it.
-    seconds: Option<u64>,
-    /// It has what stands before messages of the kernel, and not before prose.
-    is_marked: bool,
-    /// What these show of CPUs, threads and times.
-    details: Details,
-    /// The call stacks below it.
-    stacks: LoggedStacks,
-    /// How many messages of this kind there are, at the first of them.
-    count: u64,
-    /// The machines whose loggers wrote them.
-    hosts: Vec<String>,
-    /// What it meant before others were added to it.
-    meaning_alone: Option<String>,
 }
 
 /// The messages of a log, each kind once but for reports that are each of their own.
@@ -140,6 +116,8 @@ pub struct KernelLog {
     pieces: Vec<String>,
     /// What it had before.
     repeats: Repeats,
+    /// Reports whose first line is missing.
+    headless: HeadlessReports,
     /// So many boots began in it.
     boots: u64,
     /// How many jiffies a second has, by a line above its messages.
@@ -208,6 +186,10 @@ impl KernelLog {
             self.boots += 1;
         }
         self.warning_line(message);
+        let begins = meanings::meaning(message).is_some() && !meanings::is_quoted(message);
+        if let Some((at, head)) = self.headless.line(number, line, begins) {
+            self.headless_lockup(at, &head);
+        }
         let headless = || self.is_headless_stall(number, message).then_some(meanings::RCU);
         match meanings::meaning(message).or_else(headless) {
             Some(meaning) => {
@@ -227,6 +209,18 @@ impl KernelLog {
             self.pieces.remove(0);
         }
         self.pieces.push(message.chars().take(LONGEST_PIECE).collect());
+    }
+
+    /// Takes in a report of a soft lockup whose first line is missing, by the line of its CPU.
+    fn headless_lockup(&mut self, at: u64, head: &str) {
+        let Some(owner) = Owner::of(stamps::message(head)) else { return };
+        let above = self.above.and_then(|at| self.messages.get_mut(at)).map(|above| &mut above.stacks);
+        let begun = above.unwrap_or(&mut self.above_all).split_last(owner.cpu);
+        let is_idle = owner.thread.is_some_and(|thread| thread.is_idle());
+        self.message(at, head, if is_idle { meanings::IDLE_LOCKUP } else { meanings::SOFT_LOCKUP });
+        if let Some((above, begun)) = self.above.and_then(|at| self.messages.get_mut(at)).zip(begun) {
+            above.stacks.go_on_with(begun);
+        }
     }
 
     /// True of the row of a CPU that stalls where the first line of the report is missing, as a text may have been cut there.
@@ -353,6 +347,8 @@ impl KernelLog {
         let at = self.messages.iter().position(|one| one.line == counted && one.meaning == meaning);
         if let Some(one) = at.and_then(|at| self.messages.get_mut(at)) {
             one.last = number;
+            // What is below it is of its time, though later ones stand above.
+            one.seconds = stamps::seconds(line).or(one.seconds);
             if meanings::brings_stack(meaning) {
                 let is_open = one.details.has_stacks_of_all() || one.stacks.first().is_none();
                 self.above = at.filter(|_| is_open);
@@ -418,74 +414,6 @@ impl KernelLog {
         {
             above.last = number;
         }
-    }
-}
-
-impl LogMessage {
-    fn new(number: u64, line: &str, meaning: &'static str) -> LogMessage {
-        let message = stamps::message(line);
-        LogMessage {
-            line: number,
-            last: number,
-            meaning,
-            words: stamps::words(message),
-            is_quoted: meanings::is_quoted(message),
-            has_stamp: stamps::seconds(line).is_some(),
-            seconds: stamps::seconds(line),
-            is_marked: stamps::is_marked(line),
-            details: Details::of(meaning),
-            stacks: LoggedStacks::default(),
-            count: 1,
-            hosts: stamps::host(line).into_iter().map(str::to_owned).collect(),
-            meaning_alone: None,
-        }
-    }
-
-    /// Takes in the machine whose logger wrote another message that is counted to it.
-    fn of_host(&mut self, line: &str) {
-        if let Some(host) = stamps::host(line)
-            && self.hosts.len() < MOST_HOSTS
-            && !self.hosts.iter().any(|other| other == host)
-        {
-            self.hosts.push(host.to_owned());
-        }
-    }
-
-    /// True of one that may be prose: it has nothing of the kernel's own before it, and shows no CPU, thread or duration. The first line
-    /// of a report of RCU shows none either.
-    fn is_vague(&self) -> bool {
-        let is_report = self.details.is_one_report() && self.words.contains("INFO: ");
-        let has_stack = self.stacks.first().is_some();
-        !self.is_marked && !is_report && !has_stack && self.details.meaning(&self.stacks).is_none()
-    }
-
-    /// What it means, by its details where they show more than its kind.
-    fn meaning(&self) -> String {
-        self.details.meaning(&self.stacks).unwrap_or_else(|| self.meaning.to_owned())
-    }
-
-    /// What other messages may follow from.
-    fn occurrence(&self) -> Occurrence<'_> {
-        let LogMessage { line, meaning, details, stacks, .. } = self;
-        Occurrence {
-            waits_for_answer: details.waits_for_answer(stacks),
-            silent_cpu: details.silent_cpu(),
-            line: *line,
-            meaning,
-            thread: details.thread(stacks),
-            cpus: details.cpus(),
-            behind_storage: details.behind_storage(stacks),
-        }
-    }
-
-    /// True where a line below it was printed before it: that is of another boot, or quoted. CPUs print their lines not quite in order.
-    fn is_later_than(&self, seconds: Option<u64>) -> bool {
-        self.seconds.zip(seconds).is_some_and(|(own, line)| line.saturating_add(1) < own)
-    }
-
-    /// True of a line that may belong to it.
-    fn is_near(&self, number: u64) -> bool {
-        number.saturating_sub(self.last) <= NEAR
     }
 }
 

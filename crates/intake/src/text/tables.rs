@@ -3,7 +3,7 @@
 
 use super::cases::Cases;
 use super::jack::JackLog;
-use super::kernel_log::KernelLog;
+use super::kernel_log::{self, KernelLog};
 use super::known::{EVENTS, INTERRUPT_EVENTS, RECORD, Row, by_words};
 use super::prose::{self, LineParts};
 use super::{others, programs};
@@ -138,7 +138,8 @@ fn guessed(line: OtherLine<'_>) -> Option<Other> {
     let OtherLine { number, text, logged } = line;
     let guess = programs::guessed(text).map(|(what, advice)| Other::Guess { what, advice });
     guess.or_else(|| {
-        programs::is_frame(text).then(|| Other::Stacks(Box::new(KernelLog::of_stack(number, logged))))
+        (programs::is_frame(text) || kernel_log::is_line_of_cpu(logged))
+            .then(|| Other::Stacks(Box::new(KernelLog::of_stack(number, logged))))
     })
 }
 

@@ -157,6 +157,7 @@ impl Details {
             Details::Softirqs(softirqs) => softirqs.message(message),
             Details::Irqs(irqs) => irqs.message(message),
             Details::OldTracer(maximum) => maximum.message(message),
+            Details::Soft(lockups) | Details::SoftOverIdle(lockups) => lockups.message(message),
             Details::Rcu(rcu) => rcu.message(message, seconds),
             Details::Ended(thread) => *thread = thread.take().or_else(|| consequences::ended(message)),
             _ => {
@@ -222,7 +223,7 @@ impl Details {
 
     /// True where their stacks are told apart by their CPUs.
     pub(super) fn is_by_cpu(&self) -> bool {
-        matches!(self, Details::Soft(_) | Details::SoftOverIdle(_))
+        matches!(self, Details::Soft(_) | Details::SoftOverIdle(_) | Details::Hard(_))
     }
 
     /// False of a CPU where the report names others: a stack of it is of something else.

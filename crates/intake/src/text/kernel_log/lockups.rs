@@ -11,7 +11,7 @@
 //! registers, the stack and the utilization of the report show which.
 
 use super::idle_thread::OverIdle;
-use super::owner::LoggedThread;
+use super::owner::{LoggedThread, Owner};
 use super::printed_at::PrintedAt;
 use super::stacks::{LoggedStack, LoggedStacks, PlaceInWords};
 use super::stamps::{cpu_behind, cpus, number_behind};
@@ -53,6 +53,8 @@ pub(super) struct SoftLockups {
     /// The same as it is printed, and that another one is printed as well.
     release: Option<String>,
     has_other_release: bool,
+    /// The CPUs of reports without their first line.
+    headless: Vec<u32>,
     /// When the last report was printed.
     at: PrintedAt,
     /// The times of the log go back between two of the reports, or a boot begins.
@@ -64,6 +66,18 @@ impl SoftLockups {
     pub(super) fn printed(&mut self, at: PrintedAt) {
         self.are_of_several_times |= !self.lockups.is_empty() && self.at.is_left_for(at);
         self.at = at;
+    }
+
+    /// Takes in a message: the line of the CPU stands for that of a report whose first line is missing.
+    pub(super) fn message(&mut self, message: &str) {
+        let owner = Owner::of(message).filter(|_| soft_lockup(message, self.at).is_none());
+        if let Some((Owner { thread, .. }, cpu)) = owner.and_then(|owner| Some((owner.clone(), owner.cpu?))) {
+            if self.headless.len() < MOST_DESCRIBED && !self.headless.contains(&cpu) {
+                self.headless.push(cpu);
+            }
+            self.add(SoftLockup { cpu, seconds: None, thread, at: self.at });
+        }
+        self.line(message);
     }
 
     /// Takes in a line; false where it is no such report.
@@ -86,6 +100,11 @@ impl SoftLockups {
         let prefix = message.split_once("BUG: soft lockup").map(|(before, _)| before.trim_end());
         self.has_old_words |=
             prefix.is_some_and(|before| before.is_empty() || before.ends_with("NMI watchdog:"));
+        self.add(one);
+        true
+    }
+
+    fn add(&mut self, one: SoftLockup) {
         let has_room = self.lockups.len() < MOST;
         let is_same = |other: &&mut SoftLockup| {
             other.cpu == one.cpu
@@ -101,7 +120,6 @@ impl SoftLockups {
             None if has_room => self.lockups.push(one),
             None => {}
         }
-        true
     }
 
     /// What it means; `None` where no CPU is named.
@@ -241,7 +259,13 @@ impl SoftLockups {
 
     /// What had the CPUs, one sentence each.
     pub(super) fn shown(&self) -> Vec<String> {
-        self.utilizations.iter().filter_map(Utilization::shown).collect()
+        let headless = (!self.headless.is_empty()).then(|| {
+            format!(
+                "the first line of a report of {} is missing: watchdog_timer_fn in its stack shows what it is",
+                cpus(&self.headless)
+            )
+        });
+        self.utilizations.iter().filter_map(Utilization::shown).chain(headless).collect()
     }
 
     /// The same of a CPU whose idle thread was current, by what its stack shows: it served softirqs or an interrupt, or it was idle.
@@ -383,96 +407,4 @@ impl HardPanic {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// What the lines of a report mean, with what they show beside it.
-    fn read(text: &str) -> String {
-        let (mut lockups, mut stacks) = (SoftLockups::default(), LoggedStacks::default());
-        for line in text.lines() {
-            let _ = lockups.line(line) || stacks.line(line);
-        }
-        let meaning = lockups.meaning(&stacks).unwrap_or_default();
-        lockups.shown().into_iter().fold(meaning, |text, shown| format!("{text}; {shown}"))
-    }
-
-    #[test]
-    fn lockups_have_cpus_threads_and_seconds() {
-        assert_eq!(SoftLockups::default().meaning(&LoggedStacks::default()), None);
-        assert!(!SoftLockups::default().line("watchdog: BUG: soft lockup"));
-        let first = "watchdog: BUG: soft lockup - CPU#2 stuck for 22s! [app:7]\n\
-                     watchdog: BUG: soft lockup - CPU#2 stuck for 48s! [app:7]\nRIP: 0010:spin+0x1/0x2\n";
-        let one = "CPU 2 stayed in the kernel for 48 s and switched to no other thread, while app (7) ran there (soft lockup)";
-        assert_eq!(read(first), one);
-        let second = "watchdog: BUG: soft lockup - CPU#3 stuck for 48s! [redis]\n";
-        let both = format!(
-            "{one}, and CPU 3 for 48 s with redis: several CPUs at once, so it may be that the machine stood still"
-        );
-        assert_eq!(read(&format!("{first}{second}")), both);
-        let more: String = (4..=11)
-            .map(|cpu| format!("watchdog: BUG: soft lockup - CPU#{cpu} stuck for 22s! [app:{cpu}]\n"))
-            .collect();
-        let many = read(&format!("{first}{second}{more}"));
-        assert!(
-            many.contains("CPU 9 for 22 s with app (9); the same is reported of CPUs 10 and 11"),
-            "{many}"
-        );
-    }
-
-    #[test]
-    fn only_registers_and_stacks_of_the_kernel_show_that_a_cpu_was_in_it() {
-        let head = "BUG: soft lockup - CPU#2 stuck for 22s! [app:7]\n";
-        let not_shown = "CPU 2 did not run its watchdog for 22 s, while app (7) ran there (soft lockup); whether CPU 2 stayed in the \
-                         kernel, served interrupts or stood still is not shown";
-        assert_eq!(read(&format!("watchdog: {head}")), not_shown);
-        let other_cpu =
-            "NMI backtrace for cpu 1\nCPU: 1 PID: 9 Comm: b Not tainted\nRIP: 0010:spin+0x1/0x2\n";
-        assert_eq!(read(&format!("watchdog: {head}{other_cpu}")), not_shown);
-        let user = |kept: &str| {
-            format!(
-                "CPU 2 did not run its watchdog for 22 s, while app (7) ran there (soft lockup); the report interrupted user code, so \
-                 that the thread did not stay in the kernel: CPU 2 stood still, as one of a guest may, or interrupts{kept} kept it"
-            )
-        };
-        let registers = "RIP: 0033:0x7f12\n";
-        assert_eq!(read(&format!("watchdog: {head}{registers}")), user(""));
-        // The watchdog was a thread.
-        let thread = " or a thread of priority 99";
-        assert_eq!(read(&format!("NMI watchdog: {head}{registers}")), user(thread));
-        let version = |version: &str| format!("CPU: 2 PID: 7 Comm: app Tainted: G  W {version}\n");
-        for (version, kept) in [(version("4.15.0-20-generic #21"), thread), (version("5.12.0"), "")] {
-            assert_eq!(read(&format!("watchdog: {head}{version}{registers}")), user(kept));
-        }
-    }
-
-    #[test]
-    fn what_had_the_cpu_is_that_of_its_utilization() {
-        let report = |share: &str| {
-            format!(
-                "watchdog: BUG: soft lockup - CPU#2 stuck for 22s! [app:7]\nCPU#2 Utilization every 4s during lockup:\n#1: {share}\n"
-            )
-        };
-        let said = read(&report("0% system, 0% softirq, 100% hardirq, 0% idle"));
-        let start = "hard interrupts, one after another, kept CPU 2 with app (7) from its watchdog for 22 s (soft lockup); in the 4 s that";
-        assert!(said.starts_with(start), "{said}");
-        let said = read(&report("100% system, 0% softirq, 0% hardirq, 0% idle"));
-        assert!(said.starts_with("CPU 2 stayed in the kernel for 22 s"), "{said}");
-    }
-
-    #[test]
-    fn hard_lockups_have_cpus() {
-        for (message, cpus) in [
-            ("Watchdog detected hard LOCKUP on cpu 3", &[3][..]),
-            ("watchdog: CPU5: Watchdog detected hard LOCKUP on cpu 6", &[6]),
-            ("watchdog: CPU 0 self-detected hard LOCKUP @ x+0x40/0x220", &[0]),
-            ("NMI watchdog: Watchdog detected hard LOCKUP", &[]),
-            ("watchdog: CPU 9 detected hard LOCKUP on other CPUs 2,4-5", &[2, 4, 5]),
-            ("Watchdog CPU:9 detected Hard LOCKUP other CPUS:2", &[2]),
-            ("Watchdog CPU:9 detected Hard LOCKUP other CPUS:", &[]),
-            ("Watchdog CPU:2 Hard LOCKUP", &[2]),
-            ("watchdog: CPU 2 Hard LOCKUP", &[2]),
-        ] {
-            assert_eq!(hard_lockup(message), cpus, "{message}");
-        }
-    }
-}
+mod tests;

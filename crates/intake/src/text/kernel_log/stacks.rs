@@ -165,17 +165,6 @@ impl LoggedStacks {
         }
     }
 
-    /// Takes in that a report of another CPU begins, whose own stack follows.
-    pub(super) fn begin_on(&mut self, cpu: u32) {
-        self.is_in_trace = false;
-        let owner = Owner { cpu: Some(cpu), ..Owner::default() };
-        match self.stacks.last_mut() {
-            Some(last) if last.is_empty() && last.work.is_none() => last.owner = owner,
-            Some(_) => self.push(owner),
-            None => {}
-        }
-    }
-
     /// The first stack that shows where its thread is, or the work item that it runs.
     pub(super) fn first(&self) -> Option<&LoggedStack> {
         let has_place = |stack: &&LoggedStack| place(&stack.functions) != StackPlace::Nothing;
@@ -472,5 +461,6 @@ fn is_register(message: &str) -> bool {
             .any(|name| message.contains(name))
 }
 
+mod several_reports;
 #[cfg(test)]
 mod tests;

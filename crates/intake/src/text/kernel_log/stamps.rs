@@ -133,6 +133,7 @@ fn without_stamps(mut rest: &str) -> &str {
         let shorter = match shorter.strip_prefix('[').and_then(|inner| inner.split_once(']')) {
             Some((stamp, after)) if stamp.bytes().all(is_of_stamp) || has_time_of_day(stamp) => after,
             _ => without_half_a_stamp(shorter)
+                .or_else(|| without_time_of_day(shorter))
                 .or_else(|| without_kmsg_prefix(shorter))
                 .or_else(|| without_line_number(shorter))
                 .unwrap_or_else(|| without_printing_cpu(shorter)),
@@ -166,6 +167,14 @@ fn has_time_of_day(stamp: &str) -> bool {
 /// `42.834101] `: a time that lost what was before it.
 fn without_half_a_stamp(text: &str) -> Option<&str> {
     text.split_once(']').filter(|(time, _)| is_time(time)).map(|(_, after)| after)
+}
+
+/// `21:40:57 >>> [42.834101] `: the time of a console, before the marks of quoting or the kernel's stamp.
+fn without_time_of_day(text: &str) -> Option<&str> {
+    let (time, rest) = text.split_once(' ')?;
+    let is_stamped = rest.trim_start().starts_with(['[', '>']);
+    (is_stamped && time.starts_with(|sign: char| sign.is_ascii_digit()) && has_time_of_day(time))
+        .then_some(rest)
 }
 
 /// `42.834101`
@@ -241,6 +250,7 @@ mod tests {
             "[ 9.1][ T12] sched: RT throttling activated",
             "[ 9.1] 001: sched: RT throttling activated",
             "sched: RT throttling activated",
+            "21:40:57 >>> [4783749.306796] sched: RT throttling activated",
             "42.834070] sched: RT throttling activated",
             "5,1201,98765432,-;sched: RT throttling activated",
             "5,1201,98765432,c,caller=T9;sched: RT throttling activated",

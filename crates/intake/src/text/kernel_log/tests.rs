@@ -1,5 +1,6 @@
 //! Whole logs.
 
+mod cut_reports;
 mod elsewhere;
 mod merged;
 mod repeated;
