@@ -461,8 +461,19 @@ fn summary(text: &str) -> Result<Vec<Counted>, String> {
     // They are numbered from 0 on, one by one.
     let next = threads.keys().zip(threads.keys().skip(1)).find(|(number, next)| **next - **number > 1);
     if let Some((number, next)) = next {
+        // People quote the worst line alone, of each of several runs.
+        let unit = source(text).unit;
+        let of_max =
+            |(number, thread): (&u32, &Result<Counted, &str>)| Some((thread.as_ref().ok()?.max?, *number));
+        let worst = threads.iter().filter_map(of_max).max().map(|(max, of)| {
+            format!(
+                "; the largest maximum of the lines that are there is {max} {}, of thread {of}",
+                unit.name
+            )
+        });
         return Err(format!(
-            "between the lines of thread {number} and thread {next} those of others are missing"
+            "between the lines of thread {number} and thread {next} those of others are missing{}",
+            worst.unwrap_or_default()
         ));
     }
     threads.into_iter().map(whole).collect()
