@@ -222,9 +222,9 @@ fn text_source(
                     None => OpenError::NotRead { name, what, advice },
                 }
             }
-            text::Other::Jack(log) => {
-                let (what, advice) = text::JACK;
-                match log.known() {
+            text::Other::Figures(figures) => {
+                let (what, advice) = (figures.what(), figures.advice());
+                match figures.known() {
                     Some(known) => OpenError::Cases { name, what, known, advice },
                     None => OpenError::NotRead { name, what, advice },
                 }

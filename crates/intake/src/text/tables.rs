@@ -2,6 +2,7 @@
 //! needs.
 
 use super::cases::Cases;
+use super::figures::Figures;
 use super::jack::JackLog;
 use super::kernel_log::{self, KernelLog};
 use super::known::{EVENTS, INTERRUPT_EVENTS, RECORD, Row, by_words};
@@ -19,8 +20,8 @@ pub(crate) enum Other {
     Guess { what: &'static str, advice: &'static str },
     /// A list of single delays.
     Cases(Box<Cases>),
-    /// A log of JACK.
-    Jack(Box<JackLog>),
+    /// Figures of another program.
+    Figures(Box<Figures>),
     /// Call stacks of the kernel's log, of which no message was met yet.
     Stacks(Box<KernelLog>),
     /// The kernel's log.
@@ -60,8 +61,8 @@ impl Other {
             cases.line(number, text);
             return;
         }
-        if let Other::Jack(log) = self {
-            log.line(number, text);
+        if let Other::Figures(figures) = self {
+            figures.line(number, text);
         }
         if let Other::Stacks(log) = self {
             log.line(number, logged);
@@ -87,7 +88,7 @@ impl Other {
             Other::Table { tool, .. } => format!("a table of {tool}"),
             Other::Known { what, .. } | Other::Guess { what, .. } => (*what).to_owned(),
             Other::Cases(cases) => cases.what().to_owned(),
-            Other::Jack(_) => others::JACK.to_owned(),
+            Other::Figures(figures) => figures.what().to_owned(),
             Other::Stacks(_) => STACKS.0.to_owned(),
             Other::KernelLog(log) => log.what().to_owned(),
             Other::QuietLog => "a log of the kernel".to_owned(),
@@ -151,21 +152,22 @@ fn shown(line: OtherLine<'_>) -> Option<Other> {
     if let Some(cases) = Cases::beginning(number, text) {
         return Some(Other::Cases(Box::new(cases)));
     }
+    if let Some(figures) = Figures::beginning(text) {
+        return Some(Other::Figures(Box::new(figures)));
+    }
     by_words(&TABLES, text)
         .map(|(tool, advice)| Other::Table { tool, advice })
         .or_else(|| KernelLog::beginning(number, logged).map(|log| Other::KernelLog(Box::new(log))))
         .or_else(|| {
             others::named(text).or_else(|| lacking(text)).or_else(|| programs::named(text)).map(
                 |(what, advice)| match what {
-                    others::JACK => Other::Jack(Box::new(JackLog::beginning(number, text))),
+                    others::JACK => Other::Figures(Box::new(Figures::Jack(JackLog::beginning(number, text)))),
                     what => Other::Known { what, advice },
                 },
             )
         })
 }
 
-/// What a log of JACK is, and what to give instead.
-pub(crate) const JACK: (&str, &str) = (others::JACK, RECORD);
 /// What a text of call stacks alone looks like, and what to give instead.
 pub(crate) const STACKS: (&str, &str) = ("call stacks without the events that they belong to", RECORD);
 const PERF: &str = "give the recording itself (perf.data), or the output of `perf script`";
