@@ -344,7 +344,8 @@ impl Engine<'_> {
         let read = on_trace_clock(expiry.now);
         cpu.slew.looks(read);
         let armed = self.timeline.timers.disarm(expiry.hrtimer);
-        let armed_by = armed.and_then(|armed| armed.by);
+        // Which thread a tick hits, to arm the next one, is chance.
+        let armed_by = armed.and_then(|armed| armed.by).filter(|_| !is_of_scheduler(expiry.function));
         if let Some(ArmedTimer { softexpires, by: Some(by), .. }) =
             armed.filter(|_| ends_sleep(expiry.function))
             && let Some(waiter) = self.timeline.threads.get_mut(by).pacing.expire(softexpires)
@@ -462,6 +463,12 @@ fn only_wakes(callback: &Callback, silence: Ns, guest: bool) -> bool {
 fn is_tick(function: Symbol) -> bool {
     const CALLBACKS: [&str; 2] = ["tick_sched_timer", "tick_nohz_handler"];
     CALLBACKS.iter().any(|begin| function.as_str().starts_with(begin))
+}
+
+/// True of the timers with which the scheduler looks after a CPU, in whatever thread they are armed: the tick, and that of HRTICK
+/// (`kernel/sched/core.c`).
+fn is_of_scheduler(function: Symbol) -> bool {
+    is_tick(function) || function.as_str().starts_with("hrtick")
 }
 
 /// True of an interrupt's or NAPI's thread, or one that runs softirqs, whose time on the CPU up to `now` is an exception among
