@@ -257,6 +257,13 @@ pub(crate) fn load(parent: &Path, id: u64) -> Result<(JournalEntry, u64), Journa
             Err(why) => unread.push((number, why)),
         }
     }
+    // What is left of a first record that was cut off has no end of its line: this had one, and others may have followed it.
+    if whole == 0
+        && text.contains(&b'\n')
+        && let Some((line, why)) = unread.into_iter().next()
+    {
+        return Err(JournalError::Damaged { path, line: line + 1, why });
+    }
     let is_undone = entry.status() == Status::RolledBack
         && damage.last().is_none_or(|&(line, _): &(usize, String)| line <= rollback);
     match damage.into_iter().next() {

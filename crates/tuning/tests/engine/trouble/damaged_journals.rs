@@ -121,3 +121,22 @@ fn an_apply_that_was_cut_off_at_once_stays_visible() {
     );
     assert_eq!(machine.store(&no_faults()).ids().expect("readable"), [1, 2]);
 }
+
+#[test]
+fn a_journal_without_a_readable_line_is_damaged() {
+    let machine = Machine::new();
+    assert_eq!(
+        applied(&machine, &no_faults(), &[value(knob(SWAPPINESS), "5")]).expect("room"),
+        SessionOutcome::Complete
+    );
+    let path = machine.path("/var/lib/whylate/tuning/1/journal.jsonl");
+    let whole = fs::read_to_string(&path).expect("the journal");
+    for damaged in ["\n\n".to_owned(), whole.replace("record", "r")] {
+        fs::write(&path, &damaged).expect("a damaged journal");
+        let error = machine.store(&no_faults()).load(1).expect_err("it had records");
+        assert!(matches!(error, JournalError::Damaged { line: 1, .. }), "{error}");
+    }
+    // Of one that a kill cut off within its first record, nothing was changed yet.
+    fs::write(&path, whole.lines().next().expect("a line")).expect("a torn journal");
+    assert_eq!(entry(&machine, 1).status(), Status::Empty);
+}
