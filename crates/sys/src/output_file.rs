@@ -27,6 +27,12 @@ const NAMES: usize = 16;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OutputError {
+    /// There is a pipe at the path, and no program has it open for reading.
+    #[error("cannot write {}: no program reads this pipe; start its reader first", path.display())]
+    NoReader {
+        /// The requested path.
+        path: PathBuf,
+    },
     /// There is something at the path that must not be replaced by a file.
     #[error("cannot write {}: it is not a regular file", path.display())]
     NotAFile {
@@ -212,14 +218,22 @@ impl OutputPlace {
         self.is_magic || !matches!(self.kind(), None | Some(FileType::RegularFile))
     }
 
-    /// Opens what is a [stream](OutputPlace::is_stream).
+    /// Opens what is a [stream](OutputPlace::is_stream). A pipe that no program reads is an error: to wait for one (fifo(7)) would
+    /// outlast the signals that end a run.
     ///
     /// # Errors
     /// [`OutputError`]; also where it has become a file meanwhile.
     pub fn open_stream(&self) -> Result<File, OutputError> {
         let io = |error: Errno| OutputError::Io { path: self.asked.clone(), source: error.into() };
         let nofollow = if self.is_magic { OFlags::empty() } else { OFlags::NOFOLLOW };
-        let file = self.open(nofollow).map_err(io)?;
+        let file = self.open(nofollow | OFlags::NONBLOCK).map_err(|error| match error {
+            Errno::NXIO if self.kind() == Some(FileType::Fifo) => {
+                OutputError::NoReader { path: self.asked.clone() }
+            }
+            error => io(error),
+        })?;
+        let flags = rustix::fs::fcntl_getfl(&file).map_err(io)?;
+        rustix::fs::fcntl_setfl(&file, flags - OFlags::NONBLOCK).map_err(io)?;
         match FileType::from_raw_mode(rustix::fs::fstat(&file).map_err(io)?.st_mode) {
             FileType::RegularFile => Err(OutputError::NotAFile { path: self.asked.clone() }),
             _ => Ok(File::from(file)),

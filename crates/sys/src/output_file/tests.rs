@@ -168,6 +168,14 @@ fn what_cannot_be_replaced_is_refused_or_a_stream() {
     let mut byte = [0];
     std::io::Read::read_exact(&mut reader, &mut byte).expect("read");
     assert_eq!(&byte, b"x");
+    // One in a directory, with a reader and without.
+    rustix::fs::mkfifoat(rustix::fs::CWD, path("fifo"), rustix::fs::Mode::from_raw_mode(0o600))
+        .expect("a pipe");
+    let fifo = OutputPlace::find(&path("fifo")).expect("a pipe");
+    assert!(matches!(fifo.open_stream(), Err(OutputError::NoReader { .. })));
+    let reader = File::options().read(true).write(true).open(path("fifo")).expect("a reader");
+    fifo.open_stream().expect("open").write_all(b"x").expect("written");
+    drop(reader);
     std::fs::write(path("open"), "old").expect("a file");
     let open = File::options().write(true).open(path("open")).expect("open");
     let magic = format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&open));
