@@ -44,7 +44,7 @@ mod unknown;
 mod xenomai;
 
 pub use error::LatenciesError;
-pub use file::contents;
+pub use file::{Beginning, beginning, contents};
 
 use crate::pasted;
 use crate::text::what_is;

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use whylate_base::Ns;
 use whylate_intake::bundle;
-use whylate_intake::latencies::{self, LatenciesError};
+use whylate_intake::latencies::{self, Beginning, LatenciesError};
 use whylate_investigate::compare::Prepared;
 use whylate_investigate::watch::WATCH_FILE;
 use whylate_report::{compare, measure, watch};
@@ -139,14 +139,18 @@ fn is_trace(path: &Path) -> Option<String> {
 
 /// That a file is a measurement, in a sentence with the verbs that read it; `None`: it is none.
 pub(super) fn is_measurement(path: &Path) -> Option<String> {
+    let Beginning { bytes, goes_on } = latencies::beginning(path).ok()?;
+    let is_json = is_object(&bytes);
+    if goes_on && !is_json {
+        return begins_as_measurement(path, &bytes);
+    }
     match one(path) {
         Ok(run) => Some(as_measurement(path, &run)),
         // The words of its tool show what it is, also where they are not whole; a bracket alone does not.
         Err(error) => {
             let is_broken = matches!(error.downcast_ref(), Some(LatenciesError::Broken { .. }));
-            let is_json = latencies::contents(path).is_ok_and(|bytes| is_object(&bytes));
             (is_broken && !is_json).then(|| {
-                let is_whole = each(path).is_ok();
+                let is_whole = latencies::read_each(path, &bytes).is_ok();
                 let compared = if is_whole { "" } else { ": whylate compare reads whole ones" };
                 format!("{error}. It is a measurement, not a trace{compared}")
             })
@@ -156,7 +160,23 @@ pub(super) fn is_measurement(path: &Path) -> Option<String> {
 
 /// The same, of whole measurements only.
 pub(super) fn is_whole_measurement(path: &Path) -> Option<String> {
-    one(path).ok().map(|run| as_measurement(path, &run))
+    let Beginning { bytes, goes_on } = latencies::beginning(path).ok()?;
+    match goes_on && !is_object(&bytes) {
+        true => begins_as_measurement(path, &bytes),
+        false => one(path).ok().map(|run| as_measurement(path, &run)),
+    }
+}
+
+/// The same of a long text, by its beginning: to read all of it takes far more memory than a trace does.
+fn begins_as_measurement(path: &Path, beginning: &[u8]) -> Option<String> {
+    let is_one = match latencies::read_each(path, beginning) {
+        Ok(_) | Err(LatenciesError::Broken { .. }) => true,
+        Err(_) => false,
+    };
+    let name = path.display();
+    is_one.then(|| {
+        format!("{name}: by its beginning it is a measurement, not a trace: run whylate compare {name} --gate \"max<100us\" to check it")
+    })
 }
 
 fn as_measurement(path: &Path, run: &Run) -> String {

@@ -11,6 +11,43 @@ const MOST_BYTES: u64 = 4 << 30;
 /// A document of a week has some 100 MB. More in a packed file, or in a pipe, is none: a few bytes can unpack to any length.
 const MOST_UNPACKED: u64 = 512 << 20;
 
+/// So much of a text shows what it is.
+const MOST_OF_BEGINNING: u64 = 2 << 20;
+
+/// How a file begins, unpacked.
+#[derive(Clone, Debug)]
+pub struct Beginning {
+    /// Whole lines.
+    pub bytes: Vec<u8>,
+    /// More follows.
+    pub goes_on: bool,
+}
+
+/// The beginning of a file, whatever it is: a few bytes can unpack to any length.
+///
+/// # Errors
+/// If it cannot be read.
+pub fn beginning(path: &Path) -> io::Result<Beginning> {
+    let mut reader: Box<dyn Read + Send> = Box::new(File::open(path)?);
+    for _ in 0..MOST_LAYERS {
+        // As many as show that it is a tar archive.
+        let mut start = Vec::new();
+        reader.by_ref().take(512).read_to_end(&mut start)?;
+        let packing = Packing::of(&start).filter(|packing| *packing != Packing::Tar);
+        reader = Box::new(Cursor::new(start).chain(reader));
+        let Some(packing) = packing else { break };
+        reader = unpack(packing, reader, &Notes::default())?;
+    }
+    let mut bytes = Vec::new();
+    reader.take(MOST_OF_BEGINNING + 1).read_to_end(&mut bytes)?;
+    let goes_on = bytes.len() as u64 > MOST_OF_BEGINNING;
+    if goes_on {
+        let end = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
+        bytes.truncate(end);
+    }
+    Ok(Beginning { bytes, goes_on })
+}
+
 /// All of a file, unpacked.
 ///
 /// # Errors
