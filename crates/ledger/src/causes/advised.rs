@@ -44,6 +44,8 @@ pub(crate) const WORK_ITEM: &str = "the driver or subsystem that queues the work
 /// Why there is no setting where the thread is not known by name.
 const UNNAMED: &str = "the recording does not name the thread";
 
+/// The highest real-time priority (sched(7)).
+const HIGHEST: u32 = 99;
 /// A thread that runs for so long without a sleep is no real-time thread.
 const LONG_RUN: Ns = Ns::from_ms(50);
 
@@ -192,6 +194,11 @@ impl<'a> Advised<'a> {
     /// True where the late thread has no real-time policy.
     pub(crate) fn late_is_fair(&self) -> bool {
         self.late_priority() == Some(0)
+    }
+
+    /// True where no real-time priority is above that of the late thread.
+    pub(crate) fn is_at_the_top(&self) -> bool {
+        self.late_priority() == Some(HIGHEST)
     }
 
     /// The user's priority of the late thread, 0 where it has none.

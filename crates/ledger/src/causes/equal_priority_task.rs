@@ -37,12 +37,40 @@ fn advice(of: &Advised<'_>) -> Vec<AdvisedFix> {
         if let Some(forked) = of_forked(of) {
             return vec![forked, of.culprit_moved()];
         }
-        vec![
-            AdvisedFix::new(
+        let ranked = match of.is_at_the_top() {
+            // 99 is the highest (sched(7)).
+            true => AdvisedFix::new(
+                format!("give the less urgent of the two, the late thread or {by}, a lower priority: there is none above 99"),
+                of.lower_culprit(),
+            ),
+            false => AdvisedFix::new(
                 format!("give the more urgent of the two, the late thread or {by}, the higher priority"),
                 of.raise_late(),
             ),
+        };
+        vec![
+            ranked,
             AdvisedFix::new("run the two threads on different CPUs", of.move_culprit()),
         ]
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::culprit::Culprit;
+    use whylate_base::{Comm, Cpu, Priority, Tid};
+
+    #[test]
+    fn nothing_is_raised_above_the_highest_priority() {
+        let lines = |user: i32| {
+            let priority = Priority::realtime(user);
+            let by = Culprit::Task { tid: Tid(7), comm: Comm::from("packer"), priority };
+            let late = Some((Tid(8), Comm::from("control")));
+            let of = Advised { priority: Some(priority), late, ..Advised::about(Some(&by), Some(Cpu(0))) };
+            advice(&of)
+        };
+        assert!(lines(98)[0].text.contains("the higher priority"));
+        assert!(lines(99)[0].text.contains("a lower priority: there is none above 99"));
+    }
 }

@@ -9,6 +9,9 @@ use whylate_base::{AdvisedFix, Priority};
 pub(super) const NICE_VALUES: &str =
     "a nice value is no setting that whylate makes: the program, its service (Nice=) or renice sets it";
 
+/// With so much less of a nice value a thread has nine times the weight (`sched_prio_to_weight`, `kernel/sched/core.c`).
+const FAR: i32 = 10;
+
 pub(super) const CAUSE: CauseInfo = CauseInfo {
     code: "fair-queue",
     page: page!("fair-queue"),
@@ -38,6 +41,13 @@ fn why(late: &LateActivation<'_>) -> String {
         let times = 1.25_f64.powi(own - other);
         format!("; by its nice value, {own} beside {other}, its share of the CPU is {times:.1} times smaller")
     });
+    let shares = match late.culprit.and_then(|by| favoured(late.priority, by)) {
+        // Beside threads of its own group it has its turn after a tick at the latest; the recording does not show the groups.
+        Some((own, other)) => format!(
+            "; its nice value, {own} beside {other}, counts only among the threads of one cgroup, or of one session (autogroup)"
+        ),
+        None => shares,
+    };
     let (threads, charged) = match (late.namesakes, late.culprit) {
         ((count @ 2.., all), Some(Culprit::Task { comm, .. })) => {
             (format!("{count} threads named {comm}, {charged} of it behind {by}"), all)
@@ -49,9 +59,18 @@ fn why(late: &LateActivation<'_>) -> String {
 
 /// The nice values of the late thread and of the culprit, where the late thread has the greater one.
 fn nicer(late: Priority, by: &Culprit) -> Option<(i32, i32)> {
+    nice_values(late, by).filter(|(own, other)| own > other)
+}
+
+/// The same where that of the late thread is far lower.
+fn favoured(late: Priority, by: &Culprit) -> Option<(i32, i32)> {
+    nice_values(late, by).filter(|(own, other)| own + FAR <= *other)
+}
+
+fn nice_values(late: Priority, by: &Culprit) -> Option<(i32, i32)> {
     let Culprit::Task { priority, .. } = *by else { return None };
     let known = |priority: Priority| priority.nice().filter(|_| priority != Priority::UNKNOWN);
-    known(late).zip(known(priority)).filter(|(own, other)| own > other)
+    known(late).zip(known(priority))
 }
 
 fn advice(of: &Advised<'_>) -> Vec<AdvisedFix> {
@@ -63,5 +82,30 @@ fn advice(of: &Advised<'_>) -> Vec<AdvisedFix> {
         AdvisedFix::by_hand(text, NICE_VALUES)
     });
     let raised = of.late_raised("give the thread a real-time priority: chrt -f -p PRIORITY TID");
-    renice.into_iter().chain([raised]).collect()
+    let of_group = of.priority.zip(of.by).and_then(|(late, by)| favoured(late, by)).map(|_| {
+        let text = "if they are of two cgroups, raise the share of its own as a whole: cpu.weight of cgroup v2 (CPUWeight= of its service); of a session, /proc/PID/autogroup";
+        AdvisedFix::by_hand(text, NICE_VALUES)
+    });
+    of_group.into_iter().chain(renice).chain([raised]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use whylate_base::{Comm, Cpu, Tid};
+
+    #[test]
+    fn a_far_lower_nice_value_may_be_of_another_group() {
+        let lines = |own: i32, other: i32| {
+            let of_nice = |nice: i32| Priority(120 + nice);
+            let by = Culprit::Task { tid: Tid(7), comm: Comm::from("packer"), priority: of_nice(other) };
+            let late = Some((Tid(8), Comm::from("control")));
+            let of =
+                Advised { priority: Some(of_nice(own)), late, ..Advised::about(Some(&by), Some(Cpu(0))) };
+            advice(&of).iter().map(|fix| fix.text.clone()).collect::<Vec<_>>().join("\n")
+        };
+        assert!(lines(-20, 19).starts_with("if they are of two cgroups"), "{}", lines(-20, 19));
+        assert!(lines(5, 0).starts_with("lower the nice value"));
+        assert!(lines(0, 5).starts_with("give the thread a real-time priority"));
+    }
 }
