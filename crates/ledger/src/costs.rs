@@ -30,14 +30,14 @@ pub(crate) struct Cost {
     pub(crate) activations: u64,
     /// In all.
     pub(crate) total: Ns,
-    /// In one activation, the most; zero where it was in no whole period.
+    /// In one activation, the most that is charged with more than low confidence; zero where it was in no whole period.
     pub(crate) most: Ns,
     /// In how many of these, and in all of them: the start and the end of a program are left out, as of the most.
     pub(crate) periods: u64,
     pub(crate) in_periods: Ns,
     /// What of the total is charged with low confidence.
     pub(crate) unsure: Ns,
-    /// In the activation that is counted now.
+    /// The same in the activation that is counted now.
     here: Ns,
 }
 
@@ -71,10 +71,10 @@ impl Costs {
             cost.here = Ns::ZERO;
         }
         cost.total += length;
-        if confidence == Confidence::Low {
-            cost.unsure += length;
+        match confidence {
+            Confidence::Low => cost.unsure += length,
+            Confidence::Medium | Confidence::High => cost.here += length,
         }
-        cost.here += length;
         if of_period {
             cost.in_periods += length;
             cost.most = cost.most.max(cost.here);
@@ -150,7 +150,8 @@ mod tests {
         assert!(costs.iter().count() <= MOST && costs.index.len() == costs.all.len());
         let often = costs.get(&key(7)).expect("the worst of all");
         assert_eq!((often.activations, often.total), (rounds as u64, Ns(100 * i64::from(rounds))));
-        assert_eq!((often.most, often.unsure), (Ns(100), Ns(40 * i64::from(rounds))));
+        // What is in doubt is no part of the most.
+        assert_eq!((often.most, often.unsure), (Ns(60), Ns(40 * i64::from(rounds))));
         assert_eq!((often.periods, often.in_periods), (often.activations, often.total));
         assert!(costs.iter().all(|(key, cost)| costs.get(key).map(|same| same.total) == Some(cost.total)));
     }
