@@ -94,6 +94,10 @@ impl Charger<'_> {
         let (now, soon) = (self.at, self.at + Ns(1));
         let thread = self.timeline.threads.get(tid);
         let stays = thread.map(|thread| thread.history.between(now, soon)).unwrap_or_default();
+        // What is left of a thread behind its exit is preempted as well.
+        if thread.is_some_and(|thread| thread.lifetime.is_over(now)) {
+            return;
+        }
         let is_queued = stays.first().is_some_and(|stay| matches!(stay.state, State::Queued(_)));
         let slice = self.timeline.cpus.get(self.cpu).and_then(|cpu| cpu.between(now, soon).next());
         let goes_on = slice.is_some_and(|(_, _, slice)| match slice.running {

@@ -283,7 +283,8 @@ impl Engine<'_> {
         if thread.state() != State::Running(cpu) {
             thread.enter(at, State::Running(cpu));
         }
-        if thread.is_marked && thread.open.is_none() {
+        // One that has exited may be preempted on its way off the CPU (`do_exit()`, `kernel/exit.c`).
+        if (thread.is_marked || thread.lifetime.is_over(at)) && thread.open.is_none() {
             return;
         }
         let open = thread.open.get_or_insert_with(|| Open::new(Begin::TraceStart, at, at));

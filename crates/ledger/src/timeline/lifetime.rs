@@ -58,6 +58,11 @@ impl Lifetime {
         self.began.zip(self.end).is_some_and(|(began, end)| end.began.since(began) <= BRIEF)
     }
 
+    /// True of a thread whose end had begun by an instant: what it still does is to leave.
+    pub(crate) fn is_over(&self, at: Ns) -> bool {
+        self.end.is_some_and(|end| end.began <= at)
+    }
+
     /// True of a thread that another one had begun to end by `due`.
     pub(crate) fn is_killed_by(&self, due: Ns) -> bool {
         self.end.is_some_and(|End { began, by_itself }| !by_itself && began <= due)

@@ -54,6 +54,21 @@ fn a_thread_that_recurs_ends_by_its_own_call_whatever_woke_it() {
 }
 
 #[test]
+fn a_thread_that_is_preempted_behind_its_exit_is_no_new_one() {
+    let ended = |on_its_way: fn(Scene) -> Scene| {
+        served(9, move |scene| {
+            let scene = client_wakes(scene).sleep(WORKER).at(100 * MS + 20).ret(sys::READ);
+            let scene = scene.at(100 * MS + 100).call(EXIT, [0, 0, 0]).at(100 * MS + 110);
+            on_its_way(exits(scene, WORKER).at(100 * MS + 120)).at(102 * MS).die(IDLE)
+        })
+    };
+    let preempted = ended(|scene| scene.timer_wakes(CLIENT).run(CLIENT).at(101 * MS).sleep(WORKER));
+    let count = |explained: &Explained| explained.0.tasks[0].activations;
+    assert_eq!(count(&preempted), count(&ended(|scene| scene)));
+    assert!(last(&preempted).ends_program);
+}
+
+#[test]
 fn a_thread_that_is_killed_ends_from_then_on() {
     let killed = |at: i64, until: i64| {
         served(9, move |scene| {
