@@ -101,13 +101,14 @@ impl Engine<'_> {
             }
             _ => return,
         };
+        let by = Some(event.context.tid).filter(|by| *by != target);
         thread.stays_as_it_was();
         if policy.is_some_and(|policy| !policy.is_realtime()) {
             return;
         }
         let comm = thread.comm();
         let times = thread.refused.map_or(0, |refusal| refusal.times) + 1;
-        thread.refused = Some(PolicyRefusal { at, cpu: event.cpu, comm, call, policy, no_room, times });
+        thread.refused = Some(PolicyRefusal { at, cpu: event.cpu, comm, by, call, policy, no_room, times });
     }
 
     /// `signal_generate`: the kernel's own SIGXCPU or SIGKILL to a real-time thread that has not slept.

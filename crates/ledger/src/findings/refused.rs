@@ -85,14 +85,27 @@ fn finding(subject: &Subject<'_>, thread: &Thread, refusal: &PolicyRefusal) -> F
     } else {
         not_permitted(subject.timeline.bandwidth.at(refusal.at).group_sched)
     };
+    // Only this call asks for SCHED_DEADLINE, and its arguments do not show the policy (sched_setattr(2)).
+    let may_be_deadline = !refusal.no_room
+        && refusal.call == "sched_setattr"
+        && refusal.policy.is_none_or(|policy| policy == Policy::Deadline);
+    let (why, fix) = match may_be_deadline {
+        true => (format!("{why}; {ON_ALL_CPUS}"), [fix, &[USE_ALL_CPUS]].concat()),
+        false => (why.to_owned(), fix.to_vec()),
+    };
+    let late = format!("{}:{}", refusal.comm, thread.tid);
+    // The switch behind the call shows the name of the program that it executed before.
+    let asked = match refusal.by.and_then(|by| subject.timeline.threads.get(by)) {
+        None => format!("{late} asked for {what} and was refused ({error}): it"),
+        Some(by) => {
+            format!("{}:{} asked for {what} for {late} and was refused ({error}): that", by.comm(), by.tid)
+        }
+    };
     Finding {
         code: INFO.code,
         severity: Severity::Error,
-        title: format!(
-            "{}:{} asked for {what} and was refused ({error}): it is not real-time",
-            refusal.comm, thread.tid
-        ),
-        why: why.to_owned(),
+        title: format!("{asked} is not real-time"),
+        why,
         evidence: vec![Evidence::at(
             refusal.at,
             refusal.cpu,
@@ -109,6 +122,13 @@ fn finding(subject: &Subject<'_>, thread: &Thread, refusal: &PolicyRefusal) -> F
     }
 }
 
+/// `__sched_setscheduler()`, `kernel/sched/syscalls.c`.
+const ON_ALL_CPUS: &str = "if it is SCHED_DEADLINE that was asked for, the thread must also be allowed on all CPUs of its root domain";
+const USE_ALL_CPUS: (&str, &str) = (
+    "for SCHED_DEADLINE: do not bind the thread (taskset, sched_setaffinity), or give it its CPUs by an exclusive cpuset, which is a root \
+     domain of its own",
+    ITS_PROGRAM,
+);
 const ADMISSION: &str =
     "sysctl kernel.sched_rt_runtime_us=-1 turns admission control off; risk: deadlines may then be missed";
 const GROUPS_OFF: &str = "boot with rt_group_sched=0, where the kernel has that parameter (6.16)";

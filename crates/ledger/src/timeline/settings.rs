@@ -27,6 +27,8 @@ pub(crate) struct PolicyRefusal {
     pub(crate) cpu: Cpu,
     /// The thread's name then.
     pub(crate) comm: Comm,
+    /// The thread that called for it, where that is another one.
+    pub(crate) by: Option<Tid>,
     /// The call's name.
     pub(crate) call: &'static str,
     /// What it asked for, where its arguments show it.

@@ -45,6 +45,29 @@ fn a_thread_that_was_refused_a_real_time_policy_is_explained_and_reported() {
     assert!(finding.title.contains("app:10 asked for SCHED_FIFO"), "{}", finding.title);
     assert!(finding.evidence[0].what.contains("sched_setscheduler returned -EPERM"));
     assert!(finding.fix[0].text.contains("RLIMIT_RTPRIO"), "{:?}", finding.fix);
+    assert!(!finding.why.contains("SCHED_DEADLINE"), "{}", finding.why);
+}
+
+#[test]
+fn who_asked_for_another_thread_is_named_and_what_a_deadline_needs() {
+    let (app, chrt, other) = (fair("app", 10), fair("chrt", 30), fair("other", 20));
+    let scene =
+        Scene::new().cpu(1).at(0).sign(ContextFlags::default()).at(100).timer_wakes(app).at(105).run(app);
+    let scene = scene
+        .at(110)
+        .run(chrt)
+        .at(112)
+        .call(sys::SCHED_SETATTR, [10, 0, 0])
+        .at(114)
+        .fail(sys::SCHED_SETATTR, EPERM);
+    let scene = scene.at(200).sleep(other).at(50 * MS).run(app).at(51 * MS).sleep(IDLE);
+    let explained = scene.explain_with(&Options::default());
+    let finding = explained.finding("realtime-refused").expect("a finding");
+    let title =
+        "chrt:30 asked for a scheduling policy for app:10 and was refused (EPERM): that is not real-time";
+    assert_eq!(finding.title, title);
+    assert!(finding.why.contains("SCHED_DEADLINE") && finding.why.contains("root domain"), "{}", finding.why);
+    assert!(finding.fix.iter().any(|fix| fix.text.contains("exclusive cpuset")), "{:?}", finding.fix);
 }
 
 #[test]
