@@ -1,8 +1,7 @@
 //! Files that appear complete, or not at all.
 
+use crate::signals;
 use anyhow::{Context, Result};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-use signal_hook::iterator::Signals;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
@@ -47,7 +46,7 @@ pub(crate) fn check(path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// A file that takes long to write: it is also removed when SIGINT, SIGTERM or SIGHUP ends the run.
+/// A file that takes long to write: it is also removed when a signal such as SIGINT ends the run.
 pub(crate) struct AtomicFile(OutputFile);
 
 impl AtomicFile {
@@ -56,7 +55,7 @@ impl AtomicFile {
         // A signal that comes meanwhile waits for this, and so finds the file.
         let mut unfinished = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
         if unfinished.is_empty() {
-            watch()?;
+            signals::clean_up_before_the_end(remove_unfinished)?;
         }
         let file = OutputFile::create(path, mode)?;
         unfinished.push(file.part());
@@ -82,19 +81,10 @@ impl AtomicFile {
 /// The files to remove when a signal ends the run.
 static UNFINISHED: Mutex<Vec<Weak<OutputPart>>> = Mutex::new(Vec::new());
 
-/// Ends the run at a signal, and removes unfinished files. The run itself may wait for more of a pipe, and so cannot do it.
-fn watch() -> Result<()> {
-    let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP]).context("cannot install signal handlers")?;
-    let watch = move || {
-        if let Some(signal) = signals.forever().next() {
-            for part in UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).iter() {
-                if let Some(part) = part.upgrade() {
-                    part.remove();
-                }
-            }
-            std::process::exit(128 + signal);
+fn remove_unfinished() {
+    for part in UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).iter() {
+        if let Some(part) = part.upgrade() {
+            part.remove();
         }
-    };
-    std::thread::Builder::new().name("signals".into()).spawn(watch).context("cannot start a thread")?;
-    Ok(())
+    }
 }

@@ -22,6 +22,20 @@ pub(crate) fn take_limits_as_errors() {
     let _ = signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)));
 }
 
+/// Does `clean` when a signal would end the program, and then ends it: for a run that may wait for more of a pipe, and so cannot look
+/// at a flag.
+pub(crate) fn clean_up_before_the_end(clean: impl FnOnce() + Send + 'static) -> Result<()> {
+    let mut signals = Signals::new(ENDING).context("cannot install signal handlers")?;
+    let watch = move || {
+        if let Some(signal) = signals.forever().next() {
+            clean();
+            std::process::exit(128 + signal);
+        }
+    };
+    std::thread::Builder::new().name("signals".into()).spawn(watch).context("cannot start a thread")?;
+    Ok(())
+}
+
 /// The flags of a watch: as [`stop_flags`], but SIGHUP asks for the configuration to be read again, where there is one.
 pub(crate) fn watch_flags(has_configuration: bool) -> Result<WatchSignals> {
     let stop = stop_flags_by(ENDING.into_iter().filter(|signal| !has_configuration || *signal != SIGHUP))?;

@@ -144,15 +144,14 @@ pub(super) fn is_measurement(path: &Path) -> Option<String> {
     if goes_on && !is_json {
         return begins_as_measurement(path, &bytes);
     }
-    match one(path) {
-        Ok(run) => Some(as_measurement(path, &run)),
+    match each(path).map(|runs| latencies::only(path, runs)) {
+        Ok(Ok(run)) => Some(as_measurement(path, &run)),
+        Ok(Err(several)) => (!is_json).then(|| format!("{several}. It is a measurement, not a trace")),
         // The words of its tool show what it is, also where they are not whole; a bracket alone does not.
         Err(error) => {
             let is_broken = matches!(error.downcast_ref(), Some(LatenciesError::Broken { .. }));
             (is_broken && !is_json).then(|| {
-                let is_whole = latencies::read_each(path, &bytes).is_ok();
-                let compared = if is_whole { "" } else { ": whylate compare reads whole ones" };
-                format!("{error}. It is a measurement, not a trace{compared}")
+                format!("{error}. It is a measurement, not a trace: whylate compare reads whole ones")
             })
         }
     }

@@ -4,9 +4,8 @@ use crate::args::TablesArgs;
 use crate::exit_status::ExitStatus;
 use crate::output;
 use crate::output::message;
+use crate::signals;
 use anyhow::{Context, Result};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-use signal_hook::iterator::Signals;
 use std::collections::HashMap;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -49,17 +48,11 @@ fn listed(list: &Path) -> Result<impl Iterator<Item = io::Result<PathBuf>> + use
 
 /// Removes unfinished tables when a signal ends the run. A killed run's are removed by the next one.
 fn clean_up_at_signals(output: PathBuf) -> Result<()> {
-    let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP]).context("cannot install signal handlers")?;
-    let watch = move || {
-        if let Some(signal) = signals.forever().next() {
-            if let Ok(dataset) = Dataset::open(&output) {
-                dataset.abandon();
-            }
-            std::process::exit(128 + signal);
+    signals::clean_up_before_the_end(move || {
+        if let Ok(dataset) = Dataset::open(&output) {
+            dataset.abandon();
         }
-    };
-    std::thread::Builder::new().name("signals".into()).spawn(watch).context("cannot start a thread")?;
-    Ok(())
+    })
 }
 
 /// What became of all inputs.

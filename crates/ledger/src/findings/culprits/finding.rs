@@ -1,4 +1,4 @@
-//! What is told of a culprit.
+//! What a finding shows of a culprit.
 
 use super::group::Group;
 use super::kin::{Delay, title};
